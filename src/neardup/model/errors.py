@@ -1,0 +1,64 @@
+"""Every error the package raises on purpose.
+
+    NeardupError
+    ├── ParameterError   a parameter breaks its rule            (also ValueError)
+    ├── RecipeMismatch   signatures of different recipes meet   (also TypeError)
+    ├── DataError        input that cannot be read as documents (also ValueError)
+    └── OutputError      a result that cannot be written        (also OSError)
+
+Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
+"""
+
+
+class NeardupError(Exception):
+    """Base class: interfaces catch this one and nothing wider."""
+
+
+class ParameterError(NeardupError, ValueError):
+    """A parameter breaks its rule; says which, what it was, and the rule."""
+
+    def __init__(self, name: str, value: object, rule: str) -> None:
+        super().__init__(name, value, rule)
+        self.name, self.value, self.rule = name, value, rule
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value!r}, but it {self.rule}"
+
+
+class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it
+    """Two signatures were made by different recipes and cannot be compared."""
+
+    def __init__(self, left: str, right: str) -> None:
+        super().__init__(left, right)
+        self.left, self.right = left, right
+
+    def __str__(self) -> str:
+        return f"signatures of recipe {self.left} cannot be compared with signatures of recipe {self.right}"
+
+
+class DataError(NeardupError, ValueError):
+    """Input that cannot be read as documents; says where and which rule it breaks."""
+
+    def __init__(self, where: str, rule: str) -> None:
+        super().__init__(where, rule)
+        self.where, self.rule = where, rule
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.rule}"
+
+
+class OutputError(NeardupError, OSError):
+    """A result that cannot be written; says where and why. Nothing partial is left behind."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(where, reason)
+        self.where, self.reason = where, reason
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"
+
+
+def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: FBT001 - reads as a sentence
+    """Raise ``ParameterError`` unless the rule holds."""
+    if not holds:
+        raise ParameterError(name, value, rule)
