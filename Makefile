@@ -1,0 +1,69 @@
+# Every target does its own set-up, in .venv. `make help` lists them.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench soak docs clean
+
+BIN := .venv/bin
+INSTALLED := .venv/installed
+WARMED := .venv/warmed
+UNFINISHED := .cache/setup-unfinished
+BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions
+
+# The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python` names one.
+PYTHON := python3.11 python3 python3.12 python3.13 python3.14
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 16
+
+demo: $(WARMED) ## find the near-duplicates of the bundled sample collection
+	@$(BIN)/neardup demo
+
+test: $(WARMED) ## run the tests, then the array code once more with bounds checks
+	$(BIN)/pytest -m "not soak"
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" $(BIN)/pytest -m "not soak" $(BOUNDSCHECKED)
+
+check: $(WARMED) ## formatting, lint, types, import contracts, examples of the documentation
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/test_docs.py
+
+bench: $(WARMED) ## measure against other libraries (long; they get environments of their own)
+	$(BIN)/python benchmarks/all.py
+
+soak: $(WARMED) ## run the tests that take minutes, with many more random examples
+	HYPOTHESIS_PROFILE=soak $(BIN)/pytest -m soak --timeout=0
+
+docs: $(WARMED) ## run the examples of the documentation and follow its links
+	$(BIN)/pytest -q tests/test_docs.py
+
+clean: ## remove everything that make has made
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	find src tests benchmarks tools -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# A set-up that was interrupted leaves $(UNFINISHED) behind, and the next one starts from nothing.
+# The constraints are named by a relative path, because pip splits these variables at spaces.
+$(INSTALLED): pyproject.toml constraints.txt
+	@if [ -e $(UNFINISHED) ]; then echo "The last set-up was interrupted: starting again."; rm -rf .venv; fi
+	@found=; for python in $(PYTHON); do \
+	    if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "neardup needs Python 3.11 or newer, and none of these is: $(PYTHON)." >&2; \
+	    echo "Install one, or name it: make PYTHON=/path/to/python3.11" >&2; \
+	    exit 1; \
+	fi; \
+	mkdir -p .cache && touch $(UNFINISHED) && \
+	echo "Setting up .venv with $$("$$found" --version): installing neardup and its development tools (a minute or two)." && \
+	"$$found" -m venv .venv
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+	    $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@rm -f $(UNFINISHED) && touch $@
+
+# Compiled kernels are kept beside their sources, so the first command a person runs is as fast as the second.
+$(WARMED): $(INSTALLED) $(wildcard src/neardup/kernels/*.py)
+	@$(BIN)/neardup warm
+	@touch $@

@@ -1,0 +1,52 @@
+"""Runs a function over batches on the local cores."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from neardup.model.errors import require
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class LocalEngine:
+    """Threads that share the kernels' machine code; results come in the order of the items.
+
+    Kernels release the interpreter lock, so threads run side by side. Use as a context manager.
+    ``threads=None`` takes every core that the process may use.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        holds = threads is None or (isinstance(threads, int) and threads >= 1)
+        require(holds, "threads", threads, "must be None or at least 1")
+        self.threads = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or 1
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def __enter__(self) -> "LocalEngine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the results in order; a few items ahead are in work at any time."""
+        if self._pool is None:
+            yield from map(function, items)
+            return
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            waiting.append(self._pool.submit(function, item))
+            if len(waiting) > 4 * self.threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def parts(self, number: int) -> list[slice]:
+        """Cut *number* items into one slice a thread; none is empty."""
+        threads = min(self.threads, number)
+        edges = [number * part // threads for part in range(threads + 1)] if threads else []
+        return [slice(begin, end) for begin, end in zip(edges[:-1], edges[1:], strict=True)]

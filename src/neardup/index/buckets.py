@@ -1,0 +1,151 @@
+"""Candidates that share a key of their signature, in memory."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels import buckets as kernels
+from neardup.model.arrays import Positions, Words
+
+ROOM = 64  # members a bucket lists; what finds no room is counted, never compared silently not at all
+DEPTH = 6  # how often a crowded bucket is divided by further keys
+BLOCK = 2048  # documents whose candidates are proposed together
+PAIRS = 1 << 20  # candidates proposed together at most
+
+Ranks = npt.NDArray[np.int32]
+
+
+class _Map(Protocol):
+    def __call__(self, function: Callable[[Any], Any], items: Iterable[Any], /) -> Iterable[Any]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """Candidates of a block: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, better ranks, ascending."""
+
+    asking: Ranks
+    bounds: Positions
+    candidates: Ranks
+
+    @property
+    def pairs(self) -> Ranks:
+        """The asking rank beside each candidate."""
+        return np.repeat(self.asking, np.diff(self.bounds))
+
+    def where(self, holds: npt.NDArray[np.bool_]) -> "Proposal":
+        """Keep the candidates that *holds* marks."""
+        kept = np.concatenate([[0], np.cumsum(holds)])
+        return Proposal(self.asking, kept[self.bounds], self.candidates[holds])
+
+
+class Buckets:
+    """Documents by shared key; asked once per document, from the best rank to the worst.
+
+    ``keys`` is uint64[n, K], row *i* the document of rank *i*. Two documents are candidates if they
+    share a key in some column. Keys are cut to make room for the rank (44 bits for a million
+    documents): that proposes a few strangers, which verification refuses, and loses nobody.
+
+    A bucket lists its first ``ROOM`` members that stay. One with more members than that is also
+    divided by the next column's key, again and again (``DEPTH``), so that documents which share more
+    than the common key still meet. The work is linear in n whatever the buckets' sizes, and
+    ``not_compared`` counts the pairs that shared a key and were passed over in that bucket (they may
+    have met in another).
+    """
+
+    def __init__(self, keys: Words, present: npt.NDArray[np.bool_], map: _Map = map) -> None:  # noqa: A002 - what it is
+        self._number = len(keys)
+        self._rank_bits = max(1, int(self._number - 1).bit_length()) if self._number else 1
+        ranks, buckets, sizes = self._collect(keys, np.flatnonzero(present), map)
+        self._member_bounds: Positions = np.zeros(self._number + 1, np.int64)
+        self._memberships: Ranks = np.empty(len(ranks), np.int32)
+        kernels.by_rank(ranks, buckets, self._member_bounds, self._memberships)
+        self._entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.minimum(sizes, ROOM))]).astype(np.int64)
+        self._entries: Ranks = np.empty(self._entry_bounds[-1], np.int32)
+        self._filled: Ranks = np.zeros(len(sizes), np.int32)
+        self._overflow: Positions = np.zeros(len(sizes), np.int64)
+        self._seen: Ranks = np.full(self._number, -1, np.int32)
+        self.not_compared = 0
+
+    def blocks(self) -> Iterator[Proposal]:
+        """Propose candidates block by block; call ``retire`` for those dropped before asking for the next block."""
+        asking = np.flatnonzero(np.diff(self._member_bounds)).astype(np.int32)
+        begin = 0
+        candidates: Ranks = np.empty(PAIRS, np.int32)
+        bounds: Positions = np.empty(BLOCK + 1, np.int64)
+        while begin < len(asking):
+            block = asking[begin : begin + BLOCK]
+            done, missed = kernels.propose(
+                block,
+                self._member_bounds,
+                self._memberships,
+                self._entry_bounds,
+                self._entries,
+                self._filled,
+                self._overflow,
+                self._seen,
+                bounds,
+                candidates,
+            )
+            self.not_compared += missed
+            begin += done
+            yield Proposal(block[:done], bounds[: done + 1].copy(), candidates[: bounds[done]].copy())
+
+    def retire(self, gone: Ranks) -> None:
+        """Forget documents that were dropped: nobody is compared with them any more."""
+        kernels.retire(
+            gone,
+            self._member_bounds,
+            self._memberships,
+            self._entry_bounds,
+            self._entries,
+            self._filled,
+            self._overflow,
+        )
+
+    def _collect(self, keys: Words, present: Positions, map_: _Map) -> tuple[Ranks, Ranks, Positions]:
+        parts = list(map_(lambda column: self._column(keys, present, column), range(keys.shape[1])))
+        levels = [level for part in parts for level in part]
+        shifts = np.cumsum([0, *(len(sizes) for _, _, sizes in levels)])
+        if not levels:
+            return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
+        return (
+            np.concatenate([ranks for ranks, _, _ in levels]),
+            np.concatenate([buckets + np.int32(shift) for (_, buckets, _), shift in zip(levels, shifts, strict=False)]),
+            np.concatenate([sizes for _, _, sizes in levels]),
+        )
+
+    def _column(self, keys: Words, present: Positions, column: int) -> list[tuple[Ranks, Ranks, Positions]]:
+        """Find one column's buckets, and the finer ones that its crowded buckets divide into."""
+        levels = []
+        members = present
+        shared = keys[present, column]
+        for depth in range(DEPTH + 1):
+            ranks, buckets, sizes = self._runs(shared, members)
+            if not len(sizes):
+                break
+            levels.append((ranks, buckets, sizes))
+            crowded = (sizes > ROOM)[buckets]
+            if keys.shape[1] == 1 or not crowded.any():
+                break
+            members = ranks[crowded]
+            further = keys[members, (column + depth + 1) % keys.shape[1]]
+            shared = _mixed(further, buckets[crowded])
+        return levels
+
+    def _runs(self, shared: Words, members: npt.NDArray[np.integer[Any]]) -> tuple[Ranks, Ranks, Positions]:
+        below = np.uint64((1 << self._rank_bits) - 1)
+        packed = (shared & ~below) | members.astype(np.uint64)
+        packed.sort()
+        ranks = np.empty(len(packed), np.int32)
+        buckets = np.empty(len(packed), np.int32)
+        sizes = np.empty(len(packed) // 2, np.int64)
+        count, found = kernels.runs(packed, self._rank_bits, 0, ranks, buckets, sizes)
+        return ranks[:count], buckets[:count], sizes[:found]
+
+
+def _mixed(keys: Words, buckets: Ranks) -> Words:
+    """Combine a key with the bucket it divides, so that the high bits tell both."""
+    return (keys ^ (buckets.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD6E8FEB86659FD93)

@@ -1,0 +1,109 @@
+"""Documents that share a key, as buckets of ranks.
+
+A rank is a document's place from best to worst, so in every bucket the better document comes first.
+"""
+
+import numpy as np
+
+from neardup.kernels.compile import kernel
+
+
+@kernel
+def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):  # type: ignore[no-untyped-def]
+    """Find the keys that several documents share in sorted ``key | rank`` words.
+
+    The low *rank_bits* bits of a word are the rank, the rest is the key. Each key that occurs at
+    least twice becomes a bucket, numbered on from *first_bucket*: its members go to *ranks* and
+    *buckets*, its size to *sizes*. Returns ``(members, new buckets)``.
+    """
+    members = 0
+    found = 0
+    shift = np.uint64(rank_bits)
+    below = (np.uint64(1) << shift) - np.uint64(1)
+    begin = 0
+    while begin < packed.size:
+        key = packed[begin] >> shift
+        end = begin + 1
+        while end < packed.size and packed[end] >> shift == key:
+            end += 1
+        if end - begin > 1:
+            for place in range(begin, end):
+                ranks[members] = np.int32(packed[place] & below)
+                buckets[members] = np.int32(first_bucket + found)
+                members += 1
+            sizes[found] = end - begin
+            found += 1
+        begin = end
+    return members, found
+
+
+@kernel
+def by_rank(ranks, buckets, bounds, grouped):  # type: ignore[no-untyped-def]
+    """Group memberships by rank: ``grouped[bounds[r]:bounds[r + 1]]`` are the buckets of rank *r*."""
+    bounds[:] = 0
+    for rank in ranks:
+        bounds[rank + 1] += 1
+    for rank in range(bounds.size - 1):
+        bounds[rank + 1] += bounds[rank]
+    places = bounds[:-1].copy()
+    for member in range(ranks.size):
+        grouped[places[ranks[member]]] = buckets[member]
+        places[ranks[member]] += 1
+
+
+@kernel
+def propose(
+    asking, member_bounds, memberships, entry_bounds, entries, filled, overflow, seen, bounds, candidates
+):  # type: ignore[no-untyped-def]
+    """Write the better-ranked members of each asking rank's buckets, ascending, each once; then enter it there.
+
+    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``. A bucket *b* lists at most
+    ``entry_bounds[b + 1] - entry_bounds[b]`` members; ``overflow[b]`` counts those it had no room for.
+    *seen* is scratch, one place a rank, of ranks never asked before. Stops when *candidates* might
+    not hold the next one's; returns ``(asking ranks done, pairs not proposed for want of room)``.
+    """
+    count = 0
+    missed = 0
+    for turn in range(asking.size):
+        rank = asking[turn]
+        bounds[turn] = count
+        most = 0
+        for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
+            most += filled[bucket]
+        if count + most > candidates.size:
+            return turn, missed
+        for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
+            begin = entry_bounds[bucket]
+            for place in range(begin, begin + filled[bucket]):
+                entry = entries[place]
+                if seen[entry] != rank:
+                    seen[entry] = rank
+                    candidates[count] = entry
+                    count += 1
+            missed += overflow[bucket]
+            if begin + filled[bucket] < entry_bounds[bucket + 1]:
+                entries[begin + filled[bucket]] = rank
+                filled[bucket] += 1
+            else:
+                overflow[bucket] += 1
+        candidates[bounds[turn] : count].sort()
+    bounds[asking.size] = count
+    return asking.size, missed
+
+
+@kernel
+def retire(gone, member_bounds, memberships, entry_bounds, entries, filled, overflow):  # type: ignore[no-untyped-def]
+    """Take the *gone* ranks out of their buckets."""
+    for rank in gone:
+        for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
+            begin = entry_bounds[bucket]
+            end = begin + filled[bucket]
+            place = end - 1
+            while place >= begin and entries[place] != rank:
+                place -= 1
+            if place < begin:
+                overflow[bucket] -= 1
+                continue
+            for later in range(place, end - 1):
+                entries[later] = entries[later + 1]
+            filled[bucket] -= 1

@@ -1,0 +1,65 @@
+"""How a function becomes a kernel: machine code without the interpreter lock, kept on disk between runs."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from llvmlite import ir
+from numba import config, njit, types
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first call with the arguments' types, and cache the machine code.
+
+    Numba keeps the cache beside the source, or in the user's cache folder where that is read-only.
+    Where neither can be written, the kernel still works and is compiled once a process.
+    """
+    try:
+        compiled = njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # Numba found no place to write
+        compiled = njit(nogil=True)(function)
+    return cast("Function", compiled)
+
+
+@intrinsic
+def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Eight bytes from any position, the first byte lowest."""
+    signature = types.uint64(array, types.intp)
+
+    def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        view = context.make_array(array)(context, builder, arguments[0])
+        word = ir.IntType(64)
+        address = builder.gep(view.data, [arguments[1]])
+        loaded = builder.load(builder.bitcast(address, word.as_pointer()), align=1, typ=word)
+        return builder.bswap(loaded) if sys.byteorder == "big" else loaded
+
+    return signature, generate
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Count the zero bits below the lowest one; 64 for zero."""
+
+    def generate(_context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+if config.BOUNDSCHECK:
+
+    @njit(nogil=True)
+    def word_at(array, position):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D103 - see below
+        if position < 0 or position + 8 > array.size:
+            raise IndexError("a word is read outside its array")
+        return _load_word(array, position)
+
+else:
+
+    @njit(nogil=True)
+    def word_at(array, position):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+        """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""
+        return _load_word(array, position)

@@ -1,0 +1,191 @@
+"""Documents cut into lines or sentences, as byte ranges of their UTF-8 text."""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel
+from neardup.kernels.folding import INVALID, code_point, lookup
+
+_INVALID = np.uint32(INVALID)
+_LOWER = np.uint32(1 << 24)
+
+
+@njit(nogil=True)
+def _ends_line(code):  # type: ignore[no-untyped-def]
+    return 0x0A <= code <= 0x0D or code == 0x85 or code == 0x2028 or code == 0x2029
+
+
+@njit(nogil=True)
+def _is_space(code):  # type: ignore[no-untyped-def]
+    return (
+        code == 0x20
+        or code == 0x09
+        or _ends_line(code)
+        or code == 0xA0
+        or code == 0x1680
+        or 0x2000 <= code <= 0x200B
+        or code == 0x202F
+        or code == 0x205F
+        or code == 0x3000
+    )
+
+
+@njit(nogil=True)
+def _closes(code):  # type: ignore[no-untyped-def]
+    """Quotes and brackets that may stand between a full stop and the space after it."""
+    return (
+        code == 0x22
+        or code == 0x27
+        or code == 0x29
+        or code == 0x5D
+        or code == 0x7D
+        or code == 0xBB
+        or code == 0x2019
+        or code == 0x201D
+        or code == 0x203A
+        or code == 0x300D
+        or code == 0x300F
+        or code == 0x3011
+        or code == 0xFF09
+    )
+
+
+@njit(nogil=True)
+def _ends_at_once(code):  # type: ignore[no-untyped-def]
+    """Full stops of scripts that put no space behind them: CJK, Devanagari, Arabic."""
+    return (
+        code == 0x3002
+        or code == 0xFF01
+        or code == 0xFF0E
+        or code == 0xFF1F
+        or code == 0xFF61
+        or code == 0x0964
+        or code == 0x0965
+        or code == 0x061F
+        or code == 0x06D4
+    )
+
+
+@njit(nogil=True)
+def _among(packed, words):  # type: ignore[no-untyped-def]
+    for word in words:
+        if word == packed:
+            return True
+    return False
+
+
+@kernel
+def lines(data, offsets, cuts, parts):  # type: ignore[no-untyped-def]
+    """Cut every document at its line ends: LF, VT, FF, CR, NEL, U+2028, U+2029.
+
+    Document *d* is ``data[offsets[d]:offsets[d + 1]]``; its lines that are not empty are
+    ``data[cuts[s]:cuts[s + 1]]`` for *s* in ``parts[d] .. parts[d + 1] - 1``, line end included.
+    Returns the number of lines.
+    """
+    count = 0
+    cuts[0] = offsets[0]
+    for document in range(offsets.size - 1):
+        parts[document] = count
+        end = offsets[document + 1]
+        source = data[:end]
+        position = offsets[document]
+        while position < end:
+            code, length = code_point(source, position)
+            position += length
+            if code != _INVALID and _ends_line(code) and position > cuts[count] + length:
+                count += 1
+                cuts[count] = position
+        if end > cuts[count]:
+            count += 1
+            cuts[count] = end
+    parts[offsets.size - 1] = count
+    return count
+
+
+@kernel
+def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, parts):  # type: ignore[no-untyped-def]
+    """Cut every document into sentences; arrays as in ``lines``.
+
+    A sentence ends
+
+    - at ``.``, ``!``, ``?`` or an ellipsis, and any closing quotes or brackets, if white space follows and
+      what comes after it does not begin with a lower-case letter, unless a full stop ends one of the
+      *abbreviations*, one of the words *before_numbers* with a digit after it, or a single letter
+      (``J. Smith``, ``e.g.``, ``U.S.``). A full stop inside a number or a name has no space behind it;
+    - at a full stop of a script that writes no space behind it (``。``), closing brackets included;
+    - at an empty line. A single line break is a space.
+
+    The two lists hold lower-case ASCII words of at most 8 letters, the first letter in the lowest byte.
+    """
+    count = 0
+    cuts[0] = offsets[0]
+    for document in range(offsets.size - 1):
+        parts[document] = count
+        end = offsets[document + 1]
+        source = data[:end]
+        position = offsets[document]
+        word = np.uint64(0)  # the ASCII word in front, packed
+        letters = 0  # its length, in code points of any script
+        stop = np.uint32(0)  # the full stop that waits for what comes next
+        stopped_word = np.uint64(0)
+        stopped_letters = 0
+        spaced = False
+        breaks = 0
+        at_once = False
+        while position < end:
+            begin = position
+            code, length = code_point(source, position)
+            position += length
+            if code == _INVALID:
+                code = np.uint32(0xFFFD)
+            if _is_space(code):
+                spaced = True
+                if code == 0x0A or code == 0x2028 or (code == 0x0D and not (position < end and source[position] == 0x0A)):
+                    breaks += 1
+                elif code == 0x2029:
+                    breaks += 2
+                letters = 0
+                word = np.uint64(0)
+                continue
+            cut = breaks >= 2 or (at_once and not _closes(code))
+            if stop != 0 and spaced and not cut:
+                digit = 0x30 <= code <= 0x39
+                lower = (lookup(index, table, code) & _LOWER) != 0
+                cut = not lower
+                if stop == 0x2E and cut:
+                    cut = not (
+                        stopped_letters == 1
+                        or _among(stopped_word, abbreviations)
+                        or (digit and _among(stopped_word, before_numbers))
+                    )
+            if cut and begin > cuts[count]:
+                count += 1
+                cuts[count] = begin
+                at_once = False
+            if spaced or cut or not _closes(code):
+                stop = np.uint32(0)
+            spaced = False
+            breaks = 0
+            if code == 0x2E or code == 0x21 or code == 0x3F or code == 0x2026:
+                stop = code
+                stopped_word = word
+                stopped_letters = letters
+                if 0x30 <= (word & np.uint64(0xFF)) <= 0x39:
+                    stopped_letters = 2  # a digit is no initial
+            elif _ends_at_once(code):
+                at_once = True
+            if (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3) != 0:
+                if code < 0x80 and letters < 8:
+                    low = np.uint64(code | np.uint32(0x20)) if code >= 0x41 else np.uint64(code)
+                    word |= low << np.uint64(8 * letters)
+                elif letters == 0:
+                    word = np.uint64(0xFF)  # not ASCII: no abbreviation
+                letters += 1
+            else:
+                letters = 0
+                word = np.uint64(0)
+        if end > cuts[count]:
+            count += 1
+            cuts[count] = end
+    parts[offsets.size - 1] = count
+    return count

@@ -1,0 +1,249 @@
+"""Ragged sets of uint64 hashes: what two of them have in common.
+
+A set is ``values[starts[d] : starts[d] + sizes[d]]``.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel
+
+_ONE = np.uint64(1)
+
+
+@njit(nogil=True)
+def places_for(entries):  # type: ignore[no-untyped-def]
+    """Size a table so that at most half of it is filled."""
+    places = 8
+    while places < 2 * entries:
+        places *= 2
+    return places
+
+
+@njit(nogil=True)
+def _fill(values, keys, owners, owner):  # type: ignore[no-untyped-def]
+    """Enter distinct *values* in a table; a place is taken where ``owners`` holds *owner*."""
+    mask = np.uint64(keys.size - 1)
+    for value in values:
+        place = value & mask
+        while owners[place] == owner:
+            place = (place + _ONE) & mask
+        owners[place] = owner
+        keys[place] = value
+
+
+@njit(nogil=True)
+def _shared(values, keys, owners, owner, enough):  # type: ignore[no-untyped-def]
+    """Count the distinct *values* found in the table; stops once fewer than *enough* are certain."""
+    mask = np.uint64(keys.size - 1)
+    shared = 0
+    left = values.size
+    for value in values:
+        place = value & mask
+        while owners[place] == owner and keys[place] != value:
+            place = (place + _ONE) & mask
+        if owners[place] == owner:
+            shared += 1
+        left -= 1
+        if shared + left < enough:
+            break
+    return shared
+
+
+@kernel
+def digests(values, bounds, sums):  # type: ignore[no-untyped-def]
+    """Sum each segment's values mod 2**64: equal segments have equal sums, others hardly ever."""
+    for segment in range(bounds.size - 1):
+        total = np.uint64(0)
+        for value in values[bounds[segment] : bounds[segment + 1]]:
+            total += value
+        sums[segment] = total
+
+
+@kernel
+def make_distinct(values, starts, sizes, chosen):  # type: ignore[no-untyped-def]
+    """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay."""
+    widest = 0
+    for segment in chosen:
+        widest = max(widest, sizes[segment])
+    keys = np.empty(places_for(widest), np.uint64)
+    owners = np.full(keys.size, -1, np.int64)
+    for segment in chosen:
+        content = values[starts[segment] : starts[segment] + sizes[segment]]
+        mask = np.uint64(places_for(content.size) - 1)
+        count = 0
+        for value in content:
+            place = value & mask
+            while owners[place] == segment and keys[place] != value:
+                place = (place + _ONE) & mask
+            if owners[place] != segment:
+                owners[place] = segment
+                keys[place] = value
+                content[count] = value
+                count += 1
+        sizes[segment] = count
+
+
+@kernel
+def intersections(values, starts, sizes, left, right, shared):  # type: ignore[no-untyped-def]
+    """Count what the distinct sets ``left[i]`` and ``right[i]`` share."""
+    widest = 0
+    for segment in left:
+        widest = max(widest, sizes[segment])
+    keys = np.empty(places_for(widest), np.uint64)
+    owners = np.full(keys.size, -1, np.int64)
+    for pair in range(left.size):
+        one = values[starts[left[pair]] : starts[left[pair]] + sizes[left[pair]]]
+        other = values[starts[right[pair]] : starts[right[pair]] + sizes[right[pair]]]
+        places = places_for(one.size)
+        if pair == 0 or left[pair] != left[pair - 1]:
+            _fill(one, keys[:places], owners[:places], pair)
+            owner = pair
+        shared[pair] = _shared(other, keys[:places], owners[:places], owner, 0)
+
+
+@kernel
+def equal_segments(values, bounds, left, right, equal):  # type: ignore[no-untyped-def]
+    """Say whether segments ``left[i]`` and ``right[i]`` hold the same values in the same order."""
+    for pair in range(left.size):
+        one = values[bounds[left[pair]] : bounds[left[pair] + 1]]
+        other = values[bounds[right[pair]] : bounds[right[pair] + 1]]
+        same = one.size == other.size
+        if same:
+            for i in range(one.size):
+                if one[i] != other[i]:
+                    same = False
+                    break
+        equal[pair] = same
+
+
+@njit(nogil=True)
+def _resembles(size, other, values, start, keys, owners, owner, threshold):  # type: ignore[no-untyped-def]
+    """Compare the set in the table (*size* values) with ``values[start : start + other]``."""
+    enough = np.int64(threshold * (size + other) / (1.0 + threshold)) - 1  # rounding never loses a match
+    shared = _shared(values[start : start + other], keys, owners, owner, enough)
+    return shared > 0 and shared / (size + other - shared) >= threshold
+
+
+@kernel
+def first_matches(
+    asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, matched
+):  # type: ignore[no-untyped-def]
+    """Find for each asking set the first candidate that it resembles enough, in the given order.
+
+    ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
+    *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
+    it is gone. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold`` becomes
+    ``matched[asking[i]]``; an asking set that has a match already is passed over. Returns the
+    number of comparisons.
+    """
+    compared = 0
+    widest = 0
+    for document in asking:
+        widest = max(widest, sizes[document])
+    keys = np.empty(places_for(widest), np.uint64)
+    owners = np.full(keys.size, -1, np.int64)
+    for turn in range(asking.size):
+        document = asking[turn]
+        if matched[document] >= 0:
+            continue
+        size = sizes[document]
+        places = places_for(size)
+        filled = False
+        for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
+            if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
+                continue
+            other = sizes[candidate]
+            if min(size, other) < threshold * max(size, other):
+                continue  # even a subset would not reach the threshold
+            if not filled:
+                _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
+                filled = True
+            compared += 1
+            if _resembles(
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold
+            ):
+                matched[document] = candidate
+                break
+    return compared
+
+
+@kernel
+def first_given(asking, bounds, candidates, holds, matched):  # type: ignore[no-untyped-def]
+    """As ``first_matches``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
+    for turn in range(asking.size):
+        for place in range(bounds[turn], bounds[turn + 1]):
+            if holds[place] and matched[candidates[place]] < 0:
+                matched[asking[turn]] = candidates[place]
+                break
+
+
+@njit(nogil=True)
+def _root(parents, node):  # type: ignore[no-untyped-def]
+    while parents[node] != node:
+        parents[node] = parents[parents[node]]
+        node = parents[node]
+    return node
+
+
+@njit(nogil=True)
+def _unite(parents, one, other):  # type: ignore[no-untyped-def]
+    """Join two components; the smaller root stays."""
+    if one < other:
+        parents[other] = one
+    else:
+        parents[one] = other
+
+
+@kernel
+def connect(asking, bounds, candidates, values, starts, sizes, threshold, parents):  # type: ignore[no-untyped-def]
+    """Join each asking set with every candidate that it resembles enough; returns the comparisons.
+
+    Arrays are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
+    already is not compared.
+    """
+    compared = 0
+    widest = 0
+    for document in asking:
+        widest = max(widest, sizes[document])
+    keys = np.empty(places_for(widest), np.uint64)
+    owners = np.full(keys.size, -1, np.int64)
+    for turn in range(asking.size):
+        document = asking[turn]
+        size = sizes[document]
+        places = places_for(size)
+        filled = False
+        for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
+            other = sizes[candidate]
+            if min(size, other) < threshold * max(size, other):
+                continue
+            one, two = _root(parents, document), _root(parents, candidate)
+            if one == two:
+                continue
+            if not filled:
+                _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
+                filled = True
+            compared += 1
+            if _resembles(
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold
+            ):
+                _unite(parents, one, two)
+    return compared
+
+
+@kernel
+def connect_given(asking, bounds, candidates, holds, parents):  # type: ignore[no-untyped-def]
+    """As ``connect``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
+    for turn in range(asking.size):
+        for place in range(bounds[turn], bounds[turn + 1]):
+            if holds[place]:
+                one, two = _root(parents, asking[turn]), _root(parents, candidates[place])
+                if one != two:
+                    _unite(parents, one, two)
+
+
+@kernel
+def roots(parents):  # type: ignore[no-untyped-def]
+    """Point every node of a union-find forest at its root, in place."""
+    for node in range(parents.size):
+        parents[node] = _root(parents, node)

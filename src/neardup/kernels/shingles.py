@@ -1,0 +1,109 @@
+"""Token hashes to shingle hashes.
+
+The hash of a sequence of tokens ``t[0] .. t[q - 1]`` (uint64) is
+``mix(sum(t[j] * SPREAD ** (q - 1 - j)) mod 2**64)``, where ``mix`` is the 64-bit finaliser of
+MurmurHash3: ``h ^= h >> 33; h *= MIX_1; h ^= h >> 33; h *= MIX_2; h ^= h >> 33``, all mod 2**64.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel
+
+SPREAD = 0xD6E8FEB86659FD93
+MIX_1 = 0xFF51AFD7ED558CCD
+MIX_2 = 0xC4CEB9FE1A85EC53
+
+_SPREAD, _MIX_1, _MIX_2 = np.uint64(SPREAD), np.uint64(MIX_1), np.uint64(MIX_2)
+_SHIFT = np.uint64(33)
+
+
+@njit(nogil=True)
+def mix(value):  # type: ignore[no-untyped-def]
+    """Spread every bit of a uint64 over all of its bits; one to one."""
+    value ^= value >> _SHIFT
+    value *= _MIX_1
+    value ^= value >> _SHIFT
+    value *= _MIX_2
+    return value ^ (value >> _SHIFT)
+
+
+@kernel
+def shingles(tokens, offsets, size, values, bounds):  # type: ignore[no-untyped-def]
+    """Hash every run of *size* consecutive tokens of every document.
+
+    Document *d* has the tokens ``tokens[offsets[d]:offsets[d + 1]]``; its shingle hashes go to
+    ``values[bounds[d]:bounds[d + 1]]`` in order, repeats included. Fewer than *size* tokens give
+    none. Returns their number, at most that of the tokens.
+    """
+    count = 0
+    for document in range(offsets.size - 1):
+        bounds[document] = count
+        source = tokens[offsets[document] : offsets[document + 1]]
+        number = source.size - size + 1
+        if number <= 0:
+            continue
+        target = values[count : count + number]
+        for i in range(number):
+            target[i] = source[i]
+        for step in range(1, size):  # one pass a position, so that each is vectorised over the shingles
+            later = source[step:]
+            for i in range(number):
+                target[i] = target[i] * _SPREAD + later[i]
+        for i in range(number):
+            target[i] = mix(target[i])
+        count += number
+    bounds[offsets.size - 1] = count
+    return count
+
+
+@kernel
+def sequences(tokens, offsets, parts, hashes, bounds):  # type: ignore[no-untyped-def]
+    """Hash the whole token sequence of each line or sentence.
+
+    Part *s* has the tokens ``tokens[offsets[s]:offsets[s + 1]]``, document *d* the parts
+    ``parts[d] .. parts[d + 1] - 1``. A part without tokens has no hash. Document *d* gets
+    ``hashes[bounds[d]:bounds[d + 1]]``. Returns their number, at most that of the parts.
+    """
+    count = 0
+    for document in range(parts.size - 1):
+        bounds[document] = count
+        for part in range(parts[document], parts[document + 1]):
+            if offsets[part] < offsets[part + 1]:
+                total = np.uint64(0)
+                for token in tokens[offsets[part] : offsets[part + 1]]:
+                    total = total * _SPREAD + token
+                hashes[count] = mix(total)
+                count += 1
+    bounds[parts.size - 1] = count
+    return count
+
+
+@kernel
+def label_repeats(values, bounds):  # type: ignore[no-untyped-def]
+    """Make bags of sets, in place: the n-th repeat of a value becomes ``mix(value + n * SPREAD)``.
+
+    The first occurrence (n = 0) stays as it is, so a set is a part of its bag.
+    """
+    widest = 0
+    for document in range(bounds.size - 1):
+        widest = max(widest, bounds[document + 1] - bounds[document])
+    places = 1
+    while places < 2 * widest:
+        places *= 2
+    keys = np.empty(places, np.uint64)
+    counts = np.empty(places, np.int64)
+    owners = np.full(places, -1, np.int64)
+    for document in range(bounds.size - 1):
+        for position in range(bounds[document], bounds[document + 1]):
+            value = values[position]
+            place = value & np.uint64(places - 1)
+            while owners[place] == document and keys[place] != value:
+                place = (place + np.uint64(1)) & np.uint64(places - 1)
+            if owners[place] != document:
+                owners[place] = document
+                keys[place] = value
+                counts[place] = 0
+            else:
+                counts[place] += 1
+                values[position] = mix(value + np.uint64(counts[place]) * _SPREAD)

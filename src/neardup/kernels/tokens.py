@@ -1,0 +1,221 @@
+"""Folded text to token hashes.
+
+The hash of a token, public: with ``h = seed``, for each 8 bytes of the token (little-endian, the last
+ones padded with zero bytes; a token whose length divides by 8 has one more word, of zero)
+``h = (h ^ word) * MULTIPLIER mod 2**64``, then ``h ^= h >> 32``. A token never holds a zero byte.
+
+Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bernstein 2012).
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel, trailing_zeros, word_at
+
+MULTIPLIER = 0x9E3779B97F4A7C15
+SPACE = 0x20  # the letter between two words
+
+_WORD = np.uint64
+_MULTIPLIER = np.uint64(MULTIPLIER)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_LOW_BITS = np.uint64(0x0101010101010101)
+_HIGH_BITS = np.uint64(0x8080808080808080)
+_REST = np.uint64(0x7F7F7F7F7F7F7F7F)
+_GATHER = np.uint64(0x0102040810204080)
+
+
+@njit(nogil=True)
+def _zero_bytes(word):  # type: ignore[no-untyped-def]
+    """Set the high bit of the lowest zero byte (and perhaps of higher ones)."""
+    return (word - _LOW_BITS) & ~word & _HIGH_BITS
+
+
+@njit(nogil=True)
+def _below(zeros):  # type: ignore[no-untyped-def]
+    """Mask what lies below the lowest zero byte's high bit."""
+    return (zeros & (_ZERO - zeros)) - _ONE
+
+
+@njit(nogil=True)
+def _step(state, word):  # type: ignore[no-untyped-def]
+    state = (state ^ word) * _MULTIPLIER
+    return state ^ (state >> np.uint64(32))
+
+
+@njit(nogil=True)
+def public_hash(folded, position, seed):  # type: ignore[no-untyped-def]
+    """Hash the zero-ended token at *position*."""
+    state = seed
+    word = word_at(folded, position)
+    zeros = _zero_bytes(word)
+    while zeros == 0:
+        state = _step(state, word)
+        position += 8
+        word = word_at(folded, position)
+        zeros = _zero_bytes(word)
+    return _step(state, word & _below(zeros))
+
+
+@njit(nogil=True)
+def _turn(value, left):  # type: ignore[no-untyped-def]
+    return (value << np.uint64(left)) | (value >> np.uint64(64 - left))
+
+
+@njit(nogil=True)
+def _sip_round(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
+    v0 += v1
+    v2 += v3
+    v1 = _turn(v1, 13) ^ v0
+    v3 = _turn(v3, 16) ^ v2
+    v0 = _turn(v0, 32)
+    v2 += v1
+    v0 += v3
+    v1 = _turn(v1, 17) ^ v2
+    v3 = _turn(v3, 21) ^ v0
+    v2 = _turn(v2, 32)
+    return v0, v1, v2, v3
+
+
+@njit(nogil=True)
+def _sip_start(key0, key1):  # type: ignore[no-untyped-def]
+    return (
+        key0 ^ np.uint64(0x736F6D6570736575),
+        key1 ^ np.uint64(0x646F72616E646F6D),
+        key0 ^ np.uint64(0x6C7967656E657261),
+        key1 ^ np.uint64(0x7465646279746573),
+    )
+
+
+@njit(nogil=True)
+def _sip_word(v0, v1, v2, v3, word):  # type: ignore[no-untyped-def]
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3 ^ word)
+    return v0 ^ word, v1, v2, v3
+
+
+@njit(nogil=True)
+def _sip_end(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2 ^ np.uint64(0xFF), v3)
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    return v0 ^ v1 ^ v2 ^ v3
+
+
+@njit(nogil=True)
+def keyed_hash(folded, position, key0, key1):  # type: ignore[no-untyped-def]
+    """SipHash-1-3 of the zero-ended token at *position*."""
+    v0, v1, v2, v3 = _sip_start(key0, key1)
+    begin = position
+    word = word_at(folded, position)
+    zeros = _zero_bytes(word)
+    while zeros == 0:
+        v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, word)
+        position += 8
+        word = word_at(folded, position)
+        zeros = _zero_bytes(word)
+    length = np.uint64(position - begin) + (trailing_zeros(zeros) >> np.uint64(3))
+    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, (word & _below(zeros)) | (length << np.uint64(56)))
+    return _sip_end(v0, v1, v2, v3)
+
+
+@njit(nogil=True)
+def sip_bytes(data, key0, key1):  # type: ignore[no-untyped-def]
+    """SipHash-1-3 of a whole array of bytes, zero bytes included."""
+    v0, v1, v2, v3 = _sip_start(key0, key1)
+    full = data.size & ~7
+    for position in range(0, full, 8):
+        v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, word_at(data, position))
+    last = np.uint64(data.size) << np.uint64(56)
+    for position in range(full, data.size):
+        last |= np.uint64(data[position]) << np.uint64(8 * (position - full))
+    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, last)
+    return _sip_end(v0, v1, v2, v3)
+
+
+@njit(nogil=True)
+def _filled(folded, base):  # type: ignore[no-untyped-def]
+    """One bit for each of 64 bytes: is it part of a word?"""
+    mask = _ZERO
+    for part in range(8):
+        word = word_at(folded, base + 8 * part)
+        filled = (((word & _REST) + _REST) | word) & _HIGH_BITS
+        mask |= (((filled >> np.uint64(7)) * _GATHER) >> np.uint64(56)) << np.uint64(8 * part)
+    return mask
+
+
+@kernel
+def words(folded, bounds, key, keyed, tokens, offsets, starts):  # type: ignore[no-untyped-def]
+    """Hash every word of a folded batch.
+
+    *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
+    first). The hashes go to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the words' positions to
+    *starts* if it is not empty. Returns their number, at most half of the bytes.
+    """
+    count = 0
+    placed = starts.size > 0
+    for document in range(bounds.size - 1):
+        offsets[document] = count
+        base = bounds[document]
+        end = bounds[document + 1]
+        before = _ZERO
+        while base < end:
+            mask = _filled(folded, base)
+            if end - base < 64:
+                mask &= (_ONE << np.uint64(end - base)) - _ONE
+            begins = mask & ~((mask << _ONE) | before)
+            before = mask >> np.uint64(63)
+            while begins != 0:
+                position = base + np.int64(trailing_zeros(begins))
+                begins &= begins - _ONE
+                if keyed:
+                    tokens[count] = keyed_hash(folded, position, key[0], key[1])
+                else:
+                    tokens[count] = public_hash(folded, position, key[0])
+                if placed:
+                    starts[count] = position
+                count += 1
+            base += 64
+    offsets[bounds.size - 1] = count
+    return count
+
+
+@njit(nogil=True)
+def _hash_letter(letter, width, key, keyed):  # type: ignore[no-untyped-def]
+    """Hash the token of the *width* < 8 bytes packed in *letter*."""
+    if not keyed:
+        return _step(key[0], letter)
+    v0, v1, v2, v3 = _sip_start(key[0], key[1])
+    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, letter | (np.uint64(width) << np.uint64(56)))
+    return _sip_end(v0, v1, v2, v3)
+
+
+@kernel
+def letters(folded, bounds, key, keyed, tokens, offsets):  # type: ignore[no-untyped-def]
+    """Hash every letter of a folded batch, with one space between two words.
+
+    A letter is a code point of a word. Otherwise as ``words``; at most one token a byte.
+    """
+    count = 0
+    for document in range(bounds.size - 1):
+        offsets[document] = count
+        source = folded[bounds[document] : bounds[document + 1]]
+        position = 0
+        between = False
+        while position < source.size:
+            letter = np.uint64(source[position])
+            if letter == 0:
+                between = count > offsets[document]
+                position += 1
+                continue
+            if between:
+                tokens[count] = _hash_letter(np.uint64(SPACE), 1, key, keyed)
+                count += 1
+                between = False
+            width = 1
+            while source[position + width] & 0xC0 == 0x80:
+                letter |= np.uint64(source[position + width]) << np.uint64(8 * width)
+                width += 1
+            tokens[count] = _hash_letter(letter, width, key, keyed)
+            count += 1
+            position += width
+    offsets[bounds.size - 1] = count
+    return count

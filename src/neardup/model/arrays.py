@@ -1,0 +1,64 @@
+"""Batches as arrays: what travels between the stages."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.model.errors import RecipeMismatch
+from neardup.model.recipe import RecipeId
+
+Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+Positions = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBatch:
+    """Texts as they lie in an Arrow buffer: document *d* is ``data[offsets[d]:offsets[d + 1]]``, UTF-8."""
+
+    data: Bytes
+    offsets: Positions
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def bytes_at(self, document: int) -> bytes:
+        """One document's text."""
+        return self.data[self.offsets[document] : self.offsets[document + 1]].tobytes()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """The shingle hashes of a batch, ragged: document *d* has ``values[offsets[d]:offsets[d + 1]]``.
+
+    They stand in text order and may repeat; as a set, repeats count once.
+    """
+
+    values: Words
+    offsets: Positions
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signatures:
+    """One row of *rows* a document; *present* is false where a document has no signature."""
+
+    rows: npt.NDArray[np.generic]
+    present: Flags
+    recipe: RecipeId
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, chosen: slice | Positions | Flags) -> "Signatures":
+        return Signatures(self.rows[chosen], self.present[chosen], self.recipe)
+
+
+def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
+    """Raise ``RecipeMismatch`` unless both are the same."""
+    if left != right:
+        raise RecipeMismatch(left, right)

@@ -1,0 +1,63 @@
+"""What decides the bits of a signature. Changing it means computing them again."""
+
+import json
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final, NewType
+
+from neardup.model.errors import require
+
+RecipeId = NewType("RecipeId", str)
+FORMAT: Final = 1
+KEY_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hashing:
+    """Where the numbers of all hash functions come from: a public seed, or a secret key.
+
+    With a *seed* (any integer of 64 bits) anybody can compute the hashes and craft texts that
+    collide. With a *key* (16 secret bytes) nobody without it can. The key is never printed or
+    stored: a recipe names it by a digest.
+    """
+
+    seed: int = 1
+    key: bytes | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.seed, int) and 0 <= self.seed < 2**64, "seed", self.seed, "must be an integer of 64 bits")
+        length_holds = self.key is None or (isinstance(self.key, bytes) and len(self.key) == KEY_BYTES)
+        require(length_holds, "key", "(secret)", f"must be {KEY_BYTES} bytes")
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a secret key is used."""
+        return self.key is not None
+
+    def derive(self, purpose: str, size: int) -> bytes:
+        """Give *size* bytes for one purpose.
+
+        Block *i* of 64 bytes is BLAKE2b of ``"neardup:PURPOSE:SEED:i"``, keyed with the key if
+        there is one, in which case the seed is left out.
+        """
+        name = "" if self.keyed else str(self.seed)
+        blocks = (
+            blake2b(f"neardup:{purpose}:{name}:{block}".encode(), key=self.key or b"").digest()
+            for block in range(-(-size // 64))
+        )
+        return b"".join(blocks)[:size]
+
+    @property
+    def identity(self) -> str:
+        """The seed, or a digest that tells keys apart and says nothing else of them."""
+        return f"key:{self.derive('identity', 8).hex()}" if self.keyed else f"seed:{self.seed}"
+
+
+def recipe_id(**parts: Any) -> RecipeId:
+    """Name a recipe by a digest of everything that decides its bits.
+
+    >>> recipe_id(scheme="minhash", shingle=3) == recipe_id(shingle=3, scheme="minhash")
+    True
+    """
+    canonical = json.dumps({"format": FORMAT, **parts}, sort_keys=True, ensure_ascii=True)
+    return RecipeId(blake2b(canonical.encode(), digest_size=8).hexdigest())

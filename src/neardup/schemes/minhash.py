@@ -1,0 +1,193 @@
+"""Broder's resemblance, estimated from minima."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import ceil, lgamma
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels import minhash as kernels
+from neardup.model.arrays import Features, Flags, Positions, Signatures, Words, require_same_recipe
+from neardup.model.errors import DataError, require
+from neardup.model.layout import Banding
+from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.text.analysis import Analysis
+from neardup.text.columns import batches, text_column
+from neardup.text.shingling import Shingling
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinHash:
+    """Signatures of *permutations* minima; the share of equal minima estimates the resemblance.
+
+    Recipe: ``analysis``, ``shingle`` (tokens a shingle), ``bag`` (see ``Shingling``),
+    ``permutations`` (a multiple of 8; 4 bytes each), and ``seed`` or ``key`` (see ``Hashing``).
+    Layout: ``recall``, the share of pairs at the threshold that must become candidates; the bands
+    follow from it. Policy: ``threshold``, the least resemblance of a match.
+
+    The minima are those of Fast Similarity Sketching: each equals its counterpart with probability
+    *r*, the resemblance, so the estimate is unbiased, and its spread is at most that of independent
+    permutations, ``sqrt(r * (1 - r) / permutations)``: near it for texts of many more shingles than
+    minima, well below it for short ones.
+
+    A document with fewer tokens than ``shingle`` has no signature, and matches nothing.
+    """
+
+    shingle: int = 3
+    permutations: int = 128
+    threshold: float = 0.6
+    recall: float = 0.999
+    seed: int = 1
+    key: bytes | None = field(default=None, repr=False)
+    analysis: Analysis = field(default_factory=Analysis)
+    bag: bool = False
+
+    name = "minhash"
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.permutations, int) and self.permutations >= 8 and self.permutations % 8 == 0  # noqa: PLR2004
+        require(whole, "permutations", self.permutations, "must be a positive multiple of 8")
+        require(self.permutations <= 1 << 16, "permutations", self.permutations, "must be at most 65536")
+        require(_is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+        require(_is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be between 0 and 1")
+        _ = self.shingling, self.layout  # they check the rest
+
+    @property
+    def shingling(self) -> Shingling:
+        """How texts become features."""
+        hashing = Hashing(seed=self.seed, key=self.key)
+        return Shingling(analysis=self.analysis, size=self.shingle, bag=self.bag, hashing=hashing)
+
+    @property
+    def layout(self) -> Banding:
+        """The fewest bands that reach the wanted recall at the threshold."""
+        return _banding(self.permutations, self.threshold, self.recall)
+
+    @property
+    def recipe(self) -> RecipeId:
+        """Thresholds and bands are not part of it: moving one never costs signing again."""
+        return recipe_id(scheme=self.name, permutations=self.permutations, shingling=self.shingling.identity)
+
+    @property
+    def floor(self) -> float:
+        """The estimate that a pair at the threshold misses with probability ``(1 - recall) / 10`` at most."""
+        return _floor(self.permutations, self.threshold, (1.0 - self.recall) / 10.0)
+
+    def features(self, texts: Any) -> Features:
+        """Hash the shingles of a text column."""
+        return self.shingling.features(texts)
+
+    def sign(self, documents: Any) -> Signatures:
+        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
+
+        ``rows`` is uint32[n, permutations]; a document without shingles has no signature, and a row of
+        ``0xFFFFFFFF``. No documents give no rows.
+        """
+        if isinstance(documents, Features):
+            return self._signatures([documents])
+        shingling = self.shingling
+        return self._signatures([shingling.batch_features(batch) for batch in batches(text_column(documents))])
+
+    def _signatures(self, parts: list[Features]) -> Signatures:
+        rows = np.empty((sum(len(part) for part in parts), self.permutations), np.uint32)
+        multipliers, addends = _rounds(Hashing(seed=self.seed, key=self.key), self.permutations)
+        begin = 0
+        for part in parts:
+            kernels.sketch(part.values, part.offsets, multipliers, addends, rows[begin : begin + len(part)])
+            begin += len(part)
+        present = rows[:, 0] != kernels.EMPTY
+        return Signatures(rows, present, self.recipe)
+
+    def keys(self, signatures: Signatures) -> Words:
+        """Hash every band of every row: uint64[n, bands].
+
+        Two documents of resemblance *r* share one with probability
+        ``layout.meeting_probability(r)``. Rows without a signature have keys that mean nothing.
+        """
+        require_same_recipe(self.recipe, signatures.recipe)
+        edges = self.layout.edges
+        keys = np.empty((len(signatures), len(edges) - 1), np.uint64)
+        kernels.band_keys(signatures.rows, edges, keys)
+        return keys
+
+    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
+        """Estimate the resemblance, row by row: the share of equal minima; 0 where one has no signature.
+
+        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of
+        different lengths.
+        """
+        require_same_recipe(self.recipe, left.recipe)
+        require_same_recipe(self.recipe, right.recipe)
+        if len(left) != len(right):
+            raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
+        rows = np.arange(len(left))
+        counts = np.empty(len(rows), np.int32)
+        kernels.agreements(left.rows, right.rows, rows, rows, counts)
+        return counts / self.permutations
+
+    def estimate_pairs(self, signatures: Signatures, left: Positions, right: Positions) -> npt.NDArray[np.float64]:
+        """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        counts = np.empty(len(left), np.int32)
+        kernels.agreements(signatures.rows, signatures.rows, left, right, counts)
+        return counts / self.permutations
+
+    def matches(self, left: Signatures, right: Signatures) -> Flags:
+        """Say, row by row, whether the estimated resemblance reaches the threshold."""
+        return np.asarray(self.estimate(left, right) >= self.threshold)
+
+    def probability(self, resemblance: Any) -> Any:
+        """Tell how likely ``matches`` holds at a true resemblance (a number or an array).
+
+        ``P[Binomial(permutations, r) >= threshold * permutations]``: the law of independent
+        minima. Those of short texts spread less, so the true curve is at least as steep.
+
+        >>> MinHash(permutations=128, threshold=0.8).probability(0.8).round(2)
+        np.float64(0.5)
+        """
+        needed = _least_count(self.permutations, self.threshold)
+        tail = _binomial_tail(self.permutations, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
+        return tail if np.ndim(resemblance) else tail[0]
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value <= 1
+
+
+@lru_cache(maxsize=64)
+def _banding(permutations: int, threshold: float, recall: float) -> Banding:
+    return Banding.choose(permutations=permutations, threshold=threshold, recall=recall)
+
+
+@lru_cache(maxsize=16)
+def _rounds(hashing: Hashing, permutations: int) -> tuple[Words, Words]:
+    """Derive the odd multipliers and the addends of the 2p rounds."""
+    numbers = np.frombuffer(hashing.derive("minhash", 32 * permutations), "<u8").astype(np.uint64)
+    return numbers[: 2 * permutations] | np.uint64(1), numbers[2 * permutations :].copy()
+
+
+def _least_count(permutations: int, threshold: float) -> int:
+    """Find the smallest count whose share reaches the threshold, in floating point as ``matches`` has it."""
+    count = max(0, ceil(threshold * permutations) - 1)
+    while count / permutations < threshold:
+        count += 1
+    return count
+
+
+@lru_cache(maxsize=64)
+def _floor(permutations: int, threshold: float, miss: float) -> float:
+    count = 0
+    while 1.0 - _binomial_tail(permutations, count + 1, np.array([threshold]))[0] <= miss:
+        count += 1
+    return count / permutations
+
+
+def _binomial_tail(trials: int, needed: int, chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``P[Binomial(trials, chance) >= needed]``, by summing the logarithms' exponentials."""
+    counts = np.arange(needed, trials + 1)
+    ways = np.array([lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in counts])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hits = np.where(counts == 0, 0.0, counts * np.log(chance)[:, None])
+        misses = np.where(trials - counts == 0, 0.0, (trials - counts) * np.log1p(-chance)[:, None])
+    return np.asarray(np.minimum(np.exp(ways + hits + misses).sum(axis=1), 1.0))

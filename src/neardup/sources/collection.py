@@ -1,0 +1,136 @@
+"""What reading gives: the documents, what was set aside, and the way to write the chosen ones back."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.model.errors import DataError, require
+from neardup.sources.formats import display
+from neardup.sources.output import check_output
+
+Mask = npt.NDArray[np.bool_]
+Advance = Callable[[int, float], None]  # which input, and how much of it is read, from 0 to 1
+
+DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
+_SHOWN: Final = 40  # how many column names a message lists
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A record that could not be read: it is in no output, and is counted."""
+
+    source: str  # the file, or "<stdin>"
+    position: int  # its line, or in Parquet its record number, from 1
+    reason: str  # the rule it breaks
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.position}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Which fields of the inputs are wanted, and how to read them."""
+
+    text: str
+    id: str
+    columns: tuple[str, ...]
+    strict: bool
+    max_bytes: int
+
+
+class Collection(ABC):
+    """The documents of one or several inputs of the same format, in input order.
+
+    *texts* is a chunked array of strings, null where a record has no text; *ids* one of strings, where a record
+    without an id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *set_aside* lists
+    the records that are not documents; *ignored* counts the files of a folder that are no text or HTML files.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        texts: pa.ChunkedArray,
+        ids: pa.ChunkedArray,
+        set_aside: list[SetAside],
+        ignored: int = 0,
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.texts = texts
+        self.ids = ids
+        self.set_aside = set_aside
+        self.ignored = ignored
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs, as messages show them."""
+        return tuple(display(path) for path in self.inputs)
+
+    @abstractmethod
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return any field of the records: numbers, strings, booleans or times; null where a record lacks it.
+
+        With *literal* every value is given as a string, as it is written in the file.
+        Raises ``DataError`` if no record has the field, or if its values are of several kinds, or are lists or objects.
+        """
+
+    def write(self, path: str, rows: npt.NDArray[Any], *, force: bool = False) -> None:
+        """Write the records that a mask or ascending positions select, in the inputs' format and columns.
+
+        Raises what ``check_output`` raises, ``ParameterError`` if *rows* select nothing that exists, ``DataError``
+        if an input has changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
+        """
+        mask = selection(rows, len(self))
+        check_output(path, self.inputs, force=force)
+        self._write(path, mask)
+
+    @abstractmethod
+    def _write(self, path: str, mask: Mask) -> None: ...
+
+
+def selection(rows: npt.NDArray[Any], size: int) -> Mask:
+    """Return the mask that a mask, or ascending positions, stand for."""
+    rows = np.asarray(rows)
+    if rows.dtype == np.bool_:
+        require(rows.shape == (size,), "rows", rows, f"must have one element for each of the {size} records")
+        return rows
+    integer = np.issubdtype(rows.dtype, np.integer) or not rows.size
+    require(integer and rows.ndim == 1, "rows", rows, "must be booleans or positions")
+    rows = rows.astype(np.int64)
+    inside = not rows.size or (rows[0] >= 0 and rows[-1] < size)
+    ascending = bool(np.all(rows[1:] > rows[:-1]))
+    require(bool(inside) and ascending, "rows", rows, f"must be ascending positions below {size}")
+    mask = np.zeros(size, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def named(source: str, positions: npt.NDArray[np.int64]) -> pa.Array:
+    """Return the names of records without an id: ``SOURCE:POSITION``."""
+    return pc.binary_join_element_wise(f"{source}:", pa.array(positions).cast(pa.string()), "")
+
+
+def missing_field(where: str, name: str, existing: Sequence[str]) -> DataError:
+    """Build the error for a field that no record has; it lists those that exist."""
+    shown = ", ".join(existing[:_SHOWN]) + (f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else "")
+    return DataError(where, f"there is no field {name!r}; there are: {shown or 'none'}")
+
+
+def check_strict(request: Request, set_aside: Sequence[SetAside]) -> None:
+    """Raise ``DataError`` for the first record set aside, if the request is strict."""
+    if request.strict and set_aside:
+        first = set_aside[0]
+        raise DataError(f"{first.source}:{first.position}", first.reason)
+
+
+def chunked(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
+    """Join arrays without copying."""
+    return pa.chunked_array(chunks, kind)

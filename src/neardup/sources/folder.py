@@ -1,0 +1,203 @@
+"""A folder of text and HTML files, each a document named by its path inside the folder.
+
+Files are found recursively and sorted by that path. Text is taken as UTF-8, without a byte order mark; of HTML, the
+visible text counts, in the page's own encoding. Other files are ignored, and counted. Folders that are links are not
+entered, and neither are files read that are links to outside the folder: a link must not add what is not there.
+
+A file is set aside if it is not valid UTF-8 (with the line where that shows), cannot be read, or is larger than the
+cap. An empty file is a document with an empty text. A folder without a text or HTML file is an error. Several folders
+put their own name before each path, so these names must differ.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from neardup.model.errors import DataError, OutputError, require
+from neardup.sources.collection import (
+    Advance,
+    Collection,
+    Mask,
+    Request,
+    SetAside,
+    check_strict,
+    missing_field,
+)
+from neardup.sources.formats import DOCUMENTS, display
+from neardup.sources.lines import BOM
+from neardup.sources.output import temporary
+from neardup.text.html import visible_text
+
+_HTML: Final = (".html", ".htm", ".xhtml")
+_CHUNK: Final = 1 << 23  # bytes of text gathered into one array
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A file that was read: where it lies, where it goes, and its state then."""
+
+    path: str
+    relative: str
+    size: int
+    modified: int  # nanoseconds
+
+
+class Folder(Collection):
+    """The text and HTML files of folders. Their columns are ``size`` in bytes and the time ``modified``."""
+
+    def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
+        roots = [os.path.basename(os.path.realpath(path)) for path in inputs]
+        require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
+        self._documents: list[_Document] = []
+        gathered = _Gathered()
+        set_aside: list[SetAside] = []
+        ignored = 0
+        for index, path in enumerate(inputs):
+            found, others = _find(path)
+            ignored += others
+            for number, relative in enumerate(found):
+                place = os.path.join(roots[index], relative) if len(inputs) > 1 else relative
+                outcome = _read(os.path.join(path, relative), place, request.max_bytes)
+                if isinstance(outcome, SetAside):
+                    set_aside.append(outcome)
+                    check_strict(request, set_aside)
+                else:
+                    document, text = outcome
+                    self._documents.append(document)
+                    gathered.add(text)
+                advance(index, (number + 1) / len(found))
+        ids = pa.array([display(document.relative) for document in self._documents], pa.string())
+        super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), set_aside, ignored)
+
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return the files' ``size`` or time ``modified``; they have no other fields."""
+        if name == "size":
+            column = pa.array([document.size for document in self._documents], pa.int64())
+        elif name == "modified":
+            column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
+        else:
+            raise missing_field(", ".join(self.names), name, ("size", "modified"))
+        return column.cast(pa.large_string()) if literal else column
+
+    def _write(self, path: str, mask: Mask) -> None:
+        chosen = [document for document, wanted in zip(self._documents, mask.tolist(), strict=True) if wanted]
+        target = os.path.realpath(path)
+        partial_folder = temporary(target)
+        try:
+            os.mkdir(partial_folder)
+            for document in chosen:
+                _copy(document, os.path.join(partial_folder, document.relative))
+            _put(partial_folder, target)
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
+        finally:
+            shutil.rmtree(partial_folder, ignore_errors=True)
+
+
+class _Gathered:
+    """Texts on their way into an array: as Python strings only as long as they are few."""
+
+    def __init__(self) -> None:
+        self._chunks: list[pa.Array] = []
+        self._texts: list[str] = []
+        self._size = 0
+
+    def add(self, text: str) -> None:
+        self._texts.append(text)
+        self._size += len(text)
+        if self._size > _CHUNK:
+            self._pack()
+
+    def array(self) -> pa.ChunkedArray:
+        self._pack()
+        return pa.chunked_array(self._chunks, pa.large_string())
+
+    def _pack(self) -> None:
+        self._chunks.append(pa.array(self._texts, pa.large_string()))
+        self._texts, self._size = [], 0
+
+
+def _find(root: str) -> tuple[list[str], int]:
+    """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored."""
+    inside = os.path.join(os.path.realpath(root), "")
+    found: list[str] = []
+    others = 0
+    for folder, subfolders, names in os.walk(root, onerror=_unreadable):
+        others += sum(os.path.islink(os.path.join(folder, name)) for name in subfolders)
+        for name in names:
+            path = os.path.join(folder, name)
+            known = os.path.splitext(name.lower())[1] in DOCUMENTS
+            if known and os.path.realpath(path).startswith(inside) and not _is_special(path):
+                found.append(os.path.relpath(path, root))
+            else:
+                others += 1
+    if not found:
+        known_endings = " ".join(sorted(DOCUMENTS))
+        raise DataError(root, f"this folder holds no text or HTML files ({known_endings}); {others} others")
+    return sorted(found), others
+
+
+def _unreadable(error: OSError) -> None:
+    raise DataError(str(error.filename), f"this folder cannot be read: {error.strerror}") from error
+
+
+def _is_special(path: str) -> bool:
+    """Say whether opening the file might wait for ever. A link that leads nowhere is left to the reader."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _read(path: str, relative: str, max_bytes: int) -> tuple[_Document, str] | SetAside:
+    """Return a file's text, or why it has none."""
+    try:
+        with open(path, "rb") as file:
+            about = os.fstat(file.fileno())
+            if about.st_size > max_bytes:
+                reason = f"it is larger than {max_bytes:,} bytes; --max-bytes raises this cap"
+                return SetAside(display(path), 1, reason)
+            data = file.read()
+    except OSError as error:
+        return SetAside(display(path), 1, f"it cannot be read: {error.strerror}")
+    document = _Document(path, relative, about.st_size, about.st_mtime_ns)
+    if path.lower().endswith(_HTML):
+        return document, visible_text(data)
+    try:
+        return document, data.removeprefix(BOM).decode()
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return SetAside(display(path), line, "it is not valid UTF-8")
+
+
+def _copy(document: _Document, target: str) -> None:
+    try:
+        now = os.stat(document.path)
+    except OSError as error:
+        raise DataError(document.path, "it was removed while being read") from error
+    if (now.st_size, now.st_mtime_ns) != (document.size, document.modified):
+        raise DataError(document.path, "it was changed while being read")
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    shutil.copy2(document.path, target)
+
+
+def _put(folder: str, target: str) -> None:
+    """Move a complete folder to its place; what was there is removed only after that."""
+    if not os.path.isdir(target):
+        os.rename(folder, target)
+        return
+    old = temporary(target)
+    os.rename(target, old)
+    try:
+        os.rename(folder, target)
+    except BaseException:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old)

@@ -1,0 +1,128 @@
+"""Spans of bytes in a text file: where its lines lie, which are valid, and how the chosen ones are written."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.sources.compression import Contents
+
+Positions = npt.NDArray[np.int64]
+
+BOM: Final = b"\xef\xbb\xbf"
+_SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
+_NEWLINE: Final = ord("\n")
+_RETURN: Final = ord("\r")
+
+
+def find(data: memoryview, byte: int) -> Positions:
+    """Return every position of a byte."""
+    found = [np.zeros(0, np.int64)]
+    for start in range(0, len(data), _SCAN):
+        block = np.frombuffer(data[start : start + _SCAN], np.uint8)
+        found.append(np.flatnonzero(block == byte) + start)
+    return np.concatenate(found)
+
+
+def line_ends(data: memoryview, *, lone_returns: bool = False) -> Positions:
+    """Return the position after each line's end; the last line may lack its newline.
+
+    A line ends with ``\\n``; with *lone_returns*, also with an ``\\r`` that no ``\\n`` follows.
+    """
+    ends = find(data, _NEWLINE) + 1
+    if lone_returns and (returns := find(data, _RETURN)).size:
+        codes = np.frombuffer(data, np.uint8)
+        followed = codes[np.minimum(returns + 1, len(data) - 1)] == _NEWLINE
+        ends = np.sort(np.concatenate([ends, returns[~followed] + 1]))
+    if len(data) and (not ends.size or ends[-1] != len(data)):
+        ends = np.append(ends, len(data))
+    return ends
+
+
+def start_of_text(data: memoryview) -> int:
+    """Return 3 if the text starts with a byte order mark, else 0."""
+    return len(BOM) if data[: len(BOM)] == BOM else 0
+
+
+def invalid_utf8(data: memoryview, start: Positions, stop: Positions) -> list[int]:
+    """Return which of the spans, in order and apart, are not valid UTF-8.
+
+    One fast pass over everything between the first and the last; span by span only where that fails.
+    """
+    if not start.size:
+        return []
+    low, high = int(start[0]), int(stop[-1])
+    if _valid(data[low:high]):
+        return []
+    spans = zip(start.tolist(), stop.tolist(), strict=True)
+    return [index for index, (first, last) in enumerate(spans) if not _valid(data[first:last])]
+
+
+def _valid(data: memoryview) -> bool:
+    offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
+    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
+    try:
+        whole.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Where the records of one file lie: from *start*, on *line* (from 1), up to *stop*, its newline included."""
+
+    contents: Contents
+    start: Positions
+    stop: Positions
+    line: Positions
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def source(self) -> str:
+        """The file's name."""
+        return self.contents.source
+
+    def write(self, file: BinaryIO, chosen: npt.NDArray[np.bool_]) -> None:
+        """Copy the chosen records unchanged; a last line without a newline gets one, of the file's kind."""
+        self.contents.check_unchanged()
+        data = self.contents.data
+        for first, last in runs(self.start[chosen], self.stop[chosen]):
+            write_closed(file, data, first, last)
+
+
+def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
+    """Join spans that touch: a million neighbouring lines are written as one.
+
+    >>> list(runs(np.array([0, 5, 9]), np.array([5, 7, 12])))
+    [(0, 7), (9, 12)]
+    """
+    if not start.size:
+        return
+    breaks = np.flatnonzero(start[1:] != stop[:-1])
+    firsts = start[np.concatenate([[0], breaks + 1])]
+    lasts = stop[np.concatenate([breaks, [start.size - 1]])]
+    yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
+
+
+def write_closed(file: BinaryIO, data: memoryview, first: int, last: int) -> None:
+    """Write a span of whole lines, ending it with a newline if the file stopped short of one."""
+    file.write(data[first:last])
+    if last == len(data) and data[last - 1] not in (_NEWLINE, _RETURN):
+        file.write(newline(data))
+
+
+def newline(data: memoryview) -> bytes:
+    r"""Return the ending of the file's first line: ``\r\n`` or, also if there is none, ``\n``."""
+    for start in range(0, len(data), _SCAN):
+        block = bytes(data[start : start + _SCAN])
+        found = block.find(b"\n")
+        if found >= 0:
+            at = start + found
+            return b"\r\n" if at and data[at - 1] == _RETURN else b"\n"
+    return b"\n"

@@ -1,0 +1,204 @@
+"""Writing results: refused early or complete, never partial."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.model.errors import OutputError, ParameterError
+from neardup.sources.compression import compressed
+from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, common_format, expand, kind
+
+_BUFFER: Final = 1 << 20
+_BATCH: Final = 1 << 14
+_TABLES: Final = ("parquet", "jsonl")
+
+
+def check_output(path: str, inputs: Sequence[str], *, force: bool) -> None:
+    """Raise now what writing the kept records of *inputs* to *path* would raise later.
+
+    ``ParameterError``: the ending is unknown, or is not one of the inputs' format.
+    ``OutputError``: the path is one of the inputs (even with *force*), lies in an input folder or holds one;
+    exists and *force* is not given; or its folder is missing or not writable.
+    A device or a pipe exists already and takes any format but a folder's.
+    """
+    paths = expand(inputs)
+    wanted = common_format(paths)
+    if is_special(path):
+        if wanted == FOLDER:
+            raise ParameterError("output", path, "must be the name of a folder, as the input is one")
+        return
+    found = kind(path)
+    if wanted == FOLDER and found is not None:
+        raise ParameterError("output", path, "must be the name of a folder, as the input is one")
+    if wanted != FOLDER and (found is None or found.format != wanted):
+        raise ParameterError("output", path, f"must end in {_endings(wanted)}, as the input is {wanted}")
+    for source in paths:
+        _check_apart(path, source)
+    _check_place(path, folder=wanted == FOLDER, force=force)
+
+
+def check_table(path: str, inputs: Sequence[str] = (), *, force: bool) -> None:
+    """Raise now what ``write_table`` to *path* would raise later; *inputs* are never overwritten."""
+    if is_special(path):
+        return
+    found = kind(path)
+    if found is None or found.format not in _TABLES:
+        raise ParameterError("output", path, f"must end in {_endings('parquet')} or {_endings('jsonl')}")
+    for source in expand(inputs) if inputs else ():
+        _check_apart(path, source)
+    _check_place(path, folder=False, force=force)
+
+
+def output_kind(path: str, wanted: str) -> Kind:
+    """Say how to write *path*: as its name says, or plainly in the *wanted* format if it is a device or a pipe."""
+    return Kind(wanted) if is_special(path) else kind(path) or Kind(wanted)
+
+
+def is_special(path: str) -> bool:
+    """Say whether the path is a device or a pipe, written to as it is instead of being replaced.
+
+    What ``/dev`` names counts even if it leads to a regular file, as ``/dev/stdout`` may.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    if stat.S_ISBLK(mode):
+        raise OutputError(path, "it is a disk")
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or (path.startswith("/dev/") and stat.S_ISREG(mode))
+
+
+@contextmanager
+def atomic(path: str) -> Iterator[BinaryIO]:
+    """Give a file to write to; it takes the place of *path* when the block ends well, and vanishes otherwise.
+
+    The file has no name until it is complete and on disk, so that even a killed process leaves nothing behind;
+    where the file system cannot do that, it has a temporary name beside *path*, removed on any exception.
+    A link is followed. A replaced file leaves its permissions to the new one. Devices and pipes are written to
+    directly. What the system refuses (a full disk, a closed pipe) raises ``OutputError``.
+    """
+    try:
+        if is_special(path):
+            with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb", buffering=_BUFFER) as file:
+                yield file
+        else:
+            yield from _replacing(os.path.realpath(path))
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
+
+
+def write_table(path: str, table: pa.Table, *, force: bool = False) -> None:
+    """Write a table as Parquet or as JSON lines (also ``.gz``, ``.zst``), by the ending of *path*; see ``atomic``.
+
+    Raises what ``check_table`` raises, and ``OutputError`` if the system refuses. A device or pipe gets JSON lines.
+    """
+    check_table(path, force=force)
+    how = output_kind(path, "jsonl")
+    with atomic(path) as file:
+        if how.format == "parquet":
+            pq.write_table(table, file, compression="zstd")
+            return
+        encoder = msgspec.json.Encoder()
+        with compressed(file, how.compression) as packed:
+            for batch in table.to_batches(max_chunksize=_BATCH):
+                packed.write(encoder.encode_lines(_rows(batch)))
+
+
+def temporary(path: str) -> str:
+    """Return an unused name in the folder of *path*."""
+    return os.path.join(os.path.dirname(path), f".neardup-{secrets.token_hex(8)}.partial")
+
+
+def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    names = batch.schema.names
+    return [dict(zip(names, row, strict=True)) for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
+
+
+def _replacing(target: str) -> Iterator[BinaryIO]:
+    folder, partial = os.path.dirname(target), temporary(target)
+    descriptor = _nameless(folder)
+    nameless = descriptor is not None
+    if descriptor is None:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "wb", buffering=_BUFFER) as file:
+            yield file
+            file.flush()
+            with suppress(FileNotFoundError):
+                os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
+            os.fsync(descriptor)
+            if nameless:
+                _give_name(descriptor, folder, partial)
+        os.replace(partial, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(partial)
+        raise
+
+
+def _nameless(folder: str) -> int | None:
+    """Open a file that has no name, or return None where the system cannot."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:  # a file system without nameless files; any other reason shows again at once
+        return None
+
+
+def _give_name(descriptor: int, folder: str, name: str) -> None:
+    anchor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:  # naming a folder descriptor makes Python use linkat(), which alone follows the link to the nameless file
+        os.link(f"/proc/self/fd/{descriptor}", os.path.basename(name), src_dir_fd=anchor, dst_dir_fd=anchor)
+    finally:
+        os.close(anchor)
+
+
+def _endings(wanted: str) -> str:
+    names = [ending for ending, found in FORMATS.items() if found == wanted]
+    return " or ".join(names) + ("" if wanted == "parquet" else " (also with .gz or .zst)")
+
+
+def _check_apart(path: str, source: str) -> None:
+    if source == STDIN:
+        return
+    real, other = os.path.realpath(path), os.path.realpath(source)
+    if real == other or (os.path.exists(real) and os.path.samefile(real, other)):
+        raise OutputError(path, "it is one of the inputs")
+    if os.path.isdir(other) and os.path.commonpath([real, other]) == other:
+        raise OutputError(path, f"it lies in the input folder {source}")
+    if os.path.isdir(real) and os.path.commonpath([real, other]) == real:
+        raise OutputError(path, f"the input {source} lies in it")
+
+
+def _check_place(path: str, *, folder: bool, force: bool) -> None:
+    parent = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(parent):
+        raise OutputError(path, "its folder does not exist")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(path, "its folder is not writable")
+    if not os.path.exists(path):
+        return
+    if os.path.isdir(path) != folder:
+        raise OutputError(path, "it is a folder" if not folder else "it is a file, and the output is a folder")
+    if not force:
+        raise OutputError(path, "it exists already; force replaces it")
+    if folder:
+        _check_only_documents(path)
+
+
+def _check_only_documents(path: str) -> None:
+    """Refuse to replace a folder that a run of this program cannot have written: force is not worth a home folder."""
+    for _, _, names in os.walk(path):
+        for name in names:
+            if os.path.splitext(name.lower())[1] not in DOCUMENTS:
+                raise OutputError(path, f"it holds more than documents ({name}); remove it yourself")

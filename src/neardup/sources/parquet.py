@@ -1,0 +1,239 @@
+"""Parquet: the whole table is kept, and its chosen rows are written with the same schema and codecs.
+
+The text column holds strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
+that are taken as UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is set aside. Ids may
+be strings, numbers or times; null, NaN, empty, or a missing column ``id`` give ``FILE:ROW``, counted from 1.
+Files of zero rows hold no documents. Several files must have equal columns, in the same order; no two columns of a
+file may have the same name.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+from neardup.model.errors import DataError
+from neardup.sources.collection import (
+    DEFAULT_ID,
+    Advance,
+    Collection,
+    Mask,
+    Request,
+    SetAside,
+    check_strict,
+    missing_field,
+    named,
+)
+from neardup.sources.compression import sniff
+from neardup.sources.formats import display
+from neardup.sources.output import atomic, is_special
+
+_BATCH: Final = 1 << 16  # rows read, and filtered when writing, at a time
+_GROUP: Final = 1 << 20  # rows in a group where the input has none to go by
+_SCALARS: Final = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_temporal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
+
+
+class ParquetTable(Collection):
+    """The rows of Parquet files."""
+
+    def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
+        tables: list[pa.Table] = []
+        texts: list[pa.Array] = []
+        ids: list[pa.Array] = []
+        set_aside: list[SetAside] = []
+        for index, path in enumerate(inputs):
+            table = _load(path, request.max_bytes, partial(advance, index))
+            if tables and not table.schema.equals(tables[0].schema):
+                raise DataError(path, f"its columns are not those of {inputs[0]}; {_difference(table, tables[0])}")
+            text, name = _texts(path, table, request.text), _ids(path, table, request.id)
+            broken = {row: request.id for row in _invalid(name)} | {row: request.text for row in _invalid(text)}
+            if broken:
+                set_aside += [
+                    SetAside(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8")
+                    for row in sorted(broken)
+                ]
+                check_strict(request, set_aside)
+                good = np.ones(len(table), np.bool_)
+                good[list(broken)] = False
+                table, text, name = table.filter(good), text.filter(good), name.filter(good)
+            tables.append(table)
+            texts += text.chunks
+            ids += name.chunks
+        self._table = pa.concat_tables(tables)
+        super().__init__(
+            inputs,
+            pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
+            pa.chunked_array(ids, pa.string()),
+            set_aside,
+        )
+
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return a column, strings of any kind as ``large_string``."""
+        where = ", ".join(self.names)
+        column = _column(where, self._table, name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        try:
+            if _is_text(column.type) or (literal and _is_scalar(column.type)):
+                return column.cast(pa.large_string()).combine_chunks()
+        except pa.ArrowInvalid as error:
+            raise DataError(where, f"the column {name!r} is not valid UTF-8") from error
+        if not _is_scalar(column.type):
+            raise DataError(where, f"the column {name!r} must hold numbers, strings or times, not {column.type}")
+        return column.combine_chunks()
+
+    def _write(self, path: str, mask: Mask) -> None:
+        compression, group = _storage(self.inputs[0])
+        with atomic(path) as file:
+            sink = pa.BufferOutputStream() if is_special(path) else file  # a pipe cannot tell where it is
+            with pq.ParquetWriter(sink, self._table.schema, compression=compression) as writer:
+                for rows in _groups(self._table, mask, group):
+                    writer.write_table(rows, row_group_size=group)
+            if sink is not file:
+                file.write(sink.getvalue())
+
+
+def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Table:
+    """Read a file whole, a batch at a time, so that one that expands without end is noticed in time."""
+    cap = DataError(path, f"it expands to more than {max_bytes:,} bytes; --max-bytes raises this cap")
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8)
+        if not head.startswith(b"PAR1"):
+            found = sniff(head) or ("no bytes at all" if not head else "something else")
+            raise DataError(path, f"it is not a Parquet file: it starts with {found}")
+        metadata = pq.read_metadata(path)
+        groups = range(metadata.num_row_groups)
+        if sum(metadata.row_group(group).total_byte_size for group in groups) > max_bytes:
+            raise cap
+        names = metadata.schema.to_arrow_schema().names
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise DataError(path, f"it has two columns named {twice[0]!r}")
+        dataset = ds.dataset(path, format=ds.ParquetFileFormat(), filesystem=pyarrow.fs.LocalFileSystem())
+        batches: list[pa.RecordBatch] = []
+        size = rows = 0
+        for batch in dataset.to_batches(batch_size=_BATCH):
+            batches.append(batch)
+            size, rows = size + batch.nbytes, rows + len(batch)
+            if size > max_bytes:
+                raise cap
+            advance(rows / metadata.num_rows)
+        return pa.Table.from_batches(batches, dataset.schema)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(path, f"it cannot be read as Parquet: {error}") from error
+
+
+def _storage(path: str) -> tuple[dict[str, str] | str, int]:
+    """Return each column's codec in a file, and its largest group of rows."""
+    metadata = pq.read_metadata(path)
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    if not groups:
+        return "snappy", _GROUP
+    chunks = [groups[0].column(column) for column in range(groups[0].num_columns)]
+    codecs = {chunk.path_in_schema: chunk.compression.replace("UNCOMPRESSED", "NONE") for chunk in chunks}
+    return codecs, max(1, *(group.num_rows for group in groups)) if groups[0].num_rows else _GROUP
+
+
+def _groups(table: pa.Table, mask: Mask, size: int) -> Iterator[pa.Table]:
+    """Yield the chosen rows in tables that are whole groups of *size* rows, except the last."""
+    pending = table.slice(0, 0)
+    for start in range(0, len(table), _BATCH):
+        chosen = mask[start : start + _BATCH]
+        rows = table.slice(start, _BATCH)
+        pending = pa.concat_tables([pending, rows if chosen.all() else rows.filter(chosen)])
+        if whole := len(pending) // size * size:
+            yield pending.slice(0, whole)
+            pending = pending.slice(whole)
+    if len(pending):
+        yield pending
+
+
+def _column(where: str, table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.schema.names:
+        raise missing_field(where, name, table.schema.names)
+    return table.column(name)
+
+
+def _texts(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return the text column as ``string`` or ``large_string``, not yet known to be valid UTF-8."""
+    column = _column(path, table, name)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_null(kind):
+        return column.cast(pa.large_string())
+    if not _is_text(kind):
+        rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {column.type}"
+        raise DataError(path, rule)
+    short = pa.types.is_string(kind) or pa.types.is_binary(kind)
+    unpacked = column.cast(kind) if kind is not column.type else column
+    return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
+
+
+def _ids(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return the id column as strings; rows without one get their file and number."""
+    positions = np.arange(1, len(table) + 1)
+    if name == DEFAULT_ID and name not in table.schema.names:
+        return pa.chunked_array([named(display(path), positions)], pa.string())
+    column = _column(path, table, name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
+        raise DataError(path, f"the column {name!r} must hold strings or numbers to be the id, not {column.type}")
+    column = column.cast(pa.string(), safe=False)
+    absent = pc.fill_null(pc.equal(pc.binary_length(column), 0), fill_value=True)
+    if pc.any(absent).as_py():
+        return pc.if_else(absent, named(display(path), positions), column)
+    return column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+    )
+
+
+def _is_scalar(kind: pa.DataType) -> bool:
+    return any(test(kind) for test in _SCALARS)
+
+
+def _invalid(column: pa.ChunkedArray) -> list[int]:
+    """Return the rows that are not valid UTF-8: Parquet does not promise it, even of strings."""
+    rows: list[int] = []
+    first = 0
+    for chunk in column.chunks:
+        try:
+            chunk.validate(full=True)
+        except pa.ArrowInvalid:
+            for row, value in enumerate(chunk.cast(pa.large_binary()).to_pylist(), first):
+                try:
+                    (value or b"").decode()
+                except UnicodeDecodeError:
+                    rows.append(row)
+        first += len(chunk)
+    return rows
+
+
+def _difference(table: pa.Table, other: pa.Table) -> str:
+    for field, wanted in zip(table.schema, other.schema, strict=False):
+        if not field.equals(wanted):
+            return f"it has {field.name!r} ({field.type}) where that has {wanted.name!r} ({wanted.type})"
+    return f"it has {table.num_columns} columns, that has {other.num_columns}"

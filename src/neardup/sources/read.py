@@ -1,0 +1,68 @@
+"""Reading documents from whatever the inputs are."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from neardup.model.errors import require
+from neardup.sources.collection import Advance, Collection, Request
+from neardup.sources.delimited import DelimitedText
+from neardup.sources.folder import Folder
+from neardup.sources.formats import common_format, expand
+from neardup.sources.jsonl import JsonLines
+from neardup.sources.parquet import ParquetTable
+
+MAX_BYTES: Final = 8 << 30
+Progress = Callable[[str, int, int], None]
+
+_READERS: Final[dict[str, Callable[[Sequence[str], Request, Advance], Collection]]] = {
+    "jsonl": JsonLines,
+    "csv": DelimitedText,
+    "tsv": DelimitedText,
+    "parquet": ParquetTable,
+    "folder": Folder,
+}
+
+
+def read(
+    inputs: Sequence[str],
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    columns: Sequence[str] = (),
+    strict: bool = False,
+    max_bytes: int = MAX_BYTES,
+    progress: Progress | None = None,
+) -> Collection:
+    """Read the documents of files, patterns, folders or, as ``-``, of JSON lines on standard input.
+
+    All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz`` or ``.zst``),
+    ``.parquet``, or folders of text and HTML files. The field *text* holds the text, *id* the id if there is one;
+    other *columns* are worth naming if they will be asked for, as that saves a pass. A record that cannot be read
+    is set aside, or with *strict* raises ``DataError``; what that means is in the module of each format.
+    *max_bytes* caps what a compressed file, a Parquet file or standard input may expand to in memory.
+
+    *progress* is called with ``"read"``, how many bytes are done, and of how many (of the files as they lie on disk;
+    0 of 0 for standard input).
+
+    Raises ``DataError`` for inputs that cannot be read as a whole, ``ParameterError`` for wrong parameters.
+    """
+    require(not isinstance(inputs, str), "inputs", inputs, "must be a sequence of names, not one string")
+    require(max_bytes >= 1, "max_bytes", max_bytes, "must be at least 1")
+    paths = expand(inputs)
+    reader = _READERS[common_format(paths)]
+    request = Request(text=text, id=id, columns=tuple(columns), strict=strict, max_bytes=max_bytes)
+    return reader(paths, request, _advance(paths, progress))
+
+
+def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
+    """Turn 'half of the second input' into bytes of all inputs."""
+    if progress is None:
+        return lambda _index, _done: None
+    sizes = [os.path.getsize(path) if os.path.isfile(path) else 0 for path in paths]
+    total = sum(sizes)
+
+    def advance(index: int, done: float) -> None:
+        progress("read", sum(sizes[:index]) + int(sizes[index] * done), total)
+
+    return advance

@@ -1,0 +1,71 @@
+"""What a token is."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from neardup.model.errors import require
+from neardup.text.stems import stem_languages
+
+Unit = Literal["letter", "word", "line", "sentence"]
+Normalization = Literal["NFC", "NFKC"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """How a text becomes tokens; part of the recipe.
+
+    A *word* is a maximal run of letters, marks and numbers (Unicode 14.0 categories L, M, N) of any
+    script; everything else separates. In scripts written without spaces (Han, Kana, Thai, Lao,
+    Khmer, Myanmar) each character is a word by itself, so that shingles are character n-grams.
+
+    ``unit``
+        ``word``; ``letter``: the characters of the words, one space between two words;
+        ``line`` and ``sentence``: a token is the sequence of words on a line or in a sentence.
+    ``fold_case``
+        full Unicode case folding (``STRASSE`` is ``Straße``).
+    ``normalization``
+        ``NFC`` (composed and decomposed accents are equal), ``NFKC`` (so are ligatures and
+        full-width forms) or ``None``. A text with more than 30 combining marks in a row is left
+        as it is: no language needs it, and ordering them takes quadratic time.
+    ``min_length``
+        words of fewer characters are left out (never those of scripts without spaces).
+    ``stop_words``
+        words left out, compared after folding and before stemming.
+    ``stem``
+        a Snowball language (``"english"``), or ``None``.
+
+    The last three choose words, so with unit ``letter`` they raise ``ParameterError``.
+
+    >>> Analysis(unit="paragraph")
+    Traceback (most recent call last):
+    ...
+    neardup.model.errors.ParameterError: unit='paragraph', but it must be letter, word, line or sentence
+    """
+
+    unit: Unit = "word"
+    fold_case: bool = True
+    normalization: Normalization | None = "NFC"
+    min_length: int = 1
+    stop_words: tuple[str, ...] = field(default=())
+    stem: str | None = None
+
+    def __post_init__(self) -> None:
+        require(self.unit in get_args(Unit), "unit", self.unit, "must be letter, word, line or sentence")
+        forms = (*get_args(Normalization), None)
+        require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
+        whole = isinstance(self.min_length, int) and self.min_length >= 1
+        require(whole, "min_length", self.min_length, "must be an integer of at least 1")
+        listed = not isinstance(self.stop_words, str) and all(isinstance(word, str) for word in self.stop_words)
+        require(listed, "stop_words", self.stop_words, "must be several words")
+        object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
+        if self.stem is not None:
+            known = stem_languages()
+            require(self.stem in known, "stem", self.stem, f"must be None or one of {', '.join(known)}")
+        if self.unit == "letter":
+            for name, value in (("min_length", self.min_length > 1), ("stop_words", self.stop_words), ("stem", self.stem)):
+                require(not value, name, getattr(self, name), "chooses words, so it does not go with unit='letter'")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What enters the recipe id."""
+        return asdict(self)

@@ -1,0 +1,111 @@
+"""Text columns of any kind, as batches of bytes without a copy."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.model.arrays import Bytes, Positions, TextBatch
+from neardup.model.errors import DataError
+
+BATCH_BYTES = 1 << 19  # with its tokens and shingles, stays in a core's second-level cache
+BATCH_DOCUMENTS = 1 << 14
+
+Texts = Sequence[str | None] | pa.Array | pa.ChunkedArray
+
+
+def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
+    """Take texts of any kind as one Arrow column of strings or of UTF-8 bytes.
+
+    Accepts sequences of ``str`` (and ``None``), Arrow arrays, and whatever offers the Arrow C
+    interface as one column. ``string``, ``large_string``, ``binary`` and ``large_binary`` stay as
+    they lie; ``string_view`` and dictionaries are cast once. Lone surrogates in a ``str`` become
+    bytes that are no UTF-8, and so separate words. Anything else raises ``DataError``.
+    """
+    column = _as_arrow(texts, name)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_string_view(kind) or pa.types.is_null(kind):
+        column = column.cast(pa.large_string())
+    elif pa.types.is_binary_view(kind):
+        column = column.cast(pa.large_binary())
+    elif not (_is_wide(kind) or _is_narrow(kind)):
+        raise DataError(f"column {name!r}", f"holds {kind}, but a text column must hold strings")
+    return column
+
+
+def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
+    if isinstance(texts, pa.ChunkedArray):
+        return texts
+    if isinstance(texts, pa.Array):
+        return pa.chunked_array([texts])
+    if isinstance(texts, str | bytes):
+        raise DataError(f"column {name!r}", "is a single text, but a sequence of texts is needed: put it in a list")
+    if hasattr(texts, "__arrow_c_stream__"):
+        return pa.chunked_array(texts)
+    if hasattr(texts, "__arrow_c_array__"):
+        return pa.chunked_array([pa.array(texts)])
+    return pa.chunked_array([_from_strings(list(texts), name)])
+
+
+def _from_strings(texts: list[Any], name: str) -> pa.Array:
+    for position, text in enumerate(texts):
+        if text is not None and not isinstance(text, str):
+            raise DataError(f"text {position} of {name!r}", f"is a {type(text).__name__}, but must be a str or None")
+    try:
+        return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        raw = [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
+        return pa.array(raw, pa.large_binary())
+
+
+def _is_wide(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+
+
+def _is_narrow(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBatch]:
+    """Cut a text column into batches of about *size* bytes, whole documents each, in order; nulls are empty.
+
+    A document longer than *size* is a batch by itself.
+    """
+    for chunk in column.chunks:
+        whole = _as_it_lies(chunk)
+        first = 0
+        while first < len(whole):
+            last = int(np.searchsorted(whole.offsets, whole.offsets[first] + size, side="right")) - 1
+            last = min(max(last, first + 1), first + BATCH_DOCUMENTS, len(whole))
+            yield TextBatch(whole.data, whole.offsets[first : last + 1])
+            first = last
+
+
+def whole_batch(column: pa.ChunkedArray) -> TextBatch:
+    """Take a column as one batch; several chunks are copied together."""
+    if column.num_chunks == 1:
+        return _as_it_lies(column.chunk(0))
+    wide = column.cast(pa.large_binary()).combine_chunks()
+    return _as_it_lies(wide if isinstance(wide, pa.Array) else pa.concat_arrays(wide.chunks))
+
+
+def _as_it_lies(chunk: pa.Array) -> TextBatch:
+    if chunk.null_count:
+        chunk = pc.fill_null(chunk, pa.scalar(b"" if "binary" in str(chunk.type) else "", chunk.type))
+    _, offsets, data = chunk.buffers()
+    width = np.int64 if _is_wide(chunk.type) else np.int32
+    if offsets is None or offsets.size == 0:
+        bounds: Positions = np.zeros(1, np.int64)
+    else:
+        lying = np.frombuffer(offsets, width)[chunk.offset : chunk.offset + len(chunk) + 1]
+        bounds = np.array(lying, np.int64)
+    content: Bytes = np.frombuffer(data, np.uint8) if data is not None and data.size else _NOTHING
+    return TextBatch(content, bounds)
+
+
+_NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)  # read-only like an Arrow buffer, so that kernels compile once

@@ -1,0 +1,130 @@
+"""Texts to token hashes."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from neardup.kernels import folding, segments, shingles, tokens
+from neardup.kernels import vocabulary as table
+from neardup.model.arrays import Bytes, Features, Positions, TextBatch, Words
+from neardup.model.errors import require
+from neardup.model.recipe import Hashing
+from neardup.text.analysis import Analysis
+from neardup.text.normalizing import normalized
+from neardup.text.segmentation import abbreviations
+from neardup.text.unicode import unicode_tables
+from neardup.text.vocabulary import Vocabulary
+
+_NOWHERE: Positions = np.empty(0, np.int64)
+
+
+class Tokenizer:
+    """Gives the token hashes of a batch, ragged like features."""
+
+    def __init__(self, analysis: Analysis, hashing: Hashing) -> None:
+        self._analysis = analysis
+        self._keyed = hashing.keyed
+        self._key: Words = np.frombuffer(hashing.derive("tokens", 16), "<u8").astype(np.uint64)
+        self._vocabulary: Vocabulary | None = None
+        if analysis.stop_words or analysis.stem:
+            self._vocabulary = Vocabulary(
+                self._key,
+                keyed=self._keyed,
+                stop_words=[self._single_word(word) for word in analysis.stop_words],
+                language=analysis.stem,
+            )
+
+    def __call__(self, batch: TextBatch) -> Features:
+        """Tokenise; a document without words has no tokens."""
+        if self._analysis.normalization is not None:
+            batch = normalized(batch, self._analysis.normalization)
+        if self._analysis.unit == "letter":
+            return self._letters(batch)
+        if self._analysis.unit == "word":
+            return self._words(batch)
+        parts = _segments(batch, sentences=self._analysis.unit == "sentence")
+        words = self._words(TextBatch(batch.data, parts.cuts))
+        hashes = np.empty(len(words), np.uint64)  # at most one a part
+        bounds = np.empty(len(batch) + 1, np.int64)
+        count = shingles.sequences(words.values, words.offsets, parts.of_documents, hashes, bounds)
+        return Features(hashes[:count], bounds)
+
+    def _fold(self, batch: TextBatch) -> tuple[Bytes, Positions]:
+        tables = unicode_tables()
+        size = int(batch.offsets[-1] - batch.offsets[0])
+        folded = np.empty(folding.GROWTH * size + len(batch) + folding.PADDING, np.uint8)
+        bounds = np.empty(len(batch) + 1, np.int64)
+        folding.fold(
+            batch.data,
+            batch.offsets,
+            tables.analysis_index,
+            tables.analysis_data,
+            tables.expansions,
+            self._analysis.fold_case,
+            folded,
+            bounds,
+        )
+        return folded, bounds
+
+    def _letters(self, batch: TextBatch) -> Features:
+        folded, bounds = self._fold(batch)
+        hashes = np.empty(bounds[-1], np.uint64)
+        offsets = np.empty(len(batch) + 1, np.int64)
+        count = tokens.letters(folded, bounds, self._key, self._keyed, hashes, offsets)
+        return Features(hashes[:count], offsets)
+
+    def _words(self, batch: TextBatch) -> Features:
+        folded, bounds = self._fold(batch)
+        most = int(bounds[-1]) // 2 + 1
+        chooses = self._vocabulary is not None or self._analysis.min_length > 1
+        starts = np.empty(most, np.int64) if chooses else _NOWHERE
+        hashes = np.empty(most, np.uint64)
+        offsets = np.empty(len(batch) + 1, np.int64)
+        count = tokens.words(folded, bounds, self._key, self._keyed, hashes, offsets, starts)
+        hashes = hashes[:count]
+        if not chooses:
+            return Features(hashes, offsets)
+        if self._vocabulary is not None:
+            self._vocabulary.translate(hashes, starts[:count], folded)
+        if self._analysis.min_length > 1:
+            tables = unicode_tables()
+            table.drop_short(
+                hashes, starts, folded, self._analysis.min_length, tables.analysis_index, tables.analysis_data
+            )
+        return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
+
+    def _single_word(self, word: str) -> bytes:
+        """Fold a stop word as the text is folded."""
+        raw = word.encode("utf-8", "surrogatepass")
+        batch = TextBatch(np.frombuffer(raw or b" ", np.uint8), np.array([0, len(raw)], np.int64))
+        if self._analysis.normalization is not None:
+            batch = normalized(batch, self._analysis.normalization)
+        folded, bounds = self._fold(batch)
+        parts = folded[: bounds[-1]].tobytes().strip(b"\0").split(b"\0")
+        require(len(parts) == 1 and parts[0] != b"", "stop_words", word, "must be a single word each")
+        return parts[0]
+
+
+class _Segments:
+    def __init__(self, cuts: Positions, of_documents: Positions) -> None:
+        self.cuts, self.of_documents = cuts, of_documents
+
+
+def _segments(batch: TextBatch, *, sentences: bool) -> _Segments:
+    cuts = np.empty(int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
+    parts = np.empty(len(batch) + 1, np.int64)
+    if sentences:
+        tables = unicode_tables()
+        lists = abbreviations()
+        count = segments.sentences(
+            batch.data, batch.offsets, tables.analysis_index, tables.analysis_data, *lists, cuts, parts
+        )
+    else:
+        count = segments.lines(batch.data, batch.offsets, cuts, parts)
+    return _Segments(cuts[: count + 1], parts)
+
+
+@lru_cache(maxsize=16)
+def tokenizer(analysis: Analysis, hashing: Hashing) -> Tokenizer:
+    """Keep the tokenisers in use, so that a stem is computed once for all batches."""
+    return Tokenizer(analysis, hashing)

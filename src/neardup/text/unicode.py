@@ -1,0 +1,38 @@
+"""What the tokeniser knows of every code point: Unicode 14.0, the same under every Python.
+
+Two tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, written by
+``tools/make_unicode_tables.py``:
+
+``analysis`` (uint32)
+    bits 0-20 the case-folded code point less the code point itself, mod 2**21 (a difference, so that most
+    blocks are alike), or the row of ``expansions`` if bit 23 is set;
+    bits 21-22 its kind: 0 separator, 1 part of a word, 2 a word by itself (scripts without spaces);
+    bit 24 set for a lower-case letter.
+``normal`` (uint16)
+    bits 0-7 the canonical combining class; bit 8 (NFC) and bit 9 (NFKC) set where the code point may
+    change under normalisation.
+"""
+
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class UnicodeTables(NamedTuple):
+    """The arrays, as kernels take them."""
+
+    analysis_index: npt.NDArray[np.uint16]
+    analysis_data: npt.NDArray[np.uint32]
+    expansions: npt.NDArray[np.uint32]
+    normal_index: npt.NDArray[np.uint16]
+    normal_data: npt.NDArray[np.uint16]
+
+
+@cache
+def unicode_tables() -> UnicodeTables:
+    """Load the tables once."""
+    with (files("neardup.text") / "unicode.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as tables:
+        return UnicodeTables(**{name: tables[name] for name in UnicodeTables._fields})

@@ -1,0 +1,10 @@
+"""How hard Hypothesis tries: ``HYPOTHESIS_PROFILE`` names one of these profiles."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("soak", max_examples=5_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

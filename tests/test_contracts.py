@@ -1,0 +1,63 @@
+"""House rules that neither import-linter nor ruff can see."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import neardup
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src/neardup"
+TESTS = ROOT / "tests"
+SHAPELESS = {"utils", "helpers", "common", "misc", "base", "manager"}
+ROOMS = sorted(room.parent.relative_to(SOURCE) for room in SOURCE.rglob("__init__.py"))
+HOUSE_TESTS = {"test_docs.py", "test_contracts.py"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Top-level names of all that a fresh interpreter imports."""
+    command = [sys.executable, "-X", "importtime", *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL)
+    timed = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in timed}
+
+
+def test_importing_loads_nothing_heavy():
+    loaded = loaded_by("-c", "import neardup")
+    assert "neardup" in loaded
+    assert loaded.isdisjoint({"numba", "llvmlite", "pyarrow", "numpy", "rich"})
+
+
+def test_help_loads_nothing_heavy():
+    loaded = loaded_by("-m", "neardup", "--help")
+    assert "neardup" in loaded
+    assert loaded.isdisjoint({"numba", "llvmlite", "pyarrow"})
+
+
+def test_public_names_exist():
+    assert len(set(neardup.__all__)) == len(neardup.__all__)
+    for name in neardup.__all__:
+        assert getattr(neardup, name) is not None, name
+    assert set(neardup.__all__) <= set(dir(neardup))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = neardup.no_such_name
+
+
+def test_no_module_has_a_shapeless_name():
+    names = {part for path in SOURCE.rglob("*.py") for part in path.relative_to(SOURCE).with_suffix("").parts}
+    assert names.isdisjoint(SHAPELESS)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=Path.as_posix)
+def test_tests_mirror_modules(room):
+    strays = []
+    for test in sorted((TESTS / room).glob("test_*.py")):
+        module = SOURCE / room / test.stem.removeprefix("test_")
+        if test.name not in HOUSE_TESTS and not module.with_suffix(".py").is_file() and not module.is_dir():
+            strays.append(test.relative_to(ROOT).as_posix())
+    assert strays == []

@@ -1,0 +1,218 @@
+"""The documentation is true: its examples run, its links lead somewhere, and nothing forbidden is in the repository.
+
+In a fenced block, ``python`` runs (as a doctest if it has prompts), and ``console`` runs its ``$ neardup`` lines;
+``text`` is shown only. The blocks of one file share a namespace and a folder, in which ``news.jsonl`` is the bundled
+sample collection.
+"""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = ROOT / "src/neardup/samples/collection.jsonl"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+MAKE_TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[^\n`]*)\n(?P<body>.*?)^ *(?P=ticks)`*[ ]*$", re.MULTILINE | re.DOTALL
+)
+CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+EXITS = re.compile(r"\s+# exits (\d+)$")
+SHELL_OPERATORS = {"|", "||", "&", "&&", ";", "<", ">", ">>", "2>"}
+
+FORBIDDEN_ANYWHERE = [r"pypi\.org/simple", r"pythonhosted\.org", r"--(?:extra-)?index-url", r"https?://\S+/simple/"]
+FORBIDDEN_IN_CODE = [r"\bpickle\.load", r"(?<![\w.])eval\("]
+
+
+class Block(NamedTuple):
+    language: str
+    line: int  # of its first line of content, counted from 1
+    body: str
+
+
+class Command(NamedTuple):
+    words: list[str]
+    exit_code: int
+    expected: list[str]
+
+
+def blocks(markdown: str) -> Iterator[Block]:
+    for fence in FENCE.finditer(markdown):
+        line = markdown.count("\n", 0, fence.start("body")) + 1
+        body = re.sub(f"^ {{0,{len(fence['indent'])}}}", "", fence["body"], flags=re.MULTILINE)
+        yield Block(fence["language"].strip(), line, body)
+
+
+def commands(body: str) -> Iterator[Command]:
+    """Cut a console block at its ``$`` prompts; a backslash continues a command on the next line."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        typed, _, output = re.sub(r"\\\n\s*", " ", part, count=part.count("\\\n")).partition("\n")
+        exits = EXITS.search(typed)
+        yield Command(shlex.split(typed, comments=True), int(exits[1]) if exits else 0, output.splitlines())
+
+
+def first_missing(expected: list[str], actual: list[str]) -> str | None:
+    """Find the expected line that does not follow its predecessors in the output; ``...`` stands for anything."""
+    rest = iter(" ".join(line.split()) for line in actual)
+    for line in expected:
+        words = " ".join(line.split())
+        pattern = re.compile(".*".join(re.escape(piece) for piece in words.split("...")))
+        if words not in {"", "..."} and not any(pattern.fullmatch(candidate) for candidate in rest):
+            return line
+    return None
+
+
+def run_python(block: Block, page: Path, namespace: dict[str, object]) -> None:
+    padding = "\n" * (block.line - 1)  # tracebacks name the line of the page
+    if ">>>" not in block.body:
+        exec(compile(padding + block.body, str(page), "exec"), namespace)  # noqa: S102 - the documentation's own code
+        return
+    example = doctest.DocTestParser().get_doctest(block.body, {}, page.name, str(page), block.line - 1)
+    example.globs = namespace
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
+    if runner.run(example, out=report.append, clear_globs=False).failed:
+        pytest.fail("".join(report), pytrace=False)
+
+
+def run_console(block: Block, where: str) -> None:
+    for command in commands(block.body):
+        program, *arguments = command.words
+        if program == "make":
+            targets = {word for word in arguments if not word.startswith("-") and "=" not in word}
+            assert targets <= MAKE_TARGETS, f"{where}: no such target in {command.words}"
+        elif program == "neardup":
+            assert not SHELL_OPERATORS & set(arguments), f"{where}: no shell runs {command.words}"
+            run_neardup(command, where)
+        else:
+            assert program in {"cd", "git", "pip"}, f"{where}: {program!r} is no command of the documentation"
+
+
+def run_neardup(command: Command, where: str) -> None:
+    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "120", "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", *command.words],
+        check=False,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    shown = f"{where}: $ {shlex.join(command.words)}\n{done.stdout}"
+    assert done.returncode == command.exit_code, f"{shown}exited {done.returncode}, not {command.exit_code}"
+    missing = first_missing(command.expected, done.stdout.splitlines())
+    assert missing is None, f"{shown}has no line like (or not in this order): {missing}"
+
+
+def without_code(markdown: str) -> str:
+    return CODE_SPAN.sub("", FENCE.sub("", markdown))
+
+
+def anchors(markdown: str) -> set[str]:
+    """Name the headings as GitHub does: lower case, punctuation dropped, spaces to hyphens."""
+    headings = re.findall(r"^#+ +(.+?) *#*$", FENCE.sub("", markdown), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def tracked_files() -> list[Path]:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("git does not answer for this checkout")
+    names = os.fsdecode(listed.stdout).split("\0")
+    return [path for name in names if name and (path := ROOT / name).is_file()]
+
+
+@pytest.fixture(params=PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
+def page(request) -> Path:
+    return request.param
+
+
+def test_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if SAMPLE.exists():
+        shutil.copy(SAMPLE, "news.jsonl")
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page.read_text("utf-8")):
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        match block.language:
+            case "python":
+                with contextlib.redirect_stdout(io.StringIO()):
+                    run_python(block, page, namespace)
+            case "console":
+                run_console(block, where)
+            case other:
+                assert other == "text", f"{where}: a block is python, console or text, not {other!r}"
+
+
+def test_relative_links_resolve(page):
+    for inline, reference in LINK.findall(without_code(page.read_text("utf-8"))):
+        link = inline or reference
+        if re.match(r"[a-z][a-z0-9+.-]*:", link, re.IGNORECASE):
+            continue
+        path, _, anchor = unquote(link).partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_relative_to(ROOT), f"{link} leaves the repository"
+        assert target.exists(), f"{link} leads nowhere"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target.read_text("utf-8")), f"{link}: no such heading"
+
+
+def test_nothing_forbidden_is_under_version_control():
+    found = []
+    for path in tracked_files():
+        name = path.relative_to(ROOT).as_posix()
+        in_code = path.suffix == ".py" and not name.startswith("tests/")  # tests may send an error through pickle
+        patterns = FORBIDDEN_ANYWHERE + (FORBIDDEN_IN_CODE if in_code else [])
+        text = path.read_text("utf-8", errors="replace")
+        found += [f"{name}: {hit[0]}" for pattern in patterns for hit in re.finditer(pattern, text)]
+    assert found == []
+
+
+def test_blocks_keep_their_order_and_line():
+    text = "a\n```python\nx = 1\n```\nb\n\n  ```console\n  $ neardup demo\n  ```\n````text\n```\n````\n"
+    assert list(blocks(text)) == [
+        Block("python", 3, "x = 1\n"),
+        Block("console", 8, "$ neardup demo\n"),
+        Block("text", 11, "```\n"),
+    ]
+
+
+def test_console_blocks_are_cut_at_their_prompts():
+    text = "$ neardup dedup a.jsonl \\\n    --out 'b c.jsonl'\nkept 3\n$ neardup dedup nothing.jsonl  # exits 1\n"
+    assert list(commands(text)) == [
+        Command(["neardup", "dedup", "a.jsonl", "--out", "b c.jsonl"], 0, ["kept 3"]),
+        Command(["neardup", "dedup", "nothing.jsonl"], 1, []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "missing"),
+    [
+        ([], None),
+        (["one", "three"], None),
+        (["o...", "...", "", "thr...e"], None),
+        (["three", "one"], "one"),
+        (["on"], "on"),
+        (["one", "one"], "one"),
+    ],
+)
+def test_expected_lines_are_looked_for_in_order(expected, missing):
+    assert first_missing(expected, ["one", "  two ", "three"]) == missing

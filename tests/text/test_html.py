@@ -1,0 +1,254 @@
+"""What a reader sees of a page, and what no page can do to the scanner."""
+
+import time
+from html import escape
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.text.html import visible_text
+
+PIECES = """
+    < > </ <a <p <script </script> <style> <!-- --> --!> <![CDATA[ ]]> <!DOCTYPE <? = " ' hidden & &# &#x 9 a; / x é
+    <pre> </pre> <br/> <title> </title> <template> </template> <div hidden> </div> <body> <head> </head> <textarea>
+"""
+FRAGMENTS = st.sampled_from([*PIECES.split(), " ", "\n", "\r", "\0", "\ud800", "\ufeff"])
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("", ""),
+        ("plain", "plain"),
+        ("<p>one<p>two", "one\n\ntwo"),
+        ("<div>\n <div> deep </div>\n</div> after", "deep\n\nafter"),
+        ("a<br>b<br/>c</br>d", "a\nb\nc\nd"),
+        ("a<br><br><br><br>b<br>", "a\n\nb"),
+        ("<b>in</b>side a  \t\n wo<i>rd</i>&nbsp; &nbsp;end", "inside a word end"),
+        ("<ul><li>one<li>two</ul>", "one\n\ntwo"),
+        ("<table><tr><th>year<th>rain<tr><td>1961<td>12 mm</table>", "year rain\n\n1961 12 mm"),
+        ("<h1>Head</h1>line<hr>below", "Head\n\nline\n\nbelow"),
+        ("<p>first</p><textarea>draft <b>kept</b></textarea>", "first\n\ndraft <b>kept</b>"),
+        ("a < b && b > c", "a < b && b > c"),
+        ("1 <2 </ 3", "1 <2"),
+    ],
+)
+def test_blocks_and_lines(markup, text):
+    assert visible_text(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<html><head><meta charset=utf-8><title>A\n title</title><style>p{}</style></head><body>b", "A title\n\nb"),
+        ("<body>text<title>late</title>", "late\n\ntext"),
+        ("<title>first</title><svg><title>icon</title></svg>x", "first\n\nx"),
+        ("<title></title><p>x", "x"),
+        ("<head>stray<title>t</title>stray<body>b", "t\n\nb"),
+        ("<head><title>t</title><p>the paragraph closes the head", "t\n\nthe paragraph closes the head"),
+        ("<title>a < b &amp; <b>c</b></title>", "a < b & <b>c</b>"),
+    ],
+)
+def test_the_title_is_the_first_line_and_the_only_text_of_the_head(markup, text):
+    assert visible_text(markup) == text
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        "<script>if (a < b) '</p>'</script>",
+        "<SCRIPT type='x'><!-- <p>y</p> --></ScRiPt >",
+        "<style>p > a { }</style>",
+        "<noscript><p>Please enable scripts</p></noscript>",
+        "<template><p>one<template>two</template></p></template>",
+        "<iframe>old browsers</iframe>",
+        "<!-- a > b -->",
+        "<!-->",
+        "<!--->",
+        "<!-- --!>",
+        "<!DOCTYPE html [ <!ENTITY x>",
+        "<?xml version='1.0'?>",
+        "<![if IE]>",
+        "<![endif]>",
+        "<![CDATA[x]]>",
+        "</ not a tag>",
+        "</>",
+        "<img alt='>' hidden>",
+        '<a title="x > y" href=a"b>',
+        "<a ==>",
+        "<a b= c = '' =>",
+    ],
+)
+def test_what_is_not_text(unseen):
+    assert visible_text(f"be{unseen}fore") == "before"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("a<span hidden>b</span>c", "ac"),
+        ("a<div class=x HIDDEN=until-found>b<div>c</div>d</div>e", "a\n\ne"),
+        ("a<span title='hidden'>b</span>c", "abc"),
+        ("a<span data-hidden aria-hidden=true>b</span>c", "abc"),
+        ("<p hidden>never closed<p>seen", "never closed\n\nseen"),
+        ("<body hidden>shown by a script</body>", "shown by a script"),
+        ("<div hidden>a<pre>b</pre></div>c", "c"),
+        ("<template>never closed", "never closed"),
+        ("a<br hidden>b", "a\nb"),
+    ],
+)
+def test_hidden_elements(markup, text):
+    assert visible_text(markup) == text
+
+
+def test_preformatted_text_keeps_its_whitespace():
+    page = "<p>x  y<pre>\n  def f():\r\n\n\n    return <b>1</b>\n</pre>z  z"
+    assert visible_text(page) == "x y\n\n  def f():\n\n\n    return 1\n\nz z"
+
+
+@pytest.mark.parametrize(
+    ("reference", "character"),
+    [
+        ("&amp;", "&"),
+        ("&eacute;", "é"),
+        ("&#65;&#x41;&#X41", "AAA"),
+        ("&amp;amp;", "&amp;"),
+        ("&nosuch;", "&nosuch;"),
+        ("&", "&"),
+        ("&#", "&#"),
+        ("&#x", "&#x"),
+        ("&#;", "&#;"),
+        ("&#x110000;", "\ufffd"),
+        ("&#xD800;", "\ufffd"),
+        ("&#0;", "\ufffd"),
+        ("&#" + "0" * 9_000 + "65;", "A"),
+        ("&#" + "9" * 9_000 + ";", "\ufffd"),
+        ("&#x" + "f" * 9_000 + ";", "\ufffd"),
+    ],
+    ids=lambda value: value[:12],
+)
+def test_character_references(reference, character):
+    assert visible_text(reference) == character
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (b"caf\xc3\xa9", "café"),
+        (b"caf\xe9", "caf\ufffd"),
+        (b"\xef\xbb\xbf<meta charset=latin1>caf\xc3\xa9", "café"),
+        ("\ufeffcafé".encode("utf-16-le"), "café"),
+        ("\ufeffcafé".encode("utf-16-be"), "café"),
+        (b"\xff\xfec", "\ufffd"),
+        (b'<META CharSet = "windows-1252">caf\xe9 \x80', "café €"),
+        (b"<meta charset=iso-8859-1>\x93caf\xe9\x94", "\u201ccafé\u201d"),
+        (b'<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">\xe4\xc1', "Да"),
+        ("<meta charset='shift_jis'>日本語①".encode("cp932"), "日本語①"),
+        ("<meta charset=gb2312>中文".encode("gb18030"), "中文"),
+        (b"<meta charset=utf-16>caf\xc3\xa9", "café"),
+        (b"<meta charset=no-such-thing>caf\xc3\xa9", "café"),
+        (b"<meta charset=unicode_escape>caf\\u0301", "caf\\u0301"),
+        (b"<meta charset=undefined>x", "x"),
+        (b"<meta charset=zlib>x", "x"),
+        (b"<p>" + b" " * 1_024 + b"<meta charset=windows-1252>caf\xc3\xa9", "café"),
+    ],
+)
+def test_bytes_are_decoded_by_mark_then_declaration_then_utf_8(page, text):
+    assert visible_text(page) == text
+
+
+def test_odd_characters():
+    assert visible_text("\ufeffa\0b<p>\0</p>\ud800c\udfff \U0001f41d") == "ab\n\n\ufffdc\ufffd \U0001f41d"
+
+
+@given(st.lists(FRAGMENTS, max_size=40).map("".join))
+def test_no_page_raises_and_every_text_is_valid_unicode(markup):
+    text = visible_text(markup)
+    text.encode()
+    visible_text(markup.encode("utf-8", "surrogatepass"))
+    assert "\0" not in text
+    assert text == text.rstrip() or "<pre>" in markup
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(page):
+    visible_text(b"<meta charset=" + page)
+    visible_text(page)
+
+
+class Oracle(HTMLParser):
+    """All character data, as the standard library sees it."""
+
+    def __init__(self):
+        super().__init__()
+        self.said = []
+
+    def handle_data(self, data):
+        self.said.append(data)
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), max_size=8)
+TAGS = st.sampled_from(["p", "div", "b", "a", "h1", "li", "span", "td", "section"])
+
+
+@given(
+    st.recursive(
+        WORDS.map(escape),
+        lambda inner: st.builds(
+            '<{0} title="{1}">{2}</{0}>'.format, TAGS, WORDS.map(escape), st.lists(inner, max_size=3).map("".join)
+        ),
+    )
+)
+def test_well_formed_pages_say_what_the_standard_library_reads(markup):
+    oracle = Oracle()
+    oracle.feed(markup)
+    oracle.close()
+    assert "".join(visible_text(markup).split()) == "".join("".join(oracle.said).split())
+
+
+BOMBS = {
+    "divs": "<div>",
+    "closed divs": "<div></div>",
+    "hidden divs": "<div hidden>x",
+    "brackets": "<",
+    "ends": "</",
+    "unclosed tags": "<a ",
+    "unclosed comments": "<!-- >",
+    "empty comments": "<!-->",
+    "marked sections": "<![ >",
+    "instructions": "<?",
+    "scripts": "<script></scrip",
+    "quotes": '<a b="',
+    "brackets in quotes": '<a b=">" ',
+    "mixed quotes": '<a b="x" c=\'>',
+    "equals signs": "<a =",
+    "references": "&#1&a",
+    "preformatted": "<pre>\n",
+    "line ends": "<br>\r",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+def test_time_is_linear(bomb):
+    """Ten times a quarter megabyte takes far less than the hundredfold of a quadratic scan, even on a busy machine."""
+
+    def seconds(size):
+        page = bomb * (size // len(bomb))
+        start = time.perf_counter()
+        visible_text(page)
+        return time.perf_counter() - start
+
+    small = min(seconds(100_000) for _ in range(3))
+    assert seconds(1_000_000) < 40 * small + 0.5
+
+
+def test_two_hundred_thousand_nested_elements():
+    depth = 200_000
+    assert visible_text("<div>" * depth + "deep" + "</div>" * depth) == "deep"
+    assert visible_text("<b>" * depth + "deep") == "deep"
+
+
+def test_an_attribute_of_twenty_megabytes():
+    assert visible_text('<p title="' + "x" * 20_000_000 + '">short') == "short"

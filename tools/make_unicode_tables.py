@@ -1,0 +1,100 @@
+"""Write ``src/neardup/text/unicode.npz``: what the tokeniser knows of every code point.
+
+The tables are committed, so that the same text has the same features under every Python: they are made
+with the Unicode version of CPython 3.11 (14.0) and refuse to be made with another.
+
+Layouts are documented where they are read, in ``neardup.text.unicode``.
+"""
+
+import sys
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+
+UNICODE = "14.0.0"
+BLOCK = 128
+CODE_POINTS = 0x110000
+SEPARATOR, WORD, UNSPACED = 0, 1, 2
+
+# Scripts written without spaces between words: Han, Kana, Thai, Lao, Khmer, Myanmar.
+UNSPACED_RANGES = [
+    (0x0E00, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x19E0, 0x19FF),
+    (0x2E80, 0x2FDF),
+    (0x3005, 0x3007),
+    (0x3021, 0x302F),
+    (0x3031, 0x30FF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x16FE2, 0x16FF1),
+    (0x1AFF0, 0x1B16F),
+    (0x20000, 0x3FFFF),
+]
+
+
+def compressed(full, name):
+    """A table of equal blocks stored once: ``data[index[c >> 7]][c & 127]``."""
+    blocks, index = np.unique(full.reshape(-1, BLOCK), axis=0, return_inverse=True)
+    return {f"{name}_index": index.astype(np.uint16).ravel(), f"{name}_data": blocks.ravel()}
+
+
+def second_halves():
+    """Code points that can combine with the one before: normalisation must look at them."""
+    seconds = set(range(0x1161, 0x1176)) | set(range(0x11A8, 0x11C3))  # Hangul vowels and final consonants
+    for code in range(CODE_POINTS):
+        decomposed = unicodedata.decomposition(chr(code))
+        parts = decomposed.split()
+        if len(parts) == 2 and not decomposed.startswith("<"):
+            seconds.add(int(parts[1], 16))
+    return seconds
+
+
+def main():
+    if unicodedata.unidata_version != UNICODE:
+        sys.exit(f"needs the Unicode {UNICODE} tables of CPython 3.11, not {unicodedata.unidata_version}")
+    analysis = np.zeros(CODE_POINTS, np.uint32)
+    normal = np.zeros(CODE_POINTS, np.uint16)
+    expansions = []
+    unspaced = np.zeros(CODE_POINTS, bool)
+    for first, last in UNSPACED_RANGES:
+        unspaced[first : last + 1] = True
+    seconds = second_halves()
+    for code in range(CODE_POINTS):
+        if 0xD800 <= code < 0xE000:
+            continue  # a surrogate is no character: a separator
+        letter = chr(code)
+        kind = SEPARATOR
+        if unicodedata.category(letter)[0] in "LMN":
+            kind = UNSPACED if unspaced[code] else WORD
+        folded = [ord(part) for part in letter.casefold()]
+        entry = (folded[0] - code) & 0x1FFFFF
+        if len(folded) > 1:
+            entry = len(expansions) | 1 << 23
+            expansions.append((folded + [0, 0])[:3])
+        analysis[code] = entry | kind << 21 | letter.islower() << 24
+        changes = code in seconds
+        normal[code] = (
+            unicodedata.combining(letter)
+            | (changes or not unicodedata.is_normalized("NFC", letter)) << 8
+            | (changes or not unicodedata.is_normalized("NFKC", letter)) << 9
+        )
+    target = Path(__file__).parent.parent / "src" / "neardup" / "text" / "unicode.npz"
+    np.savez_compressed(
+        target,
+        expansions=np.array(expansions, np.uint32),
+        **compressed(analysis, "analysis"),
+        **compressed(normal, "normal"),
+    )
+    print(f"{target}: {target.stat().st_size:,} bytes, {len(expansions)} expansions")
+
+
+if __name__ == "__main__":
+    main()
