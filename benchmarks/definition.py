@@ -13,7 +13,16 @@ from itertools import groupby
 from typing import Final
 
 SHINGLE: Final = 5
-UNSPACED: Final = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+UNSPACED: Final = (
+    "CJK UNIFIED",
+    "CJK COMPATIBILITY IDEOGRAPH",
+    "HIRAGANA",
+    "KATAKANA",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+)
 
 
 def words(text: str) -> list[str]:

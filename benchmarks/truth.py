@@ -13,10 +13,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from corpus import CACHE, corpus
-from definition import SHINGLE, resemblance, shingles, words
 from numba import int32, njit
 from numba.typed import List
+
+from corpus import CACHE, corpus
+from definition import SHINGLE, resemblance, shingles, words
 
 TRUTH: Final = CACHE / f"truth-{SHINGLE}.parquet"
 # The lowest resemblance recorded, as a fraction: comparing integers is exact.

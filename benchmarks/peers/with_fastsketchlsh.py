@@ -4,11 +4,10 @@ import sys
 from functools import partial
 
 import numpy as np
+from FastSketchLSH import LSH, FastSimilaritySketch
 from measuring import answer, best_of, column, signing, size
 from shingling import SPLITS, batches, blanks, hashes, strings
 from verifying import kept_documents, pieces
-
-from FastSketchLSH import LSH, FastSimilaritySketch
 
 PERMUTATIONS = 128
 BANDS = 16  # of 8 rows, the library's own example

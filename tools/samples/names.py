@@ -22,12 +22,37 @@ LAST = tuple(
     """.split()
 )
 POOLS: dict[str, tuple[str, ...]] = {
-    "town": tuple(
-        """
-        Harrowmere,Pellworth,Saint Orin,Kestrel Bay,Oldwater,Brackenford,Lindmouth,Tarn Hollow,Ashgrove Cross,Vellin,
-        Dunmarrow,Quillport,Nettlecombe,Upper Wray,Mossgate,Copperhythe,Fallowfield,Greywick,Sandling,Thistleby,
-        Port Amity,Ravelston,Elmstead Quay,Cold Barton,Wexcombe,Marlow's Reach,Iron Hill,Larch Valley,Eddington Moor,Stowbeck
-        """.replace("\n", "").split(",")
+    "town": (
+        "Harrowmere",
+        "Pellworth",
+        "Saint Orin",
+        "Kestrel Bay",
+        "Oldwater",
+        "Brackenford",
+        "Lindmouth",
+        "Tarn Hollow",
+        "Ashgrove Cross",
+        "Vellin",
+        "Dunmarrow",
+        "Quillport",
+        "Nettlecombe",
+        "Upper Wray",
+        "Mossgate",
+        "Copperhythe",
+        "Fallowfield",
+        "Greywick",
+        "Sandling",
+        "Thistleby",
+        "Port Amity",
+        "Ravelston",
+        "Elmstead Quay",
+        "Cold Barton",
+        "Wexcombe",
+        "Marlow's Reach",
+        "Iron Hill",
+        "Larch Valley",
+        "Eddington Moor",
+        "Stowbeck",
     ),
     "street": (
         "Tanner Street",

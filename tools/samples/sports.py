@@ -18,7 +18,7 @@ whoever had wondered why the club was looking for a left back had the answer aft
 past three of them.
 
 The cup has its first surprise. {club1}, two divisions below, put {club2} out on penalties after {person1}, a {trade} in
-working life, had forced extra time with a header from the edge of the area that he says he was trying to clear.
+working life, had forced extra time with a header from the edge of the area that was meant, by all accounts, as a clearance.
 
 Nothing separates {club1} from the title except arithmetic. After the 3-0 against {club2} the lead stands at {7..11}
 points with {4..6} games left, and {person1}, who scored all three, has already been seen measuring the shelf in the

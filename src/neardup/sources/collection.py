@@ -1,5 +1,6 @@
 """What reading gives: the documents, what was set aside, and the way to write the chosen ones back."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ class Collection(ABC):
         Raises ``DataError`` if no record has the field, or if its values are of several kinds, or are lists or objects.
         """
 
-    def write(self, path: str, rows: npt.NDArray[Any], *, force: bool = False) -> None:
+    def write(self, path: str | os.PathLike[str], rows: npt.NDArray[Any], *, force: bool = False) -> None:
         """Write the records that a mask or ascending positions select, in the inputs' format and columns.
 
         Raises what ``check_output`` raises, ``ParameterError`` if *rows* select nothing that exists, ``DataError``
@@ -90,7 +91,7 @@ class Collection(ABC):
         """
         mask = selection(rows, len(self))
         check_output(path, self.inputs, force=force)
-        self._write(path, mask)
+        self._write(os.fspath(path), mask)
 
     @abstractmethod
     def _write(self, path: str, mask: Mask) -> None: ...

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 import zstandard
@@ -63,7 +64,7 @@ class Contents:
         if self.mapped is None:
             return
         try:
-            now = os.stat(self.source)
+            now = Path(self.source).stat()
         except OSError:
             return
         then = self.mapped
@@ -90,7 +91,7 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     try:
         if path == STDIN:
             return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             about = os.fstat(file.fileno())
             regular = stat.S_ISREG(about.st_mode)
             if compression is not None:

@@ -14,6 +14,7 @@ import shutil
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Final
 
 import pyarrow as pa
@@ -41,7 +42,7 @@ _CHUNK: Final = 1 << 23  # bytes of text gathered into one array
 class _Document:
     """A file that was read: where it lies, where it goes, and its state then."""
 
-    path: str
+    path: Path
     relative: str
     size: int
     modified: int  # nanoseconds
@@ -51,7 +52,7 @@ class Folder(Collection):
     """The text and HTML files of folders. Their columns are ``size`` in bytes and the time ``modified``."""
 
     def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
-        roots = [os.path.basename(os.path.realpath(path)) for path in inputs]
+        roots = [PurePath(os.path.realpath(path)).name for path in inputs]
         require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
         self._documents: list[_Document] = []
         gathered = _Gathered()
@@ -61,8 +62,8 @@ class Folder(Collection):
             found, others = _find(path)
             ignored += others
             for number, relative in enumerate(found):
-                place = os.path.join(roots[index], relative) if len(inputs) > 1 else relative
-                outcome = _read(os.path.join(path, relative), place, request.max_bytes)
+                place = f"{roots[index]}/{relative}" if len(inputs) > 1 else relative
+                outcome = _read(Path(path, relative), place, request.max_bytes)
                 if isinstance(outcome, SetAside):
                     set_aside.append(outcome)
                     check_strict(request, set_aside)
@@ -86,12 +87,12 @@ class Folder(Collection):
 
     def _write(self, path: str, mask: Mask) -> None:
         chosen = [document for document, wanted in zip(self._documents, mask.tolist(), strict=True) if wanted]
-        target = os.path.realpath(path)
+        target = Path(os.path.realpath(path))
         partial_folder = temporary(target)
         try:
-            os.mkdir(partial_folder)
+            partial_folder.mkdir()
             for document in chosen:
-                _copy(document, os.path.join(partial_folder, document.relative))
+                _copy(document, partial_folder / document.relative)
             _put(partial_folder, target)
         except OutputError:
             raise
@@ -126,16 +127,15 @@ class _Gathered:
 
 def _find(root: str) -> tuple[list[str], int]:
     """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored."""
-    inside = os.path.join(os.path.realpath(root), "")
+    inside = os.path.realpath(root)
     found: list[str] = []
     others = 0
     for folder, subfolders, names in os.walk(root, onerror=_unreadable):
-        others += sum(os.path.islink(os.path.join(folder, name)) for name in subfolders)
-        for name in names:
-            path = os.path.join(folder, name)
-            known = os.path.splitext(name.lower())[1] in DOCUMENTS
-            if known and os.path.realpath(path).startswith(inside) and not _is_special(path):
-                found.append(os.path.relpath(path, root))
+        others += sum(Path(folder, name).is_symlink() for name in subfolders)
+        for path in (Path(folder, name) for name in names):
+            known = path.suffix.lower() in DOCUMENTS
+            if known and PurePath(os.path.realpath(path)).is_relative_to(inside) and not _is_special(path):
+                found.append(str(path.relative_to(root)))
             else:
                 others += 1
     if not found:
@@ -148,56 +148,56 @@ def _unreadable(error: OSError) -> None:
     raise DataError(str(error.filename), f"this folder cannot be read: {error.strerror}") from error
 
 
-def _is_special(path: str) -> bool:
+def _is_special(path: Path) -> bool:
     """Say whether opening the file might wait for ever. A link that leads nowhere is left to the reader."""
     try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
+        return not stat.S_ISREG(path.stat().st_mode)
     except OSError:
         return False
 
 
-def _read(path: str, relative: str, max_bytes: int) -> tuple[_Document, str] | SetAside:
+def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | SetAside:
     """Return a file's text, or why it has none."""
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             about = os.fstat(file.fileno())
             if about.st_size > max_bytes:
                 reason = f"it is larger than {max_bytes:,} bytes; --max-bytes raises this cap"
-                return SetAside(display(path), 1, reason)
+                return SetAside(display(str(path)), 1, reason)
             data = file.read()
     except OSError as error:
-        return SetAside(display(path), 1, f"it cannot be read: {error.strerror}")
+        return SetAside(display(str(path)), 1, f"it cannot be read: {error.strerror}")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
-    if path.lower().endswith(_HTML):
+    if path.suffix.lower() in _HTML:
         return document, visible_text(data)
     try:
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return SetAside(display(path), line, "it is not valid UTF-8")
+        return SetAside(display(str(path)), line, "it is not valid UTF-8")
 
 
-def _copy(document: _Document, target: str) -> None:
+def _copy(document: _Document, target: Path) -> None:
     try:
-        now = os.stat(document.path)
+        now = document.path.stat()
     except OSError as error:
-        raise DataError(document.path, "it was removed while being read") from error
+        raise DataError(str(document.path), "it was removed while being read") from error
     if (now.st_size, now.st_mtime_ns) != (document.size, document.modified):
-        raise DataError(document.path, "it was changed while being read")
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+        raise DataError(str(document.path), "it was changed while being read")
+    target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(document.path, target)
 
 
-def _put(folder: str, target: str) -> None:
+def _put(folder: Path, target: Path) -> None:
     """Move a complete folder to its place; what was there is removed only after that."""
-    if not os.path.isdir(target):
-        os.rename(folder, target)
+    if not target.is_dir():
+        folder.rename(target)
         return
     old = temporary(target)
-    os.rename(target, old)
+    target.rename(old)
     try:
-        os.rename(folder, target)
+        folder.rename(target)
     except BaseException:
-        os.rename(old, target)
+        old.rename(target)
         raise
     shutil.rmtree(old)

@@ -4,9 +4,10 @@ import glob
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Final
 
-from neardup.model.errors import DataError, ParameterError, require
+from neardup.model.errors import DataError, require
 
 STDIN: Final = "-"
 FOLDER: Final = "folder"
@@ -32,17 +33,15 @@ def kind(path: str) -> Kind | None:
     >>> kind("pages.parquet.gz") is None  # Parquet compresses inside the file
     True
     """
-    stem, ending = os.path.splitext(path.lower())
-    compression = COMPRESSIONS.get(ending)
-    if compression is not None:
-        ending = os.path.splitext(stem)[1]
-    found = FORMATS.get(ending)
+    name = PurePath(path.lower())
+    compression = COMPRESSIONS.get(name.suffix)
+    found = FORMATS.get(name.suffix if compression is None else PurePath(name.stem).suffix)
     if found is None or (found == "parquet" and compression is not None):
         return None
     return Kind(found, compression)
 
 
-def expand(inputs: Sequence[str]) -> tuple[str, ...]:
+def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Replace each pattern by the paths it matches, sorted. A path that exists is never a pattern.
 
     Raises ``DataError`` for a path that does not exist and for a pattern that matches nothing,
@@ -51,11 +50,11 @@ def expand(inputs: Sequence[str]) -> tuple[str, ...]:
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
     require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
     paths: list[str] = []
-    for path in inputs:
+    for path in (os.fspath(path) for path in inputs):
         if path == STDIN or os.path.lexists(path):
             paths.append(path)
         elif glob.has_magic(path):
-            matches = sorted(glob.glob(path, recursive=True))
+            matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
             if not matches:
                 raise DataError(path, "no file matches this pattern")
             paths.extend(matches)
@@ -71,7 +70,7 @@ def input_kind(path: str) -> Kind:
     """
     if path == STDIN:
         return Kind("jsonl")
-    if os.path.isdir(path):
+    if Path(path).is_dir():
         return Kind(FOLDER)
     found = kind(path)
     if found is None:

@@ -28,9 +28,9 @@ def find(data: memoryview, byte: int) -> Positions:
 
 
 def line_ends(data: memoryview, *, lone_returns: bool = False) -> Positions:
-    """Return the position after each line's end; the last line may lack its newline.
+    r"""Return the position after each line's end; the last line may lack its newline.
 
-    A line ends with ``\\n``; with *lone_returns*, also with an ``\\r`` that no ``\\n`` follows.
+    A line ends with ``\n``; with *lone_returns*, also with an ``\r`` that no ``\n`` follows.
     """
     ends = find(data, _NEWLINE) + 1
     if lone_returns and (returns := find(data, _RETURN)).size:
@@ -44,7 +44,7 @@ def line_ends(data: memoryview, *, lone_returns: bool = False) -> Positions:
 
 def start_of_text(data: memoryview) -> int:
     """Return 3 if the text starts with a byte order mark, else 0."""
-    return len(BOM) if data[: len(BOM)] == BOM else 0
+    return len(BOM) if bytes(data[: len(BOM)]) == BOM else 0
 
 
 def invalid_utf8(data: memoryview, start: Positions, stop: Positions) -> list[int]:

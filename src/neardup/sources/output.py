@@ -5,6 +5,7 @@ import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -15,12 +16,14 @@ from neardup.model.errors import OutputError, ParameterError
 from neardup.sources.compression import compressed
 from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, common_format, expand, kind
 
+AnyPath = str | os.PathLike[str]
+
 _BUFFER: Final = 1 << 20
 _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
 
 
-def check_output(path: str, inputs: Sequence[str], *, force: bool) -> None:
+def check_output(path: AnyPath, inputs: Sequence[AnyPath], *, force: bool) -> None:
     """Raise now what writing the kept records of *inputs* to *path* would raise later.
 
     ``ParameterError``: the ending is unknown, or is not one of the inputs' format.
@@ -28,7 +31,7 @@ def check_output(path: str, inputs: Sequence[str], *, force: bool) -> None:
     exists and *force* is not given; or its folder is missing or not writable.
     A device or a pipe exists already and takes any format but a folder's.
     """
-    paths = expand(inputs)
+    path, paths = os.fspath(path), expand(inputs)
     wanted = common_format(paths)
     if is_special(path):
         if wanted == FOLDER:
@@ -44,8 +47,9 @@ def check_output(path: str, inputs: Sequence[str], *, force: bool) -> None:
     _check_place(path, folder=wanted == FOLDER, force=force)
 
 
-def check_table(path: str, inputs: Sequence[str] = (), *, force: bool) -> None:
+def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -> None:
     """Raise now what ``write_table`` to *path* would raise later; *inputs* are never overwritten."""
+    path = os.fspath(path)
     if is_special(path):
         return
     found = kind(path)
@@ -67,7 +71,7 @@ def is_special(path: str) -> bool:
     What ``/dev`` names counts even if it leads to a regular file, as ``/dev/stdout`` may.
     """
     try:
-        mode = os.stat(path).st_mode
+        mode = Path(path).stat().st_mode
     except OSError:
         return False
     if stat.S_ISBLK(mode):
@@ -76,7 +80,7 @@ def is_special(path: str) -> bool:
 
 
 @contextmanager
-def atomic(path: str) -> Iterator[BinaryIO]:
+def atomic(path: AnyPath) -> Iterator[BinaryIO]:
     """Give a file to write to; it takes the place of *path* when the block ends well, and vanishes otherwise.
 
     The file has no name until it is complete and on disk, so that even a killed process leaves nothing behind;
@@ -84,23 +88,25 @@ def atomic(path: str) -> Iterator[BinaryIO]:
     A link is followed. A replaced file leaves its permissions to the new one. Devices and pipes are written to
     directly. What the system refuses (a full disk, a closed pipe) raises ``OutputError``.
     """
+    path = os.fspath(path)
     try:
         if is_special(path):
-            with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb", buffering=_BUFFER) as file:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb", buffering=_BUFFER) as file:
                 yield file
         else:
-            yield from _replacing(os.path.realpath(path))
+            yield from _replacing(Path(os.path.realpath(path)))
     except OutputError:
         raise
     except OSError as error:
         raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
 
 
-def write_table(path: str, table: pa.Table, *, force: bool = False) -> None:
+def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
     """Write a table as Parquet or as JSON lines (also ``.gz``, ``.zst``), by the ending of *path*; see ``atomic``.
 
     Raises what ``check_table`` raises, and ``OutputError`` if the system refuses. A device or pipe gets JSON lines.
     """
+    path = os.fspath(path)
     check_table(path, force=force)
     how = output_kind(path, "jsonl")
     with atomic(path) as file:
@@ -113,9 +119,9 @@ def write_table(path: str, table: pa.Table, *, force: bool = False) -> None:
                 packed.write(encoder.encode_lines(_rows(batch)))
 
 
-def temporary(path: str) -> str:
+def temporary(path: Path) -> Path:
     """Return an unused name in the folder of *path*."""
-    return os.path.join(os.path.dirname(path), f".neardup-{secrets.token_hex(8)}.partial")
+    return path.with_name(f".neardup-{secrets.token_hex(8)}.partial")
 
 
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
@@ -123,31 +129,30 @@ def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
 
 
-def _replacing(target: str) -> Iterator[BinaryIO]:
-    folder, partial = os.path.dirname(target), temporary(target)
-    descriptor = _nameless(folder)
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    partial = temporary(target)
+    descriptor = _nameless(target.parent)
     nameless = descriptor is not None
     if descriptor is None:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        with open(descriptor, "wb", buffering=_BUFFER) as file:
+        with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
             yield file
             file.flush()
             with suppress(FileNotFoundError):
-                os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
+                os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             os.fsync(descriptor)
             if nameless:
-                _give_name(descriptor, folder, partial)
-        os.replace(partial, target)
+                _give_name(descriptor, partial)
+        partial.replace(target)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(partial)
+        partial.unlink(missing_ok=True)
         raise
 
 
-def _nameless(folder: str) -> int | None:
+def _nameless(folder: Path) -> int | None:
     """Open a file that has no name, or return None where the system cannot."""
-    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+    if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
         return None
     try:
         return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
@@ -155,10 +160,10 @@ def _nameless(folder: str) -> int | None:
         return None
 
 
-def _give_name(descriptor: int, folder: str, name: str) -> None:
-    anchor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _give_name(descriptor: int, path: Path) -> None:
+    anchor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:  # naming a folder descriptor makes Python use linkat(), which alone follows the link to the nameless file
-        os.link(f"/proc/self/fd/{descriptor}", os.path.basename(name), src_dir_fd=anchor, dst_dir_fd=anchor)
+        os.link(f"/proc/self/fd/{descriptor}", path.name, src_dir_fd=anchor, dst_dir_fd=anchor)
     finally:
         os.close(anchor)
 
@@ -171,24 +176,24 @@ def _endings(wanted: str) -> str:
 def _check_apart(path: str, source: str) -> None:
     if source == STDIN:
         return
-    real, other = os.path.realpath(path), os.path.realpath(source)
-    if real == other or (os.path.exists(real) and os.path.samefile(real, other)):
+    real, other = Path(os.path.realpath(path)), Path(os.path.realpath(source))
+    if real == other or (real.exists() and real.samefile(other)):
         raise OutputError(path, "it is one of the inputs")
-    if os.path.isdir(other) and os.path.commonpath([real, other]) == other:
+    if other.is_dir() and real.is_relative_to(other):
         raise OutputError(path, f"it lies in the input folder {source}")
-    if os.path.isdir(real) and os.path.commonpath([real, other]) == real:
+    if real.is_dir() and other.is_relative_to(real):
         raise OutputError(path, f"the input {source} lies in it")
 
 
 def _check_place(path: str, *, folder: bool, force: bool) -> None:
-    parent = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(parent):
+    parent = Path(os.path.realpath(path)).parent
+    if not parent.is_dir():
         raise OutputError(path, "its folder does not exist")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable")
-    if not os.path.exists(path):
+    if not Path(path).exists():
         return
-    if os.path.isdir(path) != folder:
+    if Path(path).is_dir() != folder:
         raise OutputError(path, "it is a folder" if not folder else "it is a file, and the output is a folder")
     if not force:
         raise OutputError(path, "it exists already; force replaces it")
@@ -200,5 +205,5 @@ def _check_only_documents(path: str) -> None:
     """Refuse to replace a folder that a run of this program cannot have written: force is not worth a home folder."""
     for _, _, names in os.walk(path):
         for name in names:
-            if os.path.splitext(name.lower())[1] not in DOCUMENTS:
+            if Path(name).suffix.lower() not in DOCUMENTS:
                 raise OutputError(path, f"it holds more than documents ({name}); remove it yourself")

@@ -7,8 +7,10 @@ Files of zero rows hold no documents. Several files must have equal columns, in 
 file may have the same name.
 """
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -36,6 +38,14 @@ from neardup.sources.output import atomic, is_special
 
 _BATCH: Final = 1 << 16  # rows read, and filtered when writing, at a time
 _GROUP: Final = 1 << 20  # rows in a group where the input has none to go by
+_TEXTS: Final = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+)
 _SCALARS: Final = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -59,7 +69,7 @@ class ParquetTable(Collection):
             if tables and not table.schema.equals(tables[0].schema):
                 raise DataError(path, f"its columns are not those of {inputs[0]}; {_difference(table, tables[0])}")
             text, name = _texts(path, table, request.text), _ids(path, table, request.id)
-            broken = {row: request.id for row in _invalid(name)} | {row: request.text for row in _invalid(text)}
+            broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             if broken:
                 set_aside += [
                     SetAside(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8")
@@ -98,19 +108,19 @@ class ParquetTable(Collection):
     def _write(self, path: str, mask: Mask) -> None:
         compression, group = _storage(self.inputs[0])
         with atomic(path) as file:
-            sink = pa.BufferOutputStream() if is_special(path) else file  # a pipe cannot tell where it is
-            with pq.ParquetWriter(sink, self._table.schema, compression=compression) as writer:
+            buffer = io.BytesIO() if is_special(path) else None  # a pipe cannot tell where it is
+            with pq.ParquetWriter(buffer or file, self._table.schema, compression=compression) as writer:
                 for rows in _groups(self._table, mask, group):
                     writer.write_table(rows, row_group_size=group)
-            if sink is not file:
-                file.write(sink.getvalue())
+            if buffer is not None:
+                file.write(buffer.getbuffer())
 
 
 def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Table:
     """Read a file whole, a batch at a time, so that one that expands without end is noticed in time."""
     cap = DataError(path, f"it expands to more than {max_bytes:,} bytes; --max-bytes raises this cap")
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             head = file.read(8)
         if not head.startswith(b"PAR1"):
             found = sniff(head) or ("no bytes at all" if not head else "something else")
@@ -201,18 +211,11 @@ def _ids(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return (
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-    )
+    return any(bool(test(kind)) for test in _TEXTS)
 
 
 def _is_scalar(kind: pa.DataType) -> bool:
-    return any(test(kind) for test in _SCALARS)
+    return any(bool(test(kind)) for test in _SCALARS)
 
 
 def _invalid(column: pa.ChunkedArray) -> list[int]:

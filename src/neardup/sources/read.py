@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from neardup.model.errors import require
@@ -24,8 +25,8 @@ _READERS: Final[dict[str, Callable[[Sequence[str], Request, Advance], Collection
 }
 
 
-def read(
-    inputs: Sequence[str],
+def read(  # noqa: PLR0913 - each is an option of its own
+    inputs: Sequence[str | os.PathLike[str]],
     *,
     text: str = "text",
     id: str = "id",  # noqa: A002 - the field's name, as everywhere
@@ -47,7 +48,7 @@ def read(
 
     Raises ``DataError`` for inputs that cannot be read as a whole, ``ParameterError`` for wrong parameters.
     """
-    require(not isinstance(inputs, str), "inputs", inputs, "must be a sequence of names, not one string")
+    require(not isinstance(inputs, str | os.PathLike), "inputs", inputs, "must be a sequence of names, not one string")
     require(max_bytes >= 1, "max_bytes", max_bytes, "must be at least 1")
     paths = expand(inputs)
     reader = _READERS[common_format(paths)]
@@ -59,7 +60,7 @@ def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
     """Turn 'half of the second input' into bytes of all inputs."""
     if progress is None:
         return lambda _index, _done: None
-    sizes = [os.path.getsize(path) if os.path.isfile(path) else 0 for path in paths]
+    sizes = [Path(path).stat().st_size if Path(path).is_file() else 0 for path in paths]
     total = sum(sizes)
 
     def advance(index: int, done: float) -> None:

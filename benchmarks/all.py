@@ -1,0 +1,21 @@
+"""Answer every question, one after the other, each in a process of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+QUESTIONS: Final = ("signatures", "dedup", "quality", "files", "threads", "growth", "startup")
+
+
+def main() -> None:
+    folder = Path(__file__).parent
+    failed = [
+        name for name in QUESTIONS if subprocess.run([sys.executable, folder / f"{name}.py"], check=False).returncode
+    ]
+    if failed:
+        sys.exit(f"no answer: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""A question's answer: one table, printed and written for the documentation."""
+
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import rich.box
+from rich.console import Console
+from rich.table import Table
+
+PAGES: Final = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
+HEADINGS: Final = ("figure", "measured", "ours / theirs", "to reach", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One line of a table. Without a target there is nothing to reach or to miss.
+
+    >>> Figure(name="import", value=0.25, unit="s", at_most=0.2).verdict
+    'missed'
+    """
+
+    name: str
+    value: float
+    unit: str
+    ratio: float | None = None  # our speed (or cost) divided by theirs
+    at_least: float | None = None  # the target: of the ratio where there is one, else of the value
+    at_most: float | None = None
+
+    @property
+    def judged(self) -> float:
+        """The number that the target is about."""
+        return self.value if self.ratio is None else self.ratio
+
+    @property
+    def verdict(self) -> str:
+        """`reached`, `missed`, or nothing where nothing was to be reached."""
+        if self.at_least is None and self.at_most is None:
+            return ""
+        enough = self.at_least is None or self.judged >= self.at_least
+        return "reached" if enough and (self.at_most is None or self.judged <= self.at_most) else "missed"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The figure as a row of the table."""
+        unit = self.unit if self.ratio is None else TIMES
+        target = "" if self.at_least is None else f"≥ {self.at_least:g} {unit}"
+        target += "" if self.at_most is None else f"≤ {self.at_most:g} {unit}"
+        ratio = "" if self.ratio is None else f"{rounded(self.ratio)} {TIMES}"
+        return self.name, f"{rounded(self.value)} {self.unit}".strip(), ratio, target, self.verdict
+
+
+def rounded(value: float) -> str:
+    """Write three significant digits, and all digits of what is larger or counted.
+
+    >>> rounded(0.12345), rounded(54.21), rounded(146880.0), rounded(7)
+    ('0.123', '54.2', '146,880', '7')
+    """
+    if isinstance(value, int) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}"
+
+
+def publish(question: str, title: str, method: str, figures: list[Figure]) -> None:
+    """Print the table and write it to `docs/benchmarks/QUESTION.md`."""
+    table = Table(title=title, title_justify="left", box=rich.box.SIMPLE)
+    for place, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="right" if place in {1, 2, 3} else "left", no_wrap=True)
+    for figure in figures:
+        table.add_row(*figure.cells, style="bold red" if figure.verdict == "missed" else None)
+    Console().print(table)
+    PAGES.mkdir(parents=True, exist_ok=True)
+    (PAGES / f"{question}.md").write_text(page(question, title, method, figures), encoding="utf-8")
+
+
+def page(question: str, title: str, method: str, figures: list[Figure]) -> str:
+    rows = [HEADINGS, ("---", "---:", "---:", "---:", "---"), *(figure.cells for figure in figures)]
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    return (
+        f"# {title}\n\n{' '.join(method.split())}\n\n{table}\n\n"
+        f"`python benchmarks/{question}.py` on {processor()}, Python {platform.python_version()}.\n"
+    )
+
+
+def processor() -> str:
+    model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    return model[1] if model else platform.processor()

@@ -1,0 +1,88 @@
+"""Question: is every drop right, and what is left over."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import neardup
+from corpus import CACHE, corpus
+from definition import resemblance, shingles
+from figures import Figure, publish
+from truth import truth
+
+METHOD = """
+The truth is every pair of documents with its exact resemblance, by a set-similarity join that
+shares no code with neardup. *Wrongly dropped* has less than the threshold in common with the kept
+document it is reported to match; a sample is computed once more from sets of words. *Left over* is
+the share of the pairs at or above the threshold of which both documents are kept. The peers' lines are from
+the last run of [dedup](dedup.md).
+"""
+THRESHOLD = 0.8
+SAMPLE = 2_000
+SEED = 7
+MOST_LEFT = 0.5  # per cent
+
+
+def main() -> None:
+    table = corpus()
+    scheme = neardup.MinHash(shingle=5, permutations=128, seed=1)
+    result = neardup.dedup(
+        table, text="text", id="id", scheme=scheme, threshold=THRESHOLD, keep="first", verify="exact", threads=1
+    )
+    kept = np.zeros(table.num_rows, bool)
+    kept[result.kept] = True
+    dropped = np.flatnonzero(~kept)
+    evidence = result.decisions.take(dropped)
+    representatives = pc.index_in(evidence["representative"], value_set=table["id"]).to_numpy()
+    exact = true_resemblance(dropped, representatives)
+    reported = evidence["resemblance"].to_numpy()
+
+    chosen = np.random.default_rng(SEED).choice(len(dropped), min(SAMPLE, len(dropped)), replace=False)
+    by_sets = recomputed(table["text"], dropped[chosen], representatives[chosen])
+
+    figures = [
+        Figure(name="dropped", value=len(dropped), unit=""),
+        Figure(name="wrongly dropped, by the truth", value=int(np.sum(exact < THRESHOLD)), unit="", at_most=0),
+        Figure(
+            name=f"wrongly dropped of {len(chosen):,}, by sets",
+            value=int(np.sum(by_sets < THRESHOLD)),
+            unit="",
+            at_most=0,
+        ),
+        Figure(name="dropped for one that is dropped", value=int(np.sum(~kept[representatives])), unit="", at_most=0),
+        Figure(name="largest error of a reported resemblance", value=float(np.abs(reported - exact).max()), unit=""),
+        Figure(name="pairs at the threshold or above", value=strong_pairs().num_rows, unit=""),
+        Figure(name="left over", value=left_over(kept), unit="%", at_most=MOST_LEFT),
+    ]
+    for path in sorted(CACHE.glob("kept-*.npy")):
+        peer = path.stem.removeprefix("kept-")
+        figures.append(Figure(name=f"left over by {peer}", value=left_over(np.load(path)), unit="%"))
+    publish("quality", f"What is dropped and what is left at resemblance {THRESHOLD}", METHOD, figures)
+
+
+def true_resemblance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Look the pairs up in the truth; what it does not hold is below all thresholds, and 0 here."""
+    pairs = truth()
+    known = pairs["left"].to_numpy().astype(np.int64) << 32 | pairs["right"].to_numpy()
+    wanted = np.minimum(left, right).astype(np.int64) << 32 | np.maximum(left, right)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[place] == wanted, pairs["resemblance"].to_numpy()[place], 0.0)
+
+
+def recomputed(texts: pa.ChunkedArray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    pairs = zip(texts.take(left).to_pylist(), texts.take(right).to_pylist(), strict=True)
+    return np.array([resemblance(shingles(a), shingles(b)) for a, b in pairs])
+
+
+def strong_pairs() -> pa.Table:
+    return truth().filter(pc.field("resemblance") >= THRESHOLD)
+
+
+def left_over(kept: np.ndarray) -> float:
+    pairs = strong_pairs()
+    both = kept[pairs["left"].to_numpy()] & kept[pairs["right"].to_numpy()]
+    return 100.0 * float(both.mean())
+
+
+if __name__ == "__main__":
+    main()

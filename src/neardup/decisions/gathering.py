@@ -1,0 +1,131 @@
+"""Candidates to decisions: who is dropped, and for whom.
+
+The rule: go through the documents from the best rank to the worst; a document is dropped when it matches
+a document that is kept, for the best-ranked such one. Nothing is dropped through a chain.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.decisions.evidence import FeatureSets
+from neardup.kernels import sets as kernels
+from neardup.model.arrays import Flags, Positions
+
+Ranks = npt.NDArray[np.int32]
+
+
+class Candidates(Protocol):
+    """What an index proposes: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, ascending."""
+
+    asking: Ranks
+    bounds: Positions
+    candidates: Ranks
+
+
+class Matcher(Protocol):
+    """Verifies candidates of one block."""
+
+    def settle(self, block: Candidates, matched: Positions) -> None:
+        """Drop who matches a kept document: set ``matched[rank]`` to the best such one."""
+        ...
+
+    def connect(self, block: Candidates, parents: Positions) -> None:
+        """Join all matching pairs in a union-find forest."""
+        ...
+
+
+class GivenMatches:
+    """Pairs of which *holds* (asking ranks, candidate ranks) tells whether they match."""
+
+    def __init__(self, holds: Callable[[Ranks, Ranks], Flags]) -> None:
+        self._holds = holds
+        self.compared = 0
+
+    def _answers(self, block: Candidates) -> Flags:
+        self.compared += len(block.candidates)
+        return self._holds(np.repeat(block.asking, np.diff(block.bounds)), block.candidates)
+
+    def settle(self, block: Candidates, matched: Positions) -> None:
+        """Take each asking document's first match that stays."""
+        kernels.first_given(block.asking, block.bounds, block.candidates, self._answers(block), matched)
+
+    def connect(self, block: Candidates, parents: Positions) -> None:
+        """Join what matches."""
+        kernels.connect_given(block.asking, block.bounds, block.candidates, self._answers(block), parents)
+
+
+class ExactResemblance:
+    """Pairs whose feature sets resemble each other by the threshold at least.
+
+    Only pairs that can still decide something are compared: the better document is kept so far, the
+    worse one not dropped yet. *sets* is by rank. *parts* cuts a number of documents among the
+    threads and *map* runs a function on each part.
+    """
+
+    def __init__(
+        self,
+        sets: FeatureSets,
+        threshold: float,
+        *,
+        parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
+        map: Callable[[Callable[[slice], int], Iterable[slice]], Iterable[int]] = map,  # noqa: A002 - what it is
+    ) -> None:
+        self._sets, self._threshold = sets, threshold
+        self._parts, self._map = parts, map
+        self.compared = 0
+
+    def settle(self, block: Candidates, matched: Positions) -> None:
+        """Compare with the documents settled in earlier blocks, side by side; then, in order, within the block."""
+        if not len(block.candidates):
+            return
+        self._prepare(block)
+        first = int(block.asking[0])
+
+        def against_settled(part: slice) -> int:
+            return self._first_matches(block, part, (0, first), matched)
+
+        self.compared += sum(self._map(against_settled, self._parts(len(block.asking))))
+        self.compared += self._first_matches(block, slice(0, len(block.asking)), (first, len(matched)), matched)
+
+    def connect(self, block: Candidates, parents: Positions) -> None:
+        """Join what matches."""
+        self._prepare(block)
+        sets = self._sets
+        self.compared += kernels.connect(
+            block.asking,
+            block.bounds,
+            block.candidates,
+            sets.values,
+            sets.starts,
+            sets.sizes,
+            self._threshold,
+            parents,
+        )
+
+    def _prepare(self, block: Candidates) -> None:
+        asking = block.asking[np.diff(block.bounds) > 0]
+        self._sets.ensure_distinct(np.concatenate([asking, block.candidates]).astype(np.int64))
+
+    def _first_matches(self, block: Candidates, part: slice, span: tuple[int, int], matched: Positions) -> int:
+        sets = self._sets
+        compared: Any = kernels.first_matches(
+            block.asking[part],
+            block.bounds[part.start : part.stop + 1],
+            block.candidates,
+            *span,
+            sets.values,
+            sets.starts,
+            sets.sizes,
+            self._threshold,
+            matched,
+        )
+        return int(compared)
+
+
+def represented(parents: Positions) -> Positions:
+    """Turn a union-find forest into decisions: everybody but the best-ranked is dropped for that one."""
+    kernels.roots(parents)
+    return np.where(parents == np.arange(len(parents)), -1, parents)

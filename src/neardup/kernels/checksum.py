@@ -1,0 +1,47 @@
+"""Checksums of whole fields."""
+
+import numpy as np
+
+from neardup.kernels.compile import kernel
+from neardup.kernels.shingles import SPREAD
+from neardup.kernels.tokens import sip_bytes
+
+_SPREAD = np.uint64(SPREAD)
+
+
+@kernel
+def cut(data, offsets, limit, ends):  # type: ignore[no-untyped-def]
+    """End each field at *limit* bytes at most, between two characters; a negative limit never cuts.
+
+    A UTF-8 character that would be cut is left out whole.
+    """
+    for field in range(offsets.size - 1):
+        end = offsets[field + 1]
+        if limit >= 0 and end - offsets[field] > limit:
+            end = offsets[field] + limit
+            while end > offsets[field] and data[end] & 0xC0 == 0x80:
+                end -= 1
+        ends[field] = end
+
+
+@kernel
+def add_field(data, offsets, ends, key, sums):  # type: ignore[no-untyped-def]
+    """Bring one field into each document's sum: ``sum * SPREAD + SipHash-1-3(key, field) mod 2**64``."""
+    for field in range(offsets.size - 1):
+        hashed = sip_bytes(data[offsets[field] : ends[field]], key[0], key[1])
+        sums[field] = sums[field] * _SPREAD + hashed
+
+
+@kernel
+def equal_fields(data, offsets, ends, left, right, equal):  # type: ignore[no-untyped-def]
+    """Say whether the fields of documents ``left[i]`` and ``right[i]`` hold the same bytes."""
+    for pair in range(left.size):
+        one = data[offsets[left[pair]] : ends[left[pair]]]
+        other = data[offsets[right[pair]] : ends[right[pair]]]
+        same = one.size == other.size
+        if same:
+            for i in range(one.size):
+                if one[i] != other[i]:
+                    same = False
+                    break
+        equal[pair] = same

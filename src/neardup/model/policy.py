@@ -1,0 +1,44 @@
+"""What is done with matches. Changing it costs nothing."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from neardup.model.errors import require
+
+Verify = Literal["exact", "estimate", "none"]
+Gather = Literal["kept", "components"]
+SIMPLE_KEEPS = ("first", "last", "longest", "shortest")
+FIELD_KEEPS = ("max", "min")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Which copy stays, how a candidate is verified, and how matches gather.
+
+    ``keep``
+        the rank of documents, best first: ``first``, ``last`` (by position), ``longest``,
+        ``shortest`` (by bytes of text), ``max:FIELD``, ``min:FIELD`` (documents without a value
+        rank last). Ties go to the smallest position.
+    ``verify``
+        ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the
+        two feature sets); ``estimate``: on their signatures; ``none``: every candidate is a match.
+    ``gather``
+        ``kept``: a document is dropped only for a kept document that it matches itself;
+        ``components``: whatever is connected by matches is one cluster, chains included.
+    """
+
+    keep: str = "first"
+    verify: Verify = "exact"
+    gather: Gather = "kept"
+
+    def __post_init__(self) -> None:
+        kind, colon, field = self.keep.partition(":") if isinstance(self.keep, str) else ("", "", "")
+        known = kind in FIELD_KEEPS and field != "" if colon else kind in SIMPLE_KEEPS
+        require(known, "keep", self.keep, f"must be {', '.join(SIMPLE_KEEPS)}, max:FIELD or min:FIELD")
+        require(self.verify in get_args(Verify), "verify", self.verify, "must be exact, estimate or none")
+        require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")
+
+    @property
+    def field(self) -> str | None:
+        """The column that ranks the documents, if one does."""
+        return self.keep.partition(":")[2] or None

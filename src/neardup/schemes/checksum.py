@@ -1,0 +1,173 @@
+"""Document signatures as enterprise search has them: equal fields, equal documents."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.kernels import checksum as kernels
+from neardup.model.arrays import Flags, Positions, Signatures, TextBatch, Words, require_same_recipe
+from neardup.model.errors import DataError, require
+from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.text.columns import text_column, whole_batch
+from neardup.text.shingling import Shingling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A column in the checksum: its first *limit* bytes (``None``: all), cut between two characters.
+
+    A document in which a *required* field is missing (null or empty) has no signature. A field that
+    is not required counts as empty where it is missing.
+    """
+
+    name: str
+    limit: int | None = None
+    required: bool = True
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.name, str) and self.name != "", "name", self.name, "must be a column's name")
+        holds = self.limit is None or (isinstance(self.limit, int) and self.limit >= 1)
+        require(holds, "limit", self.limit, "must be None or at least 1 byte")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checksum:
+    """One 64-bit integer of named fields; equal integers match.
+
+    The default is the title and the first 1,024 bytes of the body, both required. *contribution*
+    names one more column that enters whole and may be missing. The sum is
+    ``S = S * SPREAD + SipHash-1-3(field) mod 2**64`` from 0 over the fields in order
+    (``neardup.kernels.checksum``), under the 128-bit key, or one derived from the public seed.
+
+    Exact verification compares the fields' bytes themselves.
+    """
+
+    fields: tuple[Field, ...] = (Field(name="title"), Field(name="body", limit=1024))
+    contribution: str | None = None
+    seed: int = 1
+    key: bytes | None = field(default=None, repr=False)
+
+    name = "checksum"
+    threshold = 1.0
+
+    def __post_init__(self) -> None:
+        holds = len(self.fields) > 0 and all(isinstance(part, Field) for part in self.fields)
+        require(holds, "fields", self.fields, "must be one Field or more")
+        names = self.columns
+        require(len(set(names)) == len(names), "fields", names, "must have different names")
+        Hashing(seed=self.seed, key=self.key)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it signs."""
+        named = tuple(part.name for part in self.fields)
+        return named if self.contribution is None else (*named, self.contribution)
+
+    @property
+    def shingling(self) -> Shingling:
+        """What evidence is measured on: 3-word shingles of the text. Not part of the recipe."""
+        return Shingling()
+
+    @property
+    def recipe(self) -> RecipeId:
+        """Everything here decides bits."""
+        parts = [asdict(part) for part in self._parts()]
+        return recipe_id(scheme=self.name, fields=parts, hashing=Hashing(seed=self.seed, key=self.key).identity)
+
+    def _parts(self) -> tuple[Field, ...]:
+        if self.contribution is None:
+            return self.fields
+        return (*self.fields, Field(name=self.contribution, required=False))
+
+    def sign(self, documents: Any) -> Signatures:
+        """Sign the rows of a table (anything with the Arrow stream protocol) that has the columns.
+
+        A plain column of texts is taken as ``body``, with every other field missing. ``rows`` is
+        uint64[n, 1]. A required column that the whole table lacks raises ``DataError``.
+        """
+        fields = _fields(documents, self._parts())
+        number = len(fields[0][1])
+        key = np.frombuffer(Hashing(seed=self.seed, key=self.key).derive("checksum", 16), "<u8").astype(np.uint64)
+        sums = np.zeros(number, np.uint64)
+        present = np.ones(number, np.bool_)
+        for part, column in fields:
+            batch, ends = _cut(part, column)
+            if part.required:
+                present &= ends > batch.offsets[:-1]
+            kernels.add_field(batch.data, batch.offsets, ends, key, sums)
+        return Signatures(sums.reshape(-1, 1), present, self.recipe)
+
+    def same_content(self, documents: Any, left: Positions, right: Positions) -> Flags:
+        """Say, pair by pair, whether two documents have the same bytes in every field, up to its limit."""
+        same = np.ones(len(left), np.bool_)
+        for part, column in _fields(documents, self._parts()):
+            batch, ends = _cut(part, column)
+            equal = np.empty(len(left), np.bool_)
+            kernels.equal_fields(batch.data, batch.offsets, ends, left, right, equal)
+            same &= equal
+        return same
+
+    def keys(self, signatures: Signatures) -> Words:
+        """Give the checksum itself: uint64[n, 1], complete for the rule."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return np.asarray(signatures.rows, np.uint64)
+
+    def matches(self, left: Signatures, right: Signatures) -> Flags:
+        """Say, row by row, whether the checksums are equal; never where one is missing."""
+        require_same_recipe(self.recipe, left.recipe)
+        require_same_recipe(self.recipe, right.recipe)
+        if len(left) != len(right):
+            raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
+        return np.asarray((left.rows[:, 0] == right.rows[:, 0]) & left.present & right.present)
+
+    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
+        """Give 1 where the checksums are equal, else 0: a checksum knows no in-between."""
+        return self.matches(left, right).astype(np.float64)
+
+    def probability(self, resemblance: Any) -> Any:
+        """Tell how likely the rule says "match": 1 for equal fields; else ``2**-64``, here 0.
+
+        >>> Checksum().probability([0.99, 1.0])
+        array([0., 1.])
+        """
+        certain = (np.asarray(resemblance, np.float64) >= 1.0).astype(np.float64)
+        return certain if np.ndim(resemblance) else float(certain)
+
+
+def _fields(documents: Any, parts: tuple[Field, ...]) -> list[tuple[Field, pa.ChunkedArray]]:
+    if isinstance(documents, pa.Table | pa.RecordBatch):
+        table = documents
+    elif hasattr(documents, "column_names") or hasattr(documents, "columns"):
+        table = pa.table(documents)
+    else:
+        column = text_column(documents, "body")
+        nothing = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
+        return [(part, column if part.name == "body" else nothing) for part in parts]
+    fields = []
+    for part in parts:
+        if part.name in table.column_names:
+            fields.append((part, text_column(_as_text(table.column(part.name)), part.name)))
+        elif part.required:
+            listed = ", ".join(table.column_names)
+            raise DataError(f"column {part.name!r}", f"is required by the checksum, but the columns are {listed}")
+        else:
+            fields.append((part, pa.chunked_array([pa.nulls(len(table), pa.large_string())])))
+    return fields
+
+
+def _as_text(column: Any) -> Any:
+    """Numbers and times in a checksum are taken as they print."""
+    kind = column.type
+    plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+    return pc.cast(column, pa.large_string()) if plain or pa.types.is_floating(kind) else column
+
+
+def _cut(part: Field, column: pa.ChunkedArray) -> tuple[TextBatch, Positions]:
+    batch = whole_batch(column)
+    ends = np.empty(len(batch), np.int64)
+    kernels.cut(batch.data, batch.offsets, -1 if part.limit is None else part.limit, ends)
+    return batch, ends
