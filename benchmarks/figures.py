@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import rich.box
-from rich.console import Console
-from rich.table import Table
-
 PAGES: Final = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 HEADINGS: Final = ("figure", "measured", "ours / theirs", "to reach", "")
@@ -47,8 +43,8 @@ class Figure:
     def cells(self) -> tuple[str, ...]:
         """The figure as a row of the table."""
         unit = self.unit if self.ratio is None else TIMES
-        target = "" if self.at_least is None else f"≥ {self.at_least:g} {unit}"
-        target += "" if self.at_most is None else f"≤ {self.at_most:g} {unit}"
+        target = "" if self.at_least is None else f"≥ {self.at_least:g} {unit}".rstrip()
+        target += "" if self.at_most is None else f"≤ {self.at_most:g} {unit}".rstrip()
         ratio = "" if self.ratio is None else f"{rounded(self.ratio)} {TIMES}"
         return self.name, f"{rounded(self.value)} {self.unit}".strip(), ratio, target, self.verdict
 
@@ -66,12 +62,12 @@ def rounded(value: float) -> str:
 
 def publish(question: str, title: str, method: str, figures: list[Figure]) -> None:
     """Print the table and write it to `docs/benchmarks/QUESTION.md`."""
-    table = Table(title=title, title_justify="left", box=rich.box.SIMPLE)
-    for place, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="right" if place in {1, 2, 3} else "left", no_wrap=True)
-    for figure in figures:
-        table.add_row(*figure.cells, style="bold red" if figure.verdict == "missed" else None)
-    Console().print(table)
+    rows = [HEADINGS, *(figure.cells for figure in figures)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print(f"\n{title}\n")
+    for row in rows:
+        name, *numbers, verdict = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join([name.strip().ljust(widths[0]), *numbers, verdict.strip()]).rstrip())
     PAGES.mkdir(parents=True, exist_ok=True)
     (PAGES / f"{question}.md").write_text(page(question, title, method, figures), encoding="utf-8")
 

@@ -5,15 +5,17 @@ peak of a process's memory never falls.
 """
 
 import json
-import resource
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import neardup
-from corpus import corpus
+from corpus import CACHE, corpus
 from figures import Figure, publish
 from peers.measuring import best_of
 
@@ -27,61 +29,63 @@ IDENTICAL: Final = "All work and no play makes this a document like any other, "
 
 def main() -> None:
     documents = corpus().num_rows
-    small = measured("corpus", documents // 10)
-    large = measured("corpus", documents)
-    few = measured("identical", 100_000)
-    many = measured("identical", 1_000_000)
     figures = [
-        Figure(name=f"{documents // 10:,} documents", value=small["seconds"], unit="s"),
-        Figure(
-            name=f"{documents:,} documents", value=large["seconds"], unit="s", **growth("seconds", small, large, 11)
-        ),
-        Figure(name="memory for the fewer", value=small["megabytes"], unit="MB"),
-        Figure(
-            name="memory for the more", value=large["megabytes"], unit="MB", **growth("megabytes", small, large, 11)
-        ),
-        Figure(name="100,000 identical documents", value=few["seconds"], unit="s"),
-        Figure(
-            name="1,000,000 identical documents", value=many["seconds"], unit="s", **growth("seconds", few, many, 12)
-        ),
-        Figure(name="memory for the fewer", value=few["megabytes"], unit="MB"),
-        Figure(name="memory for the more", value=many["megabytes"], unit="MB", **growth("megabytes", few, many, 12)),
+        *compared("corpus", documents // 10, documents, 11),
+        *compared("identical", 100_000, 1_000_000, 12),
     ]
     publish("growth", "Ten times as many documents", METHOD, figures)
 
 
-def growth(quantity: str, small: dict[str, float], large: dict[str, float], limit: float) -> dict[str, float]:
-    return {"ratio": large[quantity] / small[quantity], "at_most": limit}
+def compared(case: str, few: int, many: int, limit: float) -> list[Figure]:
+    small, large = measured(case, few), measured(case, many)
+    figures = []
+    for quantity, unit in (("time", "s"), ("memory", "MB")):
+        ratio = large[quantity] / small[quantity]
+        figures += [
+            Figure(name=f"{case}, {few:,} documents, {quantity}", value=small[quantity], unit=unit),
+            Figure(
+                name=f"{case}, {many:,} documents, {quantity}",
+                value=large[quantity],
+                unit=unit,
+                ratio=ratio,
+                at_most=limit,
+            ),
+        ]
+    return figures
 
 
 def measured(case: str, documents: int) -> dict[str, float]:
-    command = [sys.executable, __file__, case, str(documents)]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    source = CACHE / f"first-{documents}.parquet"
+    if case == "corpus":
+        pq.write_table(corpus().select(["text"]).slice(0, documents), source)
+    command = [sys.executable, __file__, case, str(documents), source]
+    try:
+        return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    finally:
+        source.unlink(missing_ok=True)
 
 
-def measure(case: str, documents: int) -> None:
+def measure(case: str, documents: int, source: Path) -> None:
     """Run one case in this process and print its time and memory."""
     scheme = neardup.MinHash(shingle=5, permutations=128, seed=1)
     neardup.dedup([IDENTICAL, IDENTICAL + "or not"], scheme=scheme, threshold=0.8, threads=1)
     before = peak_megabytes()
-    texts = pa.array([IDENTICAL]).take(pa.repeat(0, documents)) if case == "identical" else some(documents)
-    table = pa.table({"text": texts})
-    seconds, _ = best_of(lambda: neardup.dedup(table, scheme=scheme, threshold=0.8, threads=1))
-    print(json.dumps({"seconds": seconds, "megabytes": peak_megabytes() - before}))
-
-
-def some(documents: int) -> pa.Array:
-    """Return the first documents of the corpus, copied: a slice would hold all of them."""
-    texts = corpus()["text"]
-    return texts.take(pa.array(range(documents)))
+    if case == "identical":
+        table = pa.table({"text": pa.repeat(pa.scalar(IDENTICAL, pa.large_string()), documents)})
+    else:
+        table = pq.read_table(source)
+    seconds, _ = best_of(lambda: neardup.dedup(table, text="text", scheme=scheme, threshold=0.8, threads=1))
+    print(json.dumps({"time": seconds, "memory": peak_megabytes() - before}))
 
 
 def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Return the peak of this program's own memory; getrusage would include the parent's at the time of the fork."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) / 1024
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        measure(sys.argv[1], int(sys.argv[2]))
+        measure(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))
     else:
         main()

@@ -1,1 +1,71 @@
+"""Finds, explains and eliminates near-duplicate documents.
+
+Importing has no effect and loads nothing heavy: each name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.evaluation.measures import containment, resemblance
+    from neardup.model.arrays import Features, Signatures
+    from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
+    from neardup.model.policy import Policy
+    from neardup.pipeline import Result, Summary, dedup
+    from neardup.schemes.checksum import Checksum, Field
+    from neardup.schemes.minhash import MinHash
+    from neardup.text.analysis import Analysis
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Analysis": "text.analysis",
+    "Checksum": "schemes.checksum",
+    "DataError": "model.errors",
+    "Features": "model.arrays",
+    "Field": "schemes.checksum",
+    "MinHash": "schemes.minhash",
+    "NeardupError": "model.errors",
+    "OutputError": "model.errors",
+    "ParameterError": "model.errors",
+    "Policy": "model.policy",
+    "RecipeMismatch": "model.errors",
+    "Result": "pipeline",
+    "Signatures": "model.arrays",
+    "Summary": "pipeline",
+    "containment": "evaluation.measures",
+    "dedup": "pipeline",
+    "resemblance": "evaluation.measures",
+}
+
+__all__ = [
+    "Analysis",
+    "Checksum",
+    "DataError",
+    "Features",
+    "Field",
+    "MinHash",
+    "NeardupError",
+    "OutputError",
+    "ParameterError",
+    "Policy",
+    "RecipeMismatch",
+    "Result",
+    "Signatures",
+    "Summary",
+    "containment",
+    "dedup",
+    "resemblance",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

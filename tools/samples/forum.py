@@ -190,6 +190,23 @@ office.
 
 Enquiries are answered by {person1} under the file number {100..999}-{10..99}-{1000..9999}. The legal text in force can be
 consulted free of charge in every public library of the county. Only the version published in the gazette is authoritative.
+
+The complete wording with all annexes hangs in the display case beside the tax office in {town} and can be sent on demand
+against payment of postage. {person1}, who deals with the matter, may be reached in the mornings only. Signed, for the board,
+on {1..28} {month}.
+
+A hearing has been fixed for {weekday}, {1..28} {month}, at ten in the assembly room of {town} town hall. Parties who stay away
+without an excuse cannot rely on facts that they might have put forward there. Interpreters must be asked for a week ahead.
+
+Whoever contravenes these provisions commits a regulatory offence punishable by a fine of up to {2..9} thousand. The police of
+{town} and the wardens named in annex {2..5} are charged with enforcement. Entry into force: the day following publication.
+
+The costs of the proceedings, assessed at {180..940}, are borne by the applicant. Copies were served on the neighbouring owners,
+on the chamber of agriculture and on {person1} as representative of the public interest, all of whom have raised no concerns
+within the time allowed.
+
+Those concerned may consult a lawyer or the free advice bureau in {street}, {town}, open on {weekday} evenings. It is pointed out
+that silence counts as agreement once {30..60} days have passed. Drawn up in duplicate, read aloud and approved: {person1}.
 """
 
 NOTICES = Genre("notice", ("County Gazette", "Official Notices"), subjects(NOTICES_BANK), (variants(PROCEDURE),))

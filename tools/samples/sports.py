@@ -81,6 +81,10 @@ since a bet was lost in {2004..2016}. The return fixture takes place in {month};
 Statistics speak for the winners: {53..66} per cent of possession, {6..12} shots on target and, according to the coach's
 dentist, no broken teeth. {person4} was voted player of the match and received a ham, which will be raffled at the game
 with {club3}.
+
+A word about the referee: he apologised to both benches afterwards, bought a round, and asked to be spared the game against
+{club3} on {weekday}. {person4}, for whom it was the {100..300}th appearance, called that the most sporting gesture of the
+whole season.
 """
 
 MATCHES = Genre(
@@ -158,12 +162,14 @@ be there. A book of condolence lies open in {street}, and donations to {charity}
 
 The coffin, which {he} built and for years used as a bench, will be carried from {street} to the hill cemetery at ten on
 {weekday}. {His} nephews have asked that telephones be left at home. Gifts: {charity}.
+
+To the very end {he} answered each letter on the day it came, and {his} family would like to do the same: please write to
+the house in {street}. The burial was held in private. A concert in aid of {charity} is being planned for {month}.
 """
 
 OBITUARIES = Genre(
     "obituary",
     ("Lindmouth Echo", "Valley Gazette", "Harrowmere Courier"),
     [Subject("{first} {family}[|, {trade}| of {town}]", ())] * 14,
-    (variants(LIFE),
-     variants(DEEDS), variants(FAREWELL)),
+    (variants(LIFE), variants(DEEDS), variants(FAREWELL)),
 )

@@ -1,0 +1,60 @@
+"""How much two texts have in common, exactly."""
+
+import numpy as np
+
+from neardup.kernels.sets import intersections, make_distinct
+from neardup.model.errors import DataError
+from neardup.model.recipe import Hashing
+from neardup.text.analysis import Analysis
+from neardup.text.shingling import Shingling
+
+
+def resemblance(
+    a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
+) -> float:
+    """Give ``|A & B| / |A | B|``, where A and B are the shingles of two texts (Broder 1997).
+
+    With *bag*, the n-th repeat of a shingle is a shingle of its own. Texts without shingles
+    resemble nothing: 0. Shingles are told apart by 64-bit hashes.
+
+    >>> a, b = "a rose is a rose is a rose", "a rose is a flower which is a rose"
+    >>> [round(100 * resemblance(a, b, shingle=q), 2) for q in (1, 2, 3)]
+    [60.0, 50.0, 42.86]
+    >>> [round(100 * resemblance(a, b, shingle=q, bag=True), 2) for q in (1, 2, 3)]
+    [70.0, 50.0, 30.0]
+    """
+    shared, left, right = _counts(a, b, shingle, bag, analysis, seed)
+    return shared / (left + right - shared) if shared else 0.0
+
+
+def containment(
+    a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
+) -> float:
+    """Give the containment of *a* in *b*, ``|A & B| / |A|``; 0 if *a* has no shingles.
+
+    >>> containment("a rose is a rose", "so a rose is a rose is a rose", shingle=2)
+    1.0
+    """
+    shared, left, _ = _counts(a, b, shingle, bag, analysis, seed)
+    return shared / left if left else 0.0
+
+
+def _counts(  # noqa: PLR0913 - the parameters of both measures
+    a: str,
+    b: str,
+    shingle: int,
+    bag: bool,  # noqa: FBT001 - passed on
+    analysis: Analysis | None,
+    seed: int,
+) -> tuple[int, int, int]:
+    for text in (a, b):
+        if not isinstance(text, str):
+            raise DataError("a text to compare", f"is a {type(text).__name__}, but must be a str")
+    shingling = Shingling(analysis=analysis or Analysis(), size=shingle, bag=bag, hashing=Hashing(seed=seed))
+    features = shingling.features([a, b])
+    starts, sizes = features.offsets[:-1], np.diff(features.offsets)
+    both = np.arange(2)
+    make_distinct(features.values, starts, sizes, both)
+    shared = np.empty(1, np.int64)
+    intersections(features.values, starts, sizes, both[:1], both[1:], shared)
+    return int(shared[0]), int(sizes[0]), int(sizes[1])

@@ -1,0 +1,42 @@
+"""Batches for kernels, made of lists."""
+
+import numpy as np
+
+from neardup.kernels import folding
+from neardup.text.unicode import unicode_tables
+
+U64 = 2**64 - 1
+
+
+def ragged(segments, dtype=np.uint64):
+    """Flat values and offsets."""
+    offsets = np.cumsum([0, *map(len, segments)]).astype(np.int64)
+    return np.array([value for segment in segments for value in segment], dtype), offsets
+
+
+def lists(values, offsets):
+    return [values[begin:end].tolist() for begin, end in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
+def text_batch(texts):
+    """UTF-8 bytes of several texts, read-only as Arrow buffers are."""
+    raw = [text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts]
+    return np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)]).astype(np.int64)
+
+
+def folded(texts, *, fold_case=True):
+    data, offsets = text_batch(texts)
+    tables = unicode_tables()
+    target = np.full(folding.GROWTH * int(offsets[-1]) + len(texts) + folding.PADDING, 7, np.uint8)
+    bounds = np.empty(len(texts) + 1, np.int64)
+    folding.fold(
+        data,
+        offsets,
+        tables.analysis_index,
+        tables.analysis_data,
+        tables.expansions,
+        fold_case,
+        target,
+        bounds,
+    )
+    return target, bounds

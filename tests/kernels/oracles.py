@@ -1,0 +1,133 @@
+"""The kernels' definitions in plain Python: code points, integers and lists."""
+
+import unicodedata
+
+MASK = 2**64 - 1
+MULTIPLIER = 0x9E3779B97F4A7C15
+SPREAD = 0xD6E8FEB86659FD93
+EMPTY = 2**32 - 1
+
+
+# How the names of the characters of Han, Kana, Thai, Lao, Khmer and Myanmar begin.
+UNSPACED = (
+    "CJK ",
+    "COMBINING KATAKANA",
+    "HALFWIDTH KATAKANA",
+    "HANGZHOU",
+    "HENTAIGANA",
+    "HIRAGANA",
+    "IDEOGRAPHIC",
+    "KATAKANA",
+    "KHMER ",
+    "LAO ",
+    "MASU",
+    "MYANMAR ",
+    "OLD CHINESE",
+    "THAI ",
+    "VERTICAL IDEOGRAPHIC",
+    "VERTICAL KANA",
+)
+
+
+def is_unspaced(letter):
+    name = unicodedata.name(letter, "")
+    return name.startswith(UNSPACED) and not name.startswith("IDEOGRAPHIC TALLY")
+
+
+def words(text, *, fold_case=True):
+    """Maximal runs of letters, marks and numbers; a character each in scripts without spaces."""
+    found = [""]
+    for letter in text:
+        if unicodedata.category(letter)[0] not in "LMN":
+            found.append("")
+        elif is_unspaced(letter):
+            found += [letter, ""]
+        else:
+            found[-1] += letter
+    return [word.casefold() if fold_case else word for word in found if word]
+
+
+def public_hash(token, seed):
+    state = seed
+    padded = token + bytes(8 - len(token) % 8)
+    for start in range(0, len(padded), 8):
+        state = (state ^ int.from_bytes(padded[start : start + 8], "little")) * MULTIPLIER % 2**64
+        state ^= state >> 32
+    return state
+
+
+def siphash13(data, key0, key1):
+    def turn(value, left):
+        return (value << left | value >> (64 - left)) & MASK
+
+    v = [
+        key0 ^ 0x736F6D6570736575,
+        key1 ^ 0x646F72616E646F6D,
+        key0 ^ 0x6C7967656E657261,
+        key1 ^ 0x7465646279746573,
+    ]
+
+    def mix():
+        v[0] = (v[0] + v[1]) & MASK
+        v[1] = turn(v[1], 13) ^ v[0]
+        v[0] = turn(v[0], 32)
+        v[2] = (v[2] + v[3]) & MASK
+        v[3] = turn(v[3], 16) ^ v[2]
+        v[0] = (v[0] + v[3]) & MASK
+        v[3] = turn(v[3], 21) ^ v[0]
+        v[2] = (v[2] + v[1]) & MASK
+        v[1] = turn(v[1], 17) ^ v[2]
+        v[2] = turn(v[2], 32)
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) % 256])
+    for start in range(0, len(padded), 8):
+        word = int.from_bytes(padded[start : start + 8], "little")
+        v[3] ^= word
+        mix()
+        v[0] ^= word
+    v[2] ^= 0xFF
+    for _ in range(3):
+        mix()
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def mix(value):
+    value ^= value >> 33
+    value = value * 0xFF51AFD7ED558CCD % 2**64
+    value ^= value >> 33
+    value = value * 0xC4CEB9FE1A85EC53 % 2**64
+    return value ^ value >> 33
+
+
+def sequence_hash(tokens):
+    total = sum(token * SPREAD ** (len(tokens) - 1 - place) for place, token in enumerate(tokens))
+    return mix(total % 2**64)
+
+
+def shingles(tokens, size):
+    return [sequence_hash(tokens[start : start + size]) for start in range(len(tokens) - size + 1)]
+
+
+def labelled(values):
+    seen = {}
+    bag = []
+    for value in values:
+        repeat = seen.get(value, -1) + 1
+        seen[value] = repeat
+        bag.append(mix((value + repeat * SPREAD) % 2**64) if repeat else value)
+    return bag
+
+
+def sketch(values, multipliers, addends):
+    """Fast Similarity Sketching, from its definition: rounds until each bin has met a value."""
+    bins = len(multipliers) // 2
+    row = [None] * bins
+    for turn, (multiplier, addend) in enumerate(zip(multipliers, addends, strict=True)):
+        fresh = {}
+        for value in values:
+            hashed = (multiplier * value + addend) % 2**64
+            place = (hashed >> 32) * bins >> 32 if turn < bins else turn - bins
+            minimum = min(hashed % 2**32, EMPTY - 1)
+            fresh[place] = min(fresh.get(place, EMPTY), minimum)
+        row = [fresh.get(place) if old is None else old for place, old in enumerate(row)]
+    return [EMPTY if minimum is None else minimum for minimum in row]

@@ -1,0 +1,102 @@
+import unicodedata
+
+import numpy as np
+import pytest
+from batches import folded, text_batch
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import words
+
+from neardup.kernels.folding import GROWTH, MOST_MARKS, PADDING, may_change
+from neardup.text.unicode import unicode_tables
+
+needs_unicode_14 = pytest.mark.skipif(
+    unicodedata.unidata_version != "14.0.0", reason="the oracle is this Python's Unicode, the tables are 14.0"
+)
+ALPHABETS = st.one_of(
+    st.text(max_size=200),
+    st.text(alphabet="aB1 .ßİΐé\u0301你す ก\u0e31\u1000", max_size=200),
+    st.text(alphabet="abC .", min_size=60, max_size=300),
+)
+
+
+def split(target, bounds):
+    return [
+        [word.decode() for word in target[begin:end].tobytes().split(b"\0") if word]
+        for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
+    ]
+
+
+@needs_unicode_14
+@given(st.lists(ALPHABETS, max_size=4), st.booleans())
+def test_equals_its_definition(texts, fold_case):
+    assert split(*folded(texts, fold_case=fold_case)) == [words(text, fold_case=fold_case) for text in texts]
+
+
+@needs_unicode_14
+def test_every_code_point():
+    letters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    texts = ["x".join(letters[start : start + 4096]) for start in range(0, len(letters), 4096)]
+    assert split(*folded(texts)) == [words(text) for text in texts]
+
+
+@given(st.lists(st.binary(max_size=100), max_size=4))
+def test_invalid_bytes_separate(texts):
+    expected = [raw.decode("utf-8", "replace") for raw in texts]
+    assert split(*folded(texts)) == split(*folded(expected))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"a\xffb", b"a\xc0\xafb", b"a\xed\xa0\x80b", b"a\xf4\x90\x80\x80b", b"a\xe4\xbdb", b"a\x80b"],
+    ids=["no start", "overlong", "surrogate", "beyond Unicode", "cut", "stray"],
+)
+def test_what_is_no_utf8_is_a_separator(raw):
+    assert split(*folded([raw])) == [["a", "b"]]
+
+
+def test_a_document_ends_where_it_ends():
+    assert split(*folded([b"ab\xe4", b"\xbd\xa0cd"])) == [["ab"], ["cd"]]
+
+
+def test_no_documents():
+    target, bounds = folded([])
+    assert bounds.tolist() == [0]
+    assert not target[:PADDING].any()
+
+
+@needs_unicode_14
+def test_growth_is_enough_for_every_code_point():
+    for code in range(0x80, 0x110000):
+        if not 0xD800 <= code < 0xE000:
+            source = len(chr(code).encode())
+            assert len(chr(code).casefold().encode()) + 2 * (source > 2) <= GROWTH * source
+
+
+def flagged(texts, bit):
+    data, offsets = text_batch(texts)
+    tables = unicode_tables()
+    flags = np.full(len(texts), 9, np.uint8)
+    may_change(data, offsets, tables.normal_index, tables.normal_data, np.uint16(1 << bit), flags)
+    return flags.astype(bool).tolist()
+
+
+@needs_unicode_14
+@given(st.text(max_size=60), st.sampled_from([("NFC", 8), ("NFKC", 9)]))
+def test_what_is_not_flagged_is_normalised(text, form):
+    name, bit = form
+    assert flagged([text], bit) == [True] or unicodedata.normalize(name, text) == text
+
+
+def test_plain_texts_are_not_flagged():
+    assert flagged(["plain", "déjà vu", "你好", "Привет", "नमस्ते", ""], 8) == [False] * 6
+
+
+def test_decomposed_texts_are_flagged():
+    assert flagged(["e\u0301", "a\u0323\u0301", "a\u0301\u0323"], 8) == [True, True, True]
+    assert flagged(["ﬁ", "Ｆ"], 8) == [False, False]
+    assert flagged(["ﬁ", "Ｆ"], 9) == [True, True]
+
+
+def test_a_bomb_of_marks_is_not_flagged():
+    assert flagged(["e" + "\u0301\u0323" * MOST_MARKS, "e" + "\u0301" * MOST_MARKS], 8) == [False, True]

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+from batches import ragged
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import EMPTY, SPREAD
+from oracles import sketch as defined
+
+from neardup.kernels import minhash
+
+UINT64 = st.integers(0, 2**64 - 1)
+BINS = 8
+
+
+def signed(documents, multipliers, addends):
+    values, bounds = ragged(documents)
+    minima = np.empty((len(documents), len(multipliers) // 2), np.uint32)
+    minhash.sketch(values, bounds, np.array(multipliers, np.uint64), np.array(addends, np.uint64), minima)
+    return minima
+
+
+@given(
+    st.lists(st.lists(UINT64, max_size=6), max_size=4),
+    st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
+    st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
+)
+def test_equals_its_definition(documents, multipliers, addends):
+    expected = [defined(document, multipliers, addends) for document in documents]
+    assert signed(documents, multipliers, addends).tolist() == expected
+
+
+def test_the_largest_hash_is_not_mistaken_for_empty():
+    row = signed([[5]], [0] * (2 * BINS), [EMPTY] * (2 * BINS))
+    assert (row == EMPTY - 1).all()
+
+
+def test_repeats_and_order_change_nothing():
+    random = np.random.default_rng(3)
+    multipliers, addends = random.integers(0, 2**63, (2, 2 * BINS), np.uint64)
+    one, other = signed([[1, 2, 3], [3, 3, 1, 2, 2]], multipliers | np.uint64(1), addends)
+    assert (one == other).all()
+
+
+@pytest.mark.parametrize("size", [3, 30, 100, 1000, 20_000])
+@pytest.mark.parametrize("resemblance", [0.3, 0.8])
+def test_the_estimate_is_unbiased_and_its_spread_follows_the_law(size, resemblance):
+    """Mean within four standard errors; spread never above the law, and near it for large sets."""
+    random = np.random.default_rng(size)
+    bins, trials = 64, 400 if size <= 1000 else 100
+    shared = round(size * resemblance)
+    true = shared / size
+    only = size - shared
+    estimates = np.empty(trials)
+    for trial in range(trials):
+        union = random.integers(0, 2**64, size, np.uint64)
+        multipliers = random.integers(0, 2**64, 2 * bins, np.uint64) | np.uint64(1)
+        addends = random.integers(0, 2**64, 2 * bins, np.uint64)
+        values, bounds = np.concatenate([union[: size - only // 2], union[only // 2 :]]), None
+        half = size - only // 2
+        bounds = np.array([0, half, len(values)], np.int64)
+        true = len(np.intersect1d(values[:half], values[half:])) / size
+        minima = np.empty((2, bins), np.uint32)
+        minhash.sketch(values, bounds, multipliers, addends, minima)
+        estimates[trial] = (minima[0] == minima[1]).mean()
+    law = np.sqrt(true * (1 - true) / bins)
+    error = estimates.std(ddof=1) / np.sqrt(trials)
+    assert abs(estimates.mean() - true) <= 4 * max(error, 1e-9)
+    sampling = 4 / np.sqrt(2 * trials)  # four standard errors of a measured spread
+    assert estimates.std(ddof=1) <= law * (1 + sampling)
+    if size >= 20 * bins:
+        assert estimates.std(ddof=1) >= law * (1 - sampling) * 0.95
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=4))
+def test_agreements_equal_their_definition(rows):
+    minima = np.array(rows, np.uint32)
+    left = np.repeat(np.arange(len(rows)), len(rows))
+    right = np.tile(np.arange(len(rows)), len(rows))
+    counts = np.empty(len(left), np.int32)
+    minhash.agreements(minima, minima, left, right, counts)
+    assert counts.tolist() == [
+        sum(a == b for a, b in zip(rows[i], rows[j], strict=True)) for i, j in zip(left, right, strict=True)
+    ]
+
+
+def test_empty_rows_agree_nowhere():
+    minima = np.full((2, 8), EMPTY, np.uint32)
+    counts = np.full(1, -1, np.int32)
+    minhash.agreements(minima, minima, np.array([0]), np.array([1]), counts)
+    assert counts.tolist() == [0]
+
+
+@given(st.lists(st.integers(0, EMPTY), min_size=7, max_size=7))
+def test_band_keys_equal_their_definition(row):
+    edges = [0, 2, 4, 7]
+    keys = np.empty((1, 3), np.uint64)
+    minhash.band_keys(np.array([row], np.uint32), np.array(edges), keys)
+    expected = []
+    for band in range(3):
+        key = band + 1
+        for minimum in row[edges[band] : edges[band + 1]]:
+            key = (key ^ minimum) * SPREAD % 2**64
+            key ^= key >> 32
+        expected.append(key)
+    assert keys.tolist() == [expected]

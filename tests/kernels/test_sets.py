@@ -1,0 +1,127 @@
+import numpy as np
+from batches import ragged
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels import sets
+
+# Multiples of a power of two fall on one place of every table: long runs of collisions.
+VALUES = st.one_of(st.integers(0, 9), st.integers(0, 9).map(lambda value: value << 40))
+DOCUMENTS = st.lists(st.lists(VALUES, max_size=12), min_size=1, max_size=5)
+
+
+def distinct(documents):
+    values, offsets = ragged(documents)
+    starts, sizes = offsets[:-1].copy(), np.diff(offsets)
+    sets.make_distinct(values, starts, sizes, np.arange(len(documents)))
+    return values, starts, sizes
+
+
+@given(DOCUMENTS)
+def test_make_distinct_keeps_first_occurrences(documents):
+    values, starts, sizes = distinct(documents)
+    kept = [values[start : start + size].tolist() for start, size in zip(starts, sizes, strict=True)]
+    assert kept == [list(dict.fromkeys(document)) for document in documents]
+
+
+@given(DOCUMENTS)
+def test_intersections_equal_those_of_sets(documents):
+    values, starts, sizes = distinct(documents)
+    left = np.repeat(np.arange(len(documents)), len(documents))
+    right = np.tile(np.arange(len(documents)), len(documents))
+    shared = np.empty(len(left), np.int64)
+    sets.intersections(values, starts, sizes, left, right, shared)
+    assert shared.tolist() == [len({*documents[i]} & {*documents[j]}) for i, j in zip(left, right, strict=True)]
+
+
+@given(DOCUMENTS)
+def test_digests_are_sums(documents):
+    values, offsets = ragged(documents)
+    sums = np.empty(len(documents), np.uint64)
+    sets.digests(values, offsets, sums)
+    assert sums.tolist() == [sum(document) % 2**64 for document in documents]
+
+
+@given(DOCUMENTS)
+def test_equal_segments(documents):
+    values, offsets = ragged(documents)
+    left = np.repeat(np.arange(len(documents)), len(documents))
+    right = np.tile(np.arange(len(documents)), len(documents))
+    equal = np.empty(len(left), np.bool_)
+    sets.equal_segments(values, offsets, left, right, equal)
+    assert equal.tolist() == [documents[i] == documents[j] for i, j in zip(left, right, strict=True)]
+
+
+def resembles(one, other, threshold):
+    union = {*one} | {*other}
+    return bool({*one} & {*other}) and len({*one} & {*other}) / len(union) >= threshold
+
+
+def all_earlier(number):
+    """Every document asks about all before it."""
+    bounds = np.cumsum([0, *range(number)]).astype(np.int64)
+    candidates = np.array([earlier for document in range(number) for earlier in range(document)], np.int32)
+    return np.arange(number, dtype=np.int32), bounds, candidates
+
+
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]))
+def test_first_matches_follow_the_rule(documents, threshold):
+    values, starts, sizes = distinct(documents)
+    matched = np.full(len(documents), -1, np.int64)
+    sets.first_matches(*all_earlier(len(documents)), 0, len(documents), values, starts, sizes, threshold, matched)
+    expected = []
+    for place, document in enumerate(documents):
+        kept = [i for i in range(place) if expected[i] < 0 and resembles(document, documents[i], threshold)]
+        expected.append(min(kept, default=-1))
+    assert matched.tolist() == expected
+
+
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
+def test_given_matches_follow_the_same_rule(documents, threshold):
+    asking, bounds, candidates = all_earlier(len(documents))
+    pairs = zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True)
+    holds = np.array([resembles(documents[i], documents[j], threshold) for i, j in pairs], np.bool_)
+    given_, computed = np.full((2, len(documents)), -1, np.int64)
+    sets.first_given(asking, bounds, candidates, holds, given_)
+    values, starts, sizes = distinct(documents)
+    sets.first_matches(asking, bounds, candidates, 0, len(documents), values, starts, sizes, threshold, computed)
+    assert given_.tolist() == computed.tolist()
+
+
+def components(number, edges):
+    names = list(range(number))
+    for i, j in edges:
+        old, new = max(names[i], names[j]), min(names[i], names[j])
+        names = [new if name == old else name for name in names]
+    return names
+
+
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
+def test_connect_finds_the_components(documents, threshold):
+    number = len(documents)
+    asking, bounds, candidates = all_earlier(number)
+    pairs = list(zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True))
+    holds = [resembles(documents[i], documents[j], threshold) for i, j in pairs]
+    expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
+    values, starts, sizes = distinct(documents)
+    parents = np.arange(number)
+    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, parents)
+    sets.roots(parents)
+    assert parents.tolist() == expected
+    parents = np.arange(number)
+    sets.connect_given(asking, bounds, candidates, np.array(holds, np.bool_), parents)
+    sets.roots(parents)
+    assert parents.tolist() == expected
+
+
+def test_a_pair_already_connected_is_not_compared():
+    documents = [[1, 2, 3, 4]] * 10
+    values, starts, sizes = distinct(documents)
+    compared = sets.connect(*all_earlier(10), values, starts, sizes, 0.5, np.arange(10))
+    assert compared == 9
+
+
+def test_a_chain_of_a_hundred_thousand_has_one_root():
+    parents = np.maximum(np.arange(100_000) - 1, 0)
+    sets.roots(parents)
+    assert not parents.any()

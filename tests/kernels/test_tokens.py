@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from batches import folded, lists
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import public_hash, siphash13, words
+
+from neardup.kernels import tokens
+
+KEY = (0x0706050403020100, 0x0F0E0D0C0B0A0908)
+TEXTS = st.lists(st.text(alphabet="abcdefgh é你0. ", max_size=120), max_size=4)
+
+
+def hashed(texts, *, keyed, kernel=tokens.words):
+    target, bounds = folded(texts)
+    found = np.empty(len(target), np.uint64)
+    offsets = np.empty(len(bounds), np.int64)
+    extra = (np.empty(0, np.int64),) if kernel is tokens.words else ()
+    count = kernel(target, bounds, np.array(KEY, np.uint64), keyed, found, offsets, *extra)
+    return lists(found[:count], offsets)
+
+
+def expected_hash(token, *, keyed):
+    return siphash13(token.encode(), *KEY) if keyed else public_hash(token.encode(), KEY[0])
+
+
+@given(TEXTS, st.booleans())
+def test_words_equal_their_definition(texts, keyed):
+    assert hashed(texts, keyed=keyed) == [[expected_hash(word, keyed=keyed) for word in words(text)] for text in texts]
+
+
+@given(TEXTS, st.booleans())
+def test_letters_equal_their_definition(texts, keyed):
+    expected = [[expected_hash(letter, keyed=keyed) for letter in " ".join(words(text))] for text in texts]
+    assert hashed(texts, keyed=keyed, kernel=tokens.letters) == expected
+
+
+@pytest.mark.parametrize("length", [*range(1, 35), 63, 64, 65, 127, 128, 129, 1000])
+def test_words_of_every_length(length):
+    text = "x" * length + " y"
+    assert hashed([text], keyed=False) == [[expected_hash(word, keyed=False) for word in text.split()]]
+    assert hashed([text], keyed=True) == [[expected_hash(word, keyed=True) for word in text.split()]]
+
+
+def test_starts_point_at_the_words():
+    target, bounds = folded(["one  two", "", "three"])
+    found, starts = np.empty(64, np.uint64), np.empty(64, np.int64)
+    count = tokens.words(target, bounds, np.array(KEY, np.uint64), False, found, np.empty(4, np.int64), starts)  # noqa: FBT003 - a kernel takes positions
+    assert [target[start : start + 3].tobytes() for start in starts[:count]] == [b"one", b"two", b"thr"]
+
+
+def test_siphash_vector():
+    """SipHash-1-3 of the bytes 0 .. 14 under the key 0 .. 15, computed by the interpreter-independent oracle."""
+    data = np.arange(15, dtype=np.uint8)
+    assert tokens.sip_bytes(data, np.uint64(KEY[0]), np.uint64(KEY[1])) == siphash13(bytes(range(15)), *KEY)
+
+
+@given(st.binary(max_size=64))
+def test_whole_bytes_equal_their_definition(raw):
+    data = np.frombuffer(raw or b"", np.uint8).copy()
+    assert tokens.sip_bytes(data, np.uint64(KEY[0]), np.uint64(KEY[1])) == siphash13(raw, *KEY)

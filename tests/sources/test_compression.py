@@ -1,0 +1,194 @@
+import bz2
+import gzip
+import io
+import os
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.model.errors import DataError
+from neardup.sources.compression import compressed, load
+
+CAP = 1 << 30
+PLAIN = b'{"text": "some words"}\n' * 1000
+PACKED = {"gzip": gzip.compress(PLAIN), "zstd": zstandard.compress(PLAIN)}
+ENDING = {"gzip": ".gz", "zstd": ".zst"}
+BOTH = pytest.mark.parametrize("compression", ["gzip", "zstd"])
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def loaded(data, compression=None, cap=CAP):
+        path = tmp_path / ("x.jsonl" + ENDING.get(compression, ""))
+        path.write_bytes(data)
+        return bytes(load(str(path), compression, cap).data)
+
+    return loaded
+
+
+@given(st.binary(max_size=300), st.sampled_from(["gzip", "zstd", None]))
+def test_what_is_compressed_expands_to_itself(data, compression):
+    packed = io.BytesIO()
+    with compressed(packed, compression) as file:
+        file.write(data)
+    expand = {"gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().stream_reader, None: bytes}[compression]
+    got = expand(packed.getvalue())
+    assert (got if isinstance(got, bytes) else got.read()) == data
+
+
+@BOTH
+def test_the_same_bytes_compress_to_the_same_bytes(compression):
+    outputs = []
+    for _ in range(2):
+        packed = io.BytesIO()
+        with compressed(packed, compression) as file:
+            file.write(PLAIN)
+        outputs.append(packed.getvalue())
+    assert outputs[0] == outputs[1]
+
+
+def test_a_plain_file_is_its_bytes(loaded):
+    assert loaded(PLAIN) == PLAIN
+    assert loaded(b"") == b""
+
+
+@BOTH
+def test_a_compressed_file_expands(loaded, compression):
+    assert loaded(PACKED[compression], compression) == PLAIN
+
+
+@BOTH
+def test_members_follow_each_other(loaded, compression):
+    assert loaded(PACKED[compression] * 3, compression) == PLAIN * 3
+
+
+def test_frames_of_metadata_are_skipped(loaded):
+    skipped = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+    assert loaded(skipped + PACKED["zstd"] + skipped, "zstd") == PLAIN
+
+
+def test_long_distance_frames_expand(loaded):
+    parameters = zstandard.ZstdCompressionParameters(window_log=31, enable_ldm=True)
+    packed = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    assert loaded(packed.compress(PLAIN) + packed.flush(), "zstd") == PLAIN
+
+
+@BOTH
+def test_every_truncation_is_noticed(loaded, compression):
+    packed = PACKED[compression]
+    for length in {*range(0, len(packed), 7), len(packed) - 1}:
+        with pytest.raises(DataError, match=r"ends in the middle|first bytes are not those"):
+            loaded(packed[:length], compression)
+    with pytest.raises(DataError, match="ends in the middle"):
+        loaded(packed + packed[:-1], compression)
+
+
+@BOTH
+def test_rubbish_after_the_end_is_noticed(loaded, compression):
+    with pytest.raises(DataError, match="what follows its compressed data"):
+        loaded(PACKED[compression] + b"rubbish", compression)
+
+
+def test_a_damaged_file_is_noticed(loaded):
+    packed = bytearray(PACKED["gzip"])
+    packed[-6] ^= 1  # in the checksum
+    with pytest.raises(DataError, match="is corrupt"):
+        loaded(bytes(packed), "gzip")
+
+
+@BOTH
+def test_a_bomb_is_stopped_at_the_cap(loaded, compression):
+    bomb = gzip.compress(bytes(1 << 24)) if compression == "gzip" else zstandard.compress(bytes(1 << 28))
+    assert len(bomb) < 50_000
+    with pytest.raises(DataError, match=r"more than 1,000,000 bytes; --max-bytes raises this cap"):
+        loaded(bomb, compression, 1_000_000)
+
+
+@BOTH
+def test_the_cap_is_what_still_passes(loaded, compression):
+    assert loaded(PACKED[compression], compression, len(PLAIN)) == PLAIN
+    with pytest.raises(DataError, match="--max-bytes"):
+        loaded(PACKED[compression], compression, len(PLAIN) - 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (PACKED["gzip"], "gzip"),
+        (PACKED["zstd"], "zstd"),
+        (bz2.compress(PLAIN), "bzip2"),
+        (b"PK\x03\x04....", "zip"),
+        (b"PAR1....", "Parquet"),
+        (PLAIN.decode().encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+    ],
+)
+def test_a_plain_name_on_other_data_is_a_lie(loaded, data, name):
+    with pytest.raises(DataError, match=f"should be plain text, but its first bytes are those of {name}"):
+        loaded(data)
+
+
+@BOTH
+def test_a_compressed_name_on_other_data_is_a_lie(loaded, compression):
+    other = "zstd" if compression == "gzip" else "gzip"
+    for data in (PLAIN, PACKED[other]):
+        with pytest.raises(DataError, match=f"its name says {compression}, but"):
+            loaded(data, compression)
+
+
+@BOTH
+def test_what_was_compressed_twice_is_a_lie(loaded, compression):
+    twice = gzip.compress(PACKED["gzip"]) if compression == "gzip" else zstandard.compress(PACKED["zstd"])
+    with pytest.raises(DataError, match="should be plain text"):
+        loaded(twice, compression)
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path):
+    path = tmp_path / "x.jsonl"
+    os.mkfifo(path)
+    if not (child := os.fork()):
+        path.write_bytes(PLAIN)
+        os._exit(0)
+    assert bytes(load(str(path), None, CAP).data) == PLAIN
+    os.waitpid(child, 0)
+
+
+def test_standard_input_is_read_up_to_the_cap(monkeypatch):
+    def given_input(data):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    given_input(PLAIN)
+    assert bytes(load("-", None, CAP).data) == PLAIN
+    given_input(PLAIN)
+    with pytest.raises(DataError, match="<stdin>: it expands to more than 100 bytes"):
+        load("-", None, 100)
+    given_input(PACKED["gzip"])
+    with pytest.raises(DataError, match="pipe it through a decompressor"):
+        load("-", None, CAP)
+
+
+def test_a_folder_cannot_be_read_as_a_file(tmp_path):
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        load(str(tmp_path), None, CAP)
+
+
+def test_a_change_while_reading_is_noticed_but_a_replacement_is_none(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(PLAIN)
+    contents = load(str(path), None, CAP)
+    contents.check_unchanged()
+    other = tmp_path / "y"
+    other.write_bytes(b"new")
+    other.replace(path)
+    contents.check_unchanged()
+    assert bytes(contents.data) == PLAIN
+    path.unlink()
+    contents.check_unchanged()
+
+    path.write_bytes(PLAIN)
+    contents = load(str(path), None, CAP)
+    with path.open("ab") as file:
+        file.write(b"more\n")
+    with pytest.raises(DataError, match="changed while being read"):
+        contents.check_unchanged()

@@ -1,0 +1,79 @@
+import pytest
+
+from neardup.model.errors import DataError, ParameterError
+from neardup.sources.formats import Kind, common_format, display, expand, input_kind, kind
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.jsonl", Kind("jsonl")),
+        ("a.ndjson.gz", Kind("jsonl", "gzip")),
+        ("A.JSONL.ZST", Kind("jsonl", "zstd")),
+        ("a.b.csv", Kind("csv")),
+        ("a.tsv.gz", Kind("tsv", "gzip")),
+        ("a.parquet", Kind("parquet")),
+        ("a.parquet.gz", None),
+        ("a.json", None),
+        ("a.gz", None),
+        ("jsonl", None),
+        (".jsonl", None),
+        ("", None),
+    ],
+)
+def test_a_name_promises_a_format(name, expected):
+    assert kind(name) == expected
+
+
+def test_a_pattern_gives_its_matches_sorted(tmp_path):
+    for name in ("b.jsonl", "a.jsonl", "c.csv"):
+        (tmp_path / name).touch()
+    assert expand([tmp_path / "*.jsonl"]) == (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
+
+
+def test_an_existing_path_is_no_pattern(tmp_path):
+    odd = tmp_path / "part[1].jsonl"
+    odd.touch()
+    (tmp_path / "part1.jsonl").touch()
+    assert expand([odd]) == (str(odd),)
+
+
+def test_inputs_keep_their_order(tmp_path):
+    for name in ("b.jsonl", "a.jsonl"):
+        (tmp_path / name).touch()
+    paths = (str(tmp_path / "b.jsonl"), "-", str(tmp_path / "a.jsonl"))
+    assert expand(paths) == paths
+
+
+def test_what_does_not_exist_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere\.jsonl: there is no such file"):
+        expand([tmp_path / "nowhere.jsonl"])
+    with pytest.raises(DataError, match=r"\*\.jsonl: no file matches"):
+        expand([tmp_path / "*.jsonl"])
+
+
+def test_no_inputs_and_standard_input_twice_are_refused():
+    with pytest.raises(ParameterError, match="at least one"):
+        expand([])
+    with pytest.raises(ParameterError, match="only once"):
+        expand(["-", "-"])
+
+
+def test_an_unknown_ending_lists_the_known_ones(tmp_path):
+    (tmp_path / "a.docx").touch()
+    with pytest.raises(DataError, match=r"a\.docx: its ending is unknown; known are \.jsonl, \.ndjson, \.csv"):
+        input_kind(str(tmp_path / "a.docx"))
+
+
+def test_inputs_must_be_of_one_format(tmp_path):
+    for name in ("a.jsonl", "b.csv"):
+        (tmp_path / name).touch()
+    with pytest.raises(ParameterError, match="of one format, not jsonl and csv"):
+        common_format([str(tmp_path / "a.jsonl"), str(tmp_path / "b.csv")])
+    assert common_format([str(tmp_path / "a.jsonl"), "-"]) == "jsonl"
+    assert common_format([str(tmp_path)]) == "folder"
+
+
+def test_a_name_that_is_not_utf8_can_be_shown():
+    assert display("caf\udce9.txt") == "caf\\xe9.txt"
+    assert display("-") == "<stdin>"
