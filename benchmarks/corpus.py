@@ -1,7 +1,8 @@
 """The corpus of the benchmarks: documentation passages, and edited copies planted among them.
 
 `corpus.parquet` holds `id` and `text`, shuffled; `planted.parquet` says which
-document each planted copy was made from, by which edit and for which resemblance.
+document each planted copy was made from, by which edit and for which resemblance (`reset`
+changes no word, whatever was aimed at).
 Both are built once and kept in the cache folder.
 """
 

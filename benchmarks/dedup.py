@@ -12,7 +12,7 @@ Signatures, candidates and exact verification: resemblance of word 5-grams of 0.
 that is kept. The peers stop at candidates, so the verification is ours, in Python sets, made as
 quick as Python allows; they use 16 bands of 8 rows. *lower_blanks* splits lower-cased text at white
 space, *words* cuts out runs of letters and digits as neardup does. What each finds is in
-[quality](quality.md).
+[quality](quality.md). The ratio is the peer's time to neardup's.
 """
 LIBRARIES = ("rensa", "fastsketchlsh")
 THRESHOLD = 0.8

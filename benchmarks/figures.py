@@ -8,7 +8,7 @@ from typing import Final
 
 PAGES: Final = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
-HEADINGS: Final = ("figure", "measured", "ours / theirs", "to reach", "")
+HEADINGS: Final = ("figure", "measured", "ratio", "to reach", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Figure:
     name: str
     value: float
     unit: str
-    ratio: float | None = None  # our speed (or cost) divided by theirs
+    ratio: float | None = None  # ours to theirs, of what the page says
     at_least: float | None = None  # the target: of the ratio where there is one, else of the value
     at_most: float | None = None
 

@@ -22,7 +22,8 @@ from peers.measuring import best_of
 METHOD = """
 Ten times as many documents, in processes of their own: a tenth of the corpus against all of it,
 and 100,000 against a million copies of one document. Memory is the peak above that of the warmed-up
-process, the documents themselves included. One thread; time is the best of three.
+process, the documents themselves included. One thread; time is the best of three. The ratio
+is the more to the fewer.
 """
 IDENTICAL: Final = "All work and no play makes this a document like any other, " * 6
 

@@ -42,7 +42,7 @@ UNSPACED_RANGES = [
 
 
 def compressed(full, name):
-    """A table of equal blocks stored once: ``data[index[c >> 7]][c & 127]``."""
+    """Store equal blocks of a table once: ``data[index[c >> 7]][c & 127]``."""
     blocks, index = np.unique(full.reshape(-1, BLOCK), axis=0, return_inverse=True)
     return {f"{name}_index": index.astype(np.uint16).ravel(), f"{name}_data": blocks.ravel()}
 
@@ -79,7 +79,7 @@ def main():
         entry = (folded[0] - code) & 0x1FFFFF
         if len(folded) > 1:
             entry = len(expansions) | 1 << 23
-            expansions.append((folded + [0, 0])[:3])
+            expansions.append([*folded, 0, 0][:3])
         analysis[code] = entry | kind << 21 | letter.islower() << 24
         changes = code in seconds
         normal[code] = (

@@ -44,6 +44,12 @@ def lightly(text: str, pen: Pen, words: int) -> str:
     return text
 
 
+def shortened(text: str, pen: Pen) -> str:
+    """Leave out the paragraph before the last, and edit what remains lightly."""
+    *paragraphs, _, last = text.split("\n\n")
+    return lightly("\n\n".join([*paragraphs, last]), pen, words=5)
+
+
 def syndicated(text: str, pen: Pen) -> str:
     """Set the agency's name before the text and a line of credit behind it."""
     agency = pen.pick(AGENCIES)

@@ -8,7 +8,10 @@ repeats, and every other ``{name}`` a member of the document's cast.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
+from itertools import product
+from operator import eq
 
 from samples import names
 
@@ -80,9 +83,22 @@ def variants(bank: str) -> list[str]:
     return [" ".join(variant.split()) for variant in bank.strip().split("\n\n")]
 
 
-def deal(bank: Sequence[str], slot: int, number: int) -> str:
-    """Give document *number* its variant: each comes up in turn, and documents that share one rarely share two."""
-    return bank[(number + slot * (number // len(bank))) % len(bank)]
+@cache
+def deal(sizes: tuple[int, ...], documents: int) -> list[tuple[int, ...]]:
+    """Give each document a variant from every slot, so that any two share as few as can be, and all come up.
+
+    >>> deal((2, 3), 4)
+    [(0, 0), (1, 1), (0, 2), (1, 0)]
+    """
+    hands: list[tuple[int, ...]] = []
+
+    def cost(hand: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
+        shared = [sum(map(eq, hand, other)) for other in hands]
+        return max(shared, default=0), sum(shared), hand
+
+    for _ in range(documents):
+        hands.append(min(product(*map(range, sizes)), key=cost))
+    return hands
 
 
 @dataclass(frozen=True)
@@ -117,5 +133,6 @@ class Genre:
         pen = Pen(f"{self.name}/{number}")
         cast = Cast(pen, **names.departed(pen)) if self.name == "obituary" else Cast(pen)
         paragraphs = [cast.fill(paragraph) for paragraph in subject.paragraphs]
-        paragraphs += [cast.fill(deal(slot, place, number)) for place, slot in enumerate(self.slots)]
+        hand = deal(tuple(len(slot) for slot in self.slots), len(self.subjects))[number]
+        paragraphs += [cast.fill(slot[variant]) for slot, variant in zip(self.slots, hand, strict=True)]
         return cast.fill(subject.title), "\n\n".join(paragraphs)

@@ -17,7 +17,11 @@ SHORTS = (
     ("Separator", "* * *", "only-punctuation"),
     ("Meter readings", "48213 48377 48590 48811 49006 49254 49480 49733 49951 50218 50467 50690", "only-digits"),
     ("Lottery", "7 11 19 23 38 41", "only-digits"),
-    ("Fragment", "and then it was as it had been and so were they, and that is all there is to it, and to them", "only-stop-words"),
+    (
+        "Fragment",
+        "and then it was as it had been and so were they, and that is all there is to it, and to them",
+        "only-stop-words",
+    ),
     ("Lyrics", "what are we to do, and who is to do it, if not you, if not me, then who", "only-stop-words"),
     ("Chant", "We want bread and we want roses! " * 14, "repetitive"),
     ("Test pattern", "the quick brown fox " * 30, "repetitive"),

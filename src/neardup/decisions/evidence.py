@@ -12,16 +12,16 @@ Shares = npt.NDArray[np.float64]
 
 
 class FeatureSets:
-    """The features of all documents, made sets where somebody asks.
+    """The features of all documents by rank, made sets where somebody asks.
 
     Repeats are removed in place, document by document, the first time it matters: most documents
     are never compared with any other.
     """
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: Features, order: Positions) -> None:
         self.values: Words = features.values
-        self.starts: Positions = features.offsets[:-1]
-        self.sizes: Positions = np.diff(features.offsets)
+        self.starts: Positions = features.offsets[:-1][order]
+        self.sizes: Positions = np.diff(features.offsets)[order]
         self._distinct: Flags = np.zeros(len(features), np.bool_)
 
     def ensure_distinct(self, documents: Positions) -> None:
@@ -38,6 +38,16 @@ class Overlap:
     shared: Positions
     left: Positions
     right: Positions
+
+    @classmethod
+    def joined(cls, parts: list["Overlap"]) -> "Overlap":
+        """Put the measures of several sets of pairs one behind the other."""
+        nothing = np.empty(0, np.int64)
+        return cls(
+            np.concatenate([nothing, *(part.shared for part in parts)]),
+            np.concatenate([nothing, *(part.left for part in parts)]),
+            np.concatenate([nothing, *(part.right for part in parts)]),
+        )
 
     @property
     def resemblance(self) -> Shares:
@@ -56,8 +66,7 @@ class Overlap:
 
 
 def overlap(sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
-    """Measure the pairs ``(left[i], right[i])`` exactly."""
-    sets.ensure_distinct(np.concatenate([left, right]))
+    """Measure the pairs ``(left[i], right[i])`` exactly; their repeats must be removed already."""
     shared = np.empty(len(left), np.int64)
     intersections(sets.values, sets.starts, sets.sizes, left, right, shared)
     return Overlap(shared, sets.sizes[left], sets.sizes[right])

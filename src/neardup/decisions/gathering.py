@@ -20,13 +20,26 @@ Ranks = npt.NDArray[np.int32]
 class Candidates(Protocol):
     """What an index proposes: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, ascending."""
 
-    asking: Ranks
-    bounds: Positions
-    candidates: Ranks
+    @property
+    def asking(self) -> Ranks:
+        """The documents that ask, best rank first."""
+        ...
+
+    @property
+    def bounds(self) -> Positions:
+        """Where each one's candidates begin and end."""
+        ...
+
+    @property
+    def candidates(self) -> Ranks:
+        """All candidates."""
+        ...
 
 
 class Matcher(Protocol):
-    """Verifies candidates of one block."""
+    """Verifies candidates of one block; ``compared`` counts the pairs it looked at."""
+
+    compared: int
 
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Drop who matches a kept document: set ``matched[rank]`` to the best such one."""

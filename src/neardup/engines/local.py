@@ -4,7 +4,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from itertools import pairwise
+from typing import Self, TypeVar
 
 from neardup.model.errors import require
 
@@ -22,10 +23,10 @@ class LocalEngine:
     def __init__(self, threads: int | None = None) -> None:
         holds = threads is None or (isinstance(threads, int) and threads >= 1)
         require(holds, "threads", threads, "must be None or at least 1")
-        self.threads = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or 1
+        self.threads = threads or _cores()
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def __enter__(self) -> "LocalEngine":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -49,4 +50,11 @@ class LocalEngine:
         """Cut *number* items into one slice a thread; none is empty."""
         threads = min(self.threads, number)
         edges = [number * part // threads for part in range(threads + 1)] if threads else []
-        return [slice(begin, end) for begin, end in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(begin, end) for begin, end in pairwise(edges)]
+
+
+def _cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

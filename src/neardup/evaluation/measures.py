@@ -9,7 +9,7 @@ from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 
 
-def resemblance(
+def resemblance(  # noqa: PLR0913 - every one a keyword with a default
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
     """Give ``|A & B| / |A | B|``, where A and B are the shingles of two texts (Broder 1997).
@@ -27,7 +27,7 @@ def resemblance(
     return shared / (left + right - shared) if shared else 0.0
 
 
-def containment(
+def containment(  # noqa: PLR0913 - the same
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
     """Give the containment of *a* in *b*, ``|A & B| / |A|``; 0 if *a* has no shingles.
@@ -39,7 +39,7 @@ def containment(
     return shared / left if left else 0.0
 
 
-def _counts(  # noqa: PLR0913 - the parameters of both measures
+def _counts(  # noqa: PLR0913, PLR0917 - the parameters of both measures
     a: str,
     b: str,
     shingle: int,

@@ -120,7 +120,7 @@ class Buckets:
     def _column(self, keys: Words, present: Positions, column: int) -> list[tuple[Ranks, Ranks, Positions]]:
         """Find one column's buckets, and the finer ones that its crowded buckets divide into."""
         levels = []
-        members = present
+        members: npt.NDArray[np.integer[Any]] = present
         shared = keys[present, column]
         for depth in range(DEPTH + 1):
             ranks, buckets, sizes = self._runs(shared, members)

@@ -9,7 +9,7 @@ from neardup.kernels.compile import kernel
 
 
 @kernel
-def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):  # type: ignore[no-untyped-def]
+def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):
     """Find the keys that several documents share in sorted ``key | rank`` words.
 
     The low *rank_bits* bits of a word are the rank, the rest is the key. Each key that occurs at
@@ -38,7 +38,7 @@ def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):  # type: ignor
 
 
 @kernel
-def by_rank(ranks, buckets, bounds, grouped):  # type: ignore[no-untyped-def]
+def by_rank(ranks, buckets, bounds, grouped):
     """Group memberships by rank: ``grouped[bounds[r]:bounds[r + 1]]`` are the buckets of rank *r*."""
     bounds[:] = 0
     for rank in ranks:
@@ -52,9 +52,7 @@ def by_rank(ranks, buckets, bounds, grouped):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def propose(
-    asking, member_bounds, memberships, entry_bounds, entries, filled, overflow, seen, bounds, candidates
-):  # type: ignore[no-untyped-def]
+def propose(asking, member_bounds, memberships, entry_bounds, entries, filled, overflow, seen, bounds, candidates):
     """Write the better-ranked members of each asking rank's buckets, ascending, each once; then enter it there.
 
     ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``. A bucket *b* lists at most
@@ -92,7 +90,7 @@ def propose(
 
 
 @kernel
-def retire(gone, member_bounds, memberships, entry_bounds, entries, filled, overflow):  # type: ignore[no-untyped-def]
+def retire(gone, member_bounds, memberships, entry_bounds, entries, filled, overflow):
     """Take the *gone* ranks out of their buckets."""
     for rank in gone:
         for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:

@@ -10,7 +10,7 @@ _SPREAD = np.uint64(SPREAD)
 
 
 @kernel
-def cut(data, offsets, limit, ends):  # type: ignore[no-untyped-def]
+def cut(data, offsets, limit, ends):
     """End each field at *limit* bytes at most, between two characters; a negative limit never cuts.
 
     A UTF-8 character that would be cut is left out whole.
@@ -25,7 +25,7 @@ def cut(data, offsets, limit, ends):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_field(data, offsets, ends, key, sums):  # type: ignore[no-untyped-def]
+def add_field(data, offsets, ends, key, sums):
     """Bring one field into each document's sum: ``sum * SPREAD + SipHash-1-3(key, field) mod 2**64``."""
     for field in range(offsets.size - 1):
         hashed = sip_bytes(data[offsets[field] : ends[field]], key[0], key[1])
@@ -33,7 +33,7 @@ def add_field(data, offsets, ends, key, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def equal_fields(data, offsets, ends, left, right, equal):  # type: ignore[no-untyped-def]
+def equal_fields(data, offsets, ends, left, right, equal):
     """Say whether the fields of documents ``left[i]`` and ``right[i]`` hold the same bytes."""
     for pair in range(left.size):
         one = data[offsets[left[pair]] : ends[left[pair]]]

@@ -2,26 +2,28 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from llvmlite import ir
 from numba import config, njit, types
 from numba.extending import intrinsic
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Kernel = Callable[..., Any]
+
+_CHECKED = bool(config.BOUNDSCHECK)
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Kernel) -> Kernel:
     """Compile on first call with the arguments' types, and cache the machine code.
 
     Numba keeps the cache beside the source, or in the user's cache folder where that is read-only.
     Where neither can be written, the kernel still works and is compiled once a process.
     """
     try:
-        compiled = njit(nogil=True, cache=True)(function)
+        compiled: Kernel = njit(nogil=True, cache=True)(function)
     except RuntimeError:  # Numba found no place to write
         compiled = njit(nogil=True)(function)
-    return cast("Function", compiled)
+    return compiled
 
 
 @intrinsic
@@ -49,17 +51,9 @@ def trailing_zeros(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Nu
     return types.uint64(types.uint64), generate
 
 
-if config.BOUNDSCHECK:
-
-    @njit(nogil=True)
-    def word_at(array, position):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, D103 - see below
-        if position < 0 or position + 8 > array.size:
-            raise IndexError("a word is read outside its array")
-        return _load_word(array, position)
-
-else:
-
-    @njit(nogil=True)
-    def word_at(array, position):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-        """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""
-        return _load_word(array, position)
+@njit(nogil=True)
+def word_at(array, position):
+    """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""
+    if _CHECKED and (position < 0 or position + 8 > array.size):
+        raise IndexError("a word is read outside its array")
+    return _load_word(array, position)

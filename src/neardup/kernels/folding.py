@@ -23,7 +23,7 @@ _POINT = np.uint32((1 << 21) - 1)
 
 
 @njit(nogil=True)
-def code_point(source, position):  # type: ignore[no-untyped-def]
+def code_point(source, position):
     """Decode the code point at *position*: ``(code, bytes)``; an invalid byte is ``(INVALID, 1)``.
 
     Valid is what RFC 3629 says: shortest form, no surrogates, at most U+10FFFF.
@@ -56,13 +56,13 @@ def code_point(source, position):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def lookup(index, data, code):  # type: ignore[no-untyped-def]
+def lookup(index, data, code):
     """Read a table of 128-entry blocks at a code point."""
     return data[np.int64(index[code >> _CODE(7)]) * 128 + np.int64(code & _CODE(127))]
 
 
 @njit(nogil=True)
-def _encode(code, target, position):  # type: ignore[no-untyped-def]
+def _encode(code, target, position):
     """Write a code point as UTF-8; returns the position behind it."""
     if code < 0x80:
         target[position] = _BYTE(code)
@@ -84,7 +84,7 @@ def _encode(code, target, position):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _fold_ascii(byte, lift):  # type: ignore[no-untyped-def]
+def _fold_ascii(byte, lift):
     """Fold one ASCII byte without a branch; *lift* is 32 to fold case, 0 to keep it."""
     lower = _BYTE(byte | _BYTE(32))
     letter = _BYTE(lower - _BYTE(97)) < _BYTE(26)
@@ -94,7 +94,7 @@ def _fold_ascii(byte, lift):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):  # type: ignore[no-untyped-def]
+def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):
     """Fold every document of a batch.
 
     Document *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8); its words are written to
@@ -163,7 +163,7 @@ def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):  #
 
 
 @kernel
-def may_change(data, offsets, index, table, bit, flags):  # type: ignore[no-untyped-def]
+def may_change(data, offsets, index, table, bit, flags):
     """Flag the documents that Unicode normalisation may change (quick check of UAX #15).
 
     ``flags[d]`` is set to 1 where a code point has *bit* in the ``normal`` table, or combining

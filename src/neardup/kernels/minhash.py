@@ -17,7 +17,7 @@ _HALF = np.uint64(32)
 
 
 @kernel
-def sketch(values, bounds, multipliers, addends, minima):  # type: ignore[no-untyped-def]
+def sketch(values, bounds, multipliers, addends, minima):
     """Fill one row of *minima* (uint32, p columns) a document.
 
     Document *d* has the values ``values[bounds[d]:bounds[d + 1]]`` (uint64), repeats without
@@ -57,8 +57,8 @@ def sketch(values, bounds, multipliers, addends, minima):  # type: ignore[no-unt
 
 
 @kernel
-def agreements(left, right, left_rows, right_rows, counts):  # type: ignore[no-untyped-def]
-    """Count the equal columns of ``left[left_rows[i]]`` and ``right[right_rows[i]]``; rows of ``EMPTY`` agree nowhere."""
+def agreements(left, right, left_rows, right_rows, counts):
+    """Count the equal columns of ``left[left_rows[i]]`` and ``right[right_rows[i]]``; none in rows of ``EMPTY``."""
     for pair in range(left_rows.size):
         one = left[left_rows[pair]]
         other = right[right_rows[pair]]
@@ -69,7 +69,7 @@ def agreements(left, right, left_rows, right_rows, counts):  # type: ignore[no-u
 
 
 @kernel
-def band_keys(minima, edges, keys):  # type: ignore[no-untyped-def]
+def band_keys(minima, edges, keys):
     """Hash each band ``minima[:, edges[b]:edges[b + 1]]`` to ``keys[:, b]`` (uint64).
 
     ``h = b + 1``, then for each minimum ``h = (h ^ minimum) * SPREAD``, ``h ^= h >> 32``, mod 2**64.

@@ -11,12 +11,12 @@ _LOWER = np.uint32(1 << 24)
 
 
 @njit(nogil=True)
-def _ends_line(code):  # type: ignore[no-untyped-def]
+def _ends_line(code):
     return 0x0A <= code <= 0x0D or code == 0x85 or code == 0x2028 or code == 0x2029
 
 
 @njit(nogil=True)
-def _is_space(code):  # type: ignore[no-untyped-def]
+def _is_space(code):
     return (
         code == 0x20
         or code == 0x09
@@ -31,7 +31,7 @@ def _is_space(code):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _closes(code):  # type: ignore[no-untyped-def]
+def _closes(code):
     """Quotes and brackets that may stand between a full stop and the space after it."""
     return (
         code == 0x22
@@ -51,7 +51,7 @@ def _closes(code):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _ends_at_once(code):  # type: ignore[no-untyped-def]
+def _ends_at_once(code):
     """Full stops of scripts that put no space behind them: CJK, Devanagari, Arabic."""
     return (
         code == 0x3002
@@ -67,7 +67,7 @@ def _ends_at_once(code):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _among(packed, words):  # type: ignore[no-untyped-def]
+def _among(packed, words):
     for word in words:
         if word == packed:
             return True
@@ -75,7 +75,7 @@ def _among(packed, words):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lines(data, offsets, cuts, parts):  # type: ignore[no-untyped-def]
+def lines(data, offsets, cuts, parts):
     """Cut every document at its line ends: LF, VT, FF, CR, NEL, U+2028, U+2029.
 
     Document *d* is ``data[offsets[d]:offsets[d + 1]]``; its lines that are not empty are
@@ -103,7 +103,7 @@ def lines(data, offsets, cuts, parts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, parts):  # type: ignore[no-untyped-def]
+def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, parts):
     """Cut every document into sentences; arrays as in ``lines``.
 
     A sentence ends
@@ -140,7 +140,11 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
                 code = np.uint32(0xFFFD)
             if _is_space(code):
                 spaced = True
-                if code == 0x0A or code == 0x2028 or (code == 0x0D and not (position < end and source[position] == 0x0A)):
+                if (
+                    code == 0x0A
+                    or code == 0x2028
+                    or (code == 0x0D and not (position < end and source[position] == 0x0A))
+                ):
                     breaks += 1
                 elif code == 0x2029:
                     breaks += 2

@@ -12,7 +12,7 @@ _ONE = np.uint64(1)
 
 
 @njit(nogil=True)
-def places_for(entries):  # type: ignore[no-untyped-def]
+def places_for(entries):
     """Size a table so that at most half of it is filled."""
     places = 8
     while places < 2 * entries:
@@ -21,7 +21,7 @@ def places_for(entries):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _fill(values, keys, owners, owner):  # type: ignore[no-untyped-def]
+def _fill(values, keys, owners, owner):
     """Enter distinct *values* in a table; a place is taken where ``owners`` holds *owner*."""
     mask = np.uint64(keys.size - 1)
     for value in values:
@@ -33,7 +33,7 @@ def _fill(values, keys, owners, owner):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _shared(values, keys, owners, owner, enough):  # type: ignore[no-untyped-def]
+def _shared(values, keys, owners, owner, enough):
     """Count the distinct *values* found in the table; stops once fewer than *enough* are certain."""
     mask = np.uint64(keys.size - 1)
     shared = 0
@@ -51,7 +51,7 @@ def _shared(values, keys, owners, owner, enough):  # type: ignore[no-untyped-def
 
 
 @kernel
-def digests(values, bounds, sums):  # type: ignore[no-untyped-def]
+def digests(values, bounds, sums):
     """Sum each segment's values mod 2**64: equal segments have equal sums, others hardly ever."""
     for segment in range(bounds.size - 1):
         total = np.uint64(0)
@@ -61,7 +61,7 @@ def digests(values, bounds, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def make_distinct(values, starts, sizes, chosen):  # type: ignore[no-untyped-def]
+def make_distinct(values, starts, sizes, chosen):
     """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay."""
     widest = 0
     for segment in chosen:
@@ -85,7 +85,7 @@ def make_distinct(values, starts, sizes, chosen):  # type: ignore[no-untyped-def
 
 
 @kernel
-def intersections(values, starts, sizes, left, right, shared):  # type: ignore[no-untyped-def]
+def intersections(values, starts, sizes, left, right, shared):
     """Count what the distinct sets ``left[i]`` and ``right[i]`` share."""
     widest = 0
     for segment in left:
@@ -103,7 +103,7 @@ def intersections(values, starts, sizes, left, right, shared):  # type: ignore[n
 
 
 @kernel
-def equal_segments(values, bounds, left, right, equal):  # type: ignore[no-untyped-def]
+def equal_segments(values, bounds, left, right, equal):
     """Say whether segments ``left[i]`` and ``right[i]`` hold the same values in the same order."""
     for pair in range(left.size):
         one = values[bounds[left[pair]] : bounds[left[pair] + 1]]
@@ -118,7 +118,7 @@ def equal_segments(values, bounds, left, right, equal):  # type: ignore[no-untyp
 
 
 @njit(nogil=True)
-def _resembles(size, other, values, start, keys, owners, owner, threshold):  # type: ignore[no-untyped-def]
+def _resembles(size, other, values, start, keys, owners, owner, threshold):
     """Compare the set in the table (*size* values) with ``values[start : start + other]``."""
     enough = np.int64(threshold * (size + other) / (1.0 + threshold)) - 1  # rounding never loses a match
     shared = _shared(values[start : start + other], keys, owners, owner, enough)
@@ -126,9 +126,7 @@ def _resembles(size, other, values, start, keys, owners, owner, threshold):  # t
 
 
 @kernel
-def first_matches(
-    asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, matched
-):  # type: ignore[no-untyped-def]
+def first_matches(asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, matched):
     """Find for each asking set the first candidate that it resembles enough, in the given order.
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
@@ -160,16 +158,14 @@ def first_matches(
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            if _resembles(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold
-            ):
+            if _resembles(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold):
                 matched[document] = candidate
                 break
     return compared
 
 
 @kernel
-def first_given(asking, bounds, candidates, holds, matched):  # type: ignore[no-untyped-def]
+def first_given(asking, bounds, candidates, holds, matched):
     """As ``first_matches``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
@@ -179,7 +175,7 @@ def first_given(asking, bounds, candidates, holds, matched):  # type: ignore[no-
 
 
 @njit(nogil=True)
-def _root(parents, node):  # type: ignore[no-untyped-def]
+def _root(parents, node):
     while parents[node] != node:
         parents[node] = parents[parents[node]]
         node = parents[node]
@@ -187,7 +183,7 @@ def _root(parents, node):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _unite(parents, one, other):  # type: ignore[no-untyped-def]
+def _unite(parents, one, other):
     """Join two components; the smaller root stays."""
     if one < other:
         parents[other] = one
@@ -196,7 +192,7 @@ def _unite(parents, one, other):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def connect(asking, bounds, candidates, values, starts, sizes, threshold, parents):  # type: ignore[no-untyped-def]
+def connect(asking, bounds, candidates, values, starts, sizes, threshold, parents):
     """Join each asking set with every candidate that it resembles enough; returns the comparisons.
 
     Arrays are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
@@ -224,15 +220,13 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, parent
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            if _resembles(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold
-            ):
+            if _resembles(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold):
                 _unite(parents, one, two)
     return compared
 
 
 @kernel
-def connect_given(asking, bounds, candidates, holds, parents):  # type: ignore[no-untyped-def]
+def connect_given(asking, bounds, candidates, holds, parents):
     """As ``connect``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
@@ -243,7 +237,7 @@ def connect_given(asking, bounds, candidates, holds, parents):  # type: ignore[n
 
 
 @kernel
-def roots(parents):  # type: ignore[no-untyped-def]
+def roots(parents):
     """Point every node of a union-find forest at its root, in place."""
     for node in range(parents.size):
         parents[node] = _root(parents, node)

@@ -19,7 +19,7 @@ _SHIFT = np.uint64(33)
 
 
 @njit(nogil=True)
-def mix(value):  # type: ignore[no-untyped-def]
+def mix(value):
     """Spread every bit of a uint64 over all of its bits; one to one."""
     value ^= value >> _SHIFT
     value *= _MIX_1
@@ -29,7 +29,7 @@ def mix(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def shingles(tokens, offsets, size, values, bounds):  # type: ignore[no-untyped-def]
+def shingles(tokens, offsets, size, values, bounds):
     """Hash every run of *size* consecutive tokens of every document.
 
     Document *d* has the tokens ``tokens[offsets[d]:offsets[d + 1]]``; its shingle hashes go to
@@ -58,7 +58,7 @@ def shingles(tokens, offsets, size, values, bounds):  # type: ignore[no-untyped-
 
 
 @kernel
-def sequences(tokens, offsets, parts, hashes, bounds):  # type: ignore[no-untyped-def]
+def sequences(tokens, offsets, parts, hashes, bounds):
     """Hash the whole token sequence of each line or sentence.
 
     Part *s* has the tokens ``tokens[offsets[s]:offsets[s + 1]]``, document *d* the parts
@@ -80,7 +80,7 @@ def sequences(tokens, offsets, parts, hashes, bounds):  # type: ignore[no-untype
 
 
 @kernel
-def label_repeats(values, bounds):  # type: ignore[no-untyped-def]
+def label_repeats(values, bounds):
     """Make bags of sets, in place: the n-th repeat of a value becomes ``mix(value + n * SPREAD)``.
 
     The first occurrence (n = 0) stays as it is, so a set is a part of its bag.

@@ -25,25 +25,25 @@ _GATHER = np.uint64(0x0102040810204080)
 
 
 @njit(nogil=True)
-def _zero_bytes(word):  # type: ignore[no-untyped-def]
+def _zero_bytes(word):
     """Set the high bit of the lowest zero byte (and perhaps of higher ones)."""
     return (word - _LOW_BITS) & ~word & _HIGH_BITS
 
 
 @njit(nogil=True)
-def _below(zeros):  # type: ignore[no-untyped-def]
+def _below(zeros):
     """Mask what lies below the lowest zero byte's high bit."""
     return (zeros & (_ZERO - zeros)) - _ONE
 
 
 @njit(nogil=True)
-def _step(state, word):  # type: ignore[no-untyped-def]
+def _step(state, word):
     state = (state ^ word) * _MULTIPLIER
     return state ^ (state >> np.uint64(32))
 
 
 @njit(nogil=True)
-def public_hash(folded, position, seed):  # type: ignore[no-untyped-def]
+def public_hash(folded, position, seed):
     """Hash the zero-ended token at *position*."""
     state = seed
     word = word_at(folded, position)
@@ -57,12 +57,12 @@ def public_hash(folded, position, seed):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _turn(value, left):  # type: ignore[no-untyped-def]
+def _turn(value, left):
     return (value << np.uint64(left)) | (value >> np.uint64(64 - left))
 
 
 @njit(nogil=True)
-def _sip_round(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
+def _sip_round(v0, v1, v2, v3):
     v0 += v1
     v2 += v3
     v1 = _turn(v1, 13) ^ v0
@@ -77,7 +77,7 @@ def _sip_round(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _sip_start(key0, key1):  # type: ignore[no-untyped-def]
+def _sip_start(key0, key1):
     return (
         key0 ^ np.uint64(0x736F6D6570736575),
         key1 ^ np.uint64(0x646F72616E646F6D),
@@ -87,13 +87,13 @@ def _sip_start(key0, key1):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _sip_word(v0, v1, v2, v3, word):  # type: ignore[no-untyped-def]
+def _sip_word(v0, v1, v2, v3, word):
     v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3 ^ word)
     return v0 ^ word, v1, v2, v3
 
 
 @njit(nogil=True)
-def _sip_end(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
+def _sip_end(v0, v1, v2, v3):
     v0, v1, v2, v3 = _sip_round(v0, v1, v2 ^ np.uint64(0xFF), v3)
     v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
     v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
@@ -101,7 +101,7 @@ def _sip_end(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def keyed_hash(folded, position, key0, key1):  # type: ignore[no-untyped-def]
+def keyed_hash(folded, position, key0, key1):
     """SipHash-1-3 of the zero-ended token at *position*."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
     begin = position
@@ -118,7 +118,7 @@ def keyed_hash(folded, position, key0, key1):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def sip_bytes(data, key0, key1):  # type: ignore[no-untyped-def]
+def sip_bytes(data, key0, key1):
     """SipHash-1-3 of a whole array of bytes, zero bytes included."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
     full = data.size & ~7
@@ -132,8 +132,8 @@ def sip_bytes(data, key0, key1):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _filled(folded, base):  # type: ignore[no-untyped-def]
-    """One bit for each of 64 bytes: is it part of a word?"""
+def _filled(folded, base):
+    """Give one bit for each of 64 bytes: whether it is part of a word."""
     mask = _ZERO
     for part in range(8):
         word = word_at(folded, base + 8 * part)
@@ -143,7 +143,7 @@ def _filled(folded, base):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def words(folded, bounds, key, keyed, tokens, offsets, starts):  # type: ignore[no-untyped-def]
+def words(folded, bounds, key, keyed, tokens, offsets, starts):
     """Hash every word of a folded batch.
 
     *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
@@ -179,7 +179,7 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):  # type: ignore[
 
 
 @njit(nogil=True)
-def _hash_letter(letter, width, key, keyed):  # type: ignore[no-untyped-def]
+def _hash_letter(letter, width, key, keyed):
     """Hash the token of the *width* < 8 bytes packed in *letter*."""
     if not keyed:
         return _step(key[0], letter)
@@ -189,7 +189,7 @@ def _hash_letter(letter, width, key, keyed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def letters(folded, bounds, key, keyed, tokens, offsets):  # type: ignore[no-untyped-def]
+def letters(folded, bounds, key, keyed, tokens, offsets):
     """Hash every letter of a folded batch, with one space between two words.
 
     A letter is a code point of a word. Otherwise as ``words``; at most one token a byte.

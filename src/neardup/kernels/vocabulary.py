@@ -17,7 +17,7 @@ _INVALID = np.uint32(INVALID)
 
 
 @njit(nogil=True)
-def _place(keys, key):  # type: ignore[no-untyped-def]
+def _place(keys, key):
     """Where *key* is, or the free place where it would be."""
     mask = np.uint64(keys.size - 1)
     place = key & mask
@@ -27,7 +27,7 @@ def _place(keys, key):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def insert(keys, values, new_keys, new_values):  # type: ignore[no-untyped-def]
+def insert(keys, values, new_keys, new_values):
     """Add entries; the table must keep a free place. A key already there gets the new value."""
     for entry in range(new_keys.size):
         place = _place(keys, new_keys[entry])
@@ -36,7 +36,7 @@ def insert(keys, values, new_keys, new_values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def missing(tokens, keys, found):  # type: ignore[no-untyped-def]
+def missing(tokens, keys, found):
     """Write the positions of tokens that the table does not know to *found*; returns their number."""
     count = 0
     for position in range(tokens.size):
@@ -47,7 +47,7 @@ def missing(tokens, keys, found):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def translate(tokens, keys, values):  # type: ignore[no-untyped-def]
+def translate(tokens, keys, values):
     """Replace, in place, each token that the table knows."""
     for position in range(tokens.size):
         place = _place(keys, tokens[position])
@@ -56,7 +56,7 @@ def translate(tokens, keys, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def drop_short(tokens, starts, folded, minimum, index, table):  # type: ignore[no-untyped-def]
+def drop_short(tokens, starts, folded, minimum, index, table):
     """Set to ``DROPPED``, in place, the words of fewer than *minimum* code points.
 
     A word of a script without spaces is one character by nature and always stays.
@@ -74,7 +74,7 @@ def drop_short(tokens, starts, folded, minimum, index, table):  # type: ignore[n
 
 
 @kernel
-def remove_dropped(tokens, offsets):  # type: ignore[no-untyped-def]
+def remove_dropped(tokens, offsets):
     """Close the gaps of ``DROPPED`` tokens, in place; returns how many remain."""
     count = 0
     begin = offsets[0]

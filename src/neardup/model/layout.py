@@ -13,7 +13,7 @@ from neardup.model.errors import ParameterError, require
 class Banding:
     """A sketch cut into bands as equal as can be; sharing a whole band makes a candidate.
 
-    Every minimum is in exactly one band. With *permutations* = bands × rows, two sketches share a
+    Every minimum is in exactly one band. With *permutations* = bands * rows, two sketches share a
     band with probability ``1 - (1 - r**rows)**bands``, where *r* is their resemblance; otherwise some
     bands have one row more than the others, and the law is ``1 - product(1 - r**rows_i)``.
 

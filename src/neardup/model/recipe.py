@@ -25,7 +25,9 @@ class Hashing:
     key: bytes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        require(isinstance(self.seed, int) and 0 <= self.seed < 2**64, "seed", self.seed, "must be an integer of 64 bits")
+        require(
+            isinstance(self.seed, int) and 0 <= self.seed < 2**64, "seed", self.seed, "must be an integer of 64 bits"
+        )
         length_holds = self.key is None or (isinstance(self.key, bytes) and len(self.key) == KEY_BYTES)
         require(length_holds, "key", "(secret)", f"must be {KEY_BYTES} bytes")
 

@@ -15,6 +15,8 @@ from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.shingling import Shingling
 
+BODY = "body"  # the field that a plain column of texts is taken as
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
@@ -46,7 +48,7 @@ class Checksum:
     Exact verification compares the fields' bytes themselves.
     """
 
-    fields: tuple[Field, ...] = (Field(name="title"), Field(name="body", limit=1024))
+    fields: tuple[Field, ...] = (Field(name="title"), Field(name=BODY, limit=1024))
     contribution: str | None = None
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
@@ -144,9 +146,9 @@ def _fields(documents: Any, parts: tuple[Field, ...]) -> list[tuple[Field, pa.Ch
     elif hasattr(documents, "column_names") or hasattr(documents, "columns"):
         table = pa.table(documents)
     else:
-        column = text_column(documents, "body")
+        column = text_column(documents, BODY)
         nothing = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
-        return [(part, column if part.name == "body" else nothing) for part in parts]
+        return [(part, column if part.name == BODY else nothing) for part in parts]
     fields = []
     for part in parts:
         if part.name in table.column_names:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.errors import DataError, require
-from neardup.sources.formats import display
-from neardup.sources.output import check_output
+from neardup.sources.formats import common_format, display
+from neardup.sources.output import check_target
 
 Mask = npt.NDArray[np.bool_]
 Advance = Callable[[int, float], None]  # which input, and how much of it is read, from 0 to 1
@@ -62,6 +62,7 @@ class Collection(ABC):
         ignored: int = 0,
     ) -> None:
         self.inputs = tuple(inputs)
+        self.format = common_format(inputs)
         self.texts = texts
         self.ids = ids
         self.set_aside = set_aside
@@ -90,7 +91,7 @@ class Collection(ABC):
         if an input has changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
         mask = selection(rows, len(self))
-        check_output(path, self.inputs, force=force)
+        check_target(path, self.inputs, self.format, force=force)
         self._write(os.fspath(path), mask)
 
     @abstractmethod

@@ -54,7 +54,7 @@ class Contents:
 
     source: str
     data: memoryview
-    mapped: os.stat_result | None = None
+    mapped: tuple[str, os.stat_result] | None = None  # the file that the bytes still lie in, and its state then
 
     def check_unchanged(self) -> None:
         """Raise ``DataError`` if the mapped file was written to since it was read.
@@ -63,11 +63,11 @@ class Contents:
         """
         if self.mapped is None:
             return
+        path, then = self.mapped
         try:
-            now = Path(self.source).stat()
+            now = Path(path).stat()
         except OSError:
             return
-        then = self.mapped
         same_file = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
         if same_file and (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
             raise DataError(self.source, "it was changed while being read")
@@ -99,7 +99,7 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
             if regular and about.st_size:
                 data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
                 _check_plain(source, bytes(data[:8]))
-                return Contents(source, data, about)
+                return Contents(source, data, (path, about))
             return Contents(source, _plain(source, file, max_bytes))
     except OSError as error:
         raise DataError(source, f"it cannot be read: {error.strerror or error}") from error

@@ -94,9 +94,8 @@ class DelimitedText(Collection):
 
     def _write(self, path: str, mask: Mask) -> None:
         edges = np.cumsum([len(file.spans) for file in self._files])[:-1]
-        wanted = input_kind(self.inputs[0]).format
         first = self._files[0]
-        with atomic(path) as output, compressed(output, output_kind(path, wanted).compression) as packed:
+        with atomic(path) as output, compressed(output, output_kind(path, self.format).compression) as packed:
             write_closed(packed, first.spans.contents.data, 0, first.header_stop)
             for file, chosen in zip(self._files, np.split(mask, edges), strict=True):
                 file.spans.write(packed, chosen)

@@ -88,7 +88,7 @@ class JsonLines(Collection):
 
     def _write(self, path: str, mask: Mask) -> None:
         edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
-        with atomic(path) as file, compressed(file, output_kind(path, "jsonl").compression) as packed:
+        with atomic(path) as file, compressed(file, output_kind(path, self.format).compression) as packed:
             for spans, chosen in zip(self._spans, np.split(mask, edges), strict=True):
                 spans.write(packed, chosen)
 

@@ -31,8 +31,13 @@ def check_output(path: AnyPath, inputs: Sequence[AnyPath], *, force: bool) -> No
     exists and *force* is not given; or its folder is missing or not writable.
     A device or a pipe exists already and takes any format but a folder's.
     """
-    path, paths = os.fspath(path), expand(inputs)
-    wanted = common_format(paths)
+    paths = expand(inputs)
+    check_target(path, paths, common_format(paths), force=force)
+
+
+def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool) -> None:
+    """Do what ``check_output`` does for inputs whose paths and format are known, even if they are gone by now."""
+    path = os.fspath(path)
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
@@ -139,7 +144,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
             yield file
             file.flush()
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, AttributeError):  # nothing is replaced; no such call on this system
                 os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             os.fsync(descriptor)
             if nameless:
@@ -177,7 +182,7 @@ def _check_apart(path: str, source: str) -> None:
     if source == STDIN:
         return
     real, other = Path(os.path.realpath(path)), Path(os.path.realpath(source))
-    if real == other or (real.exists() and real.samefile(other)):
+    if real == other or (real.exists() and other.exists() and real.samefile(other)):
         raise OutputError(path, "it is one of the inputs")
     if other.is_dir() and real.is_relative_to(other):
         raise OutputError(path, f"it lies in the input folder {source}")

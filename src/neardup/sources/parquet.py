@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs
 import pyarrow.parquet as pq
 
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
@@ -78,11 +78,12 @@ class ParquetTable(Collection):
                 check_strict(request, set_aside)
                 good = np.ones(len(table), np.bool_)
                 good[list(broken)] = False
-                table, text, name = table.filter(good), text.filter(good), name.filter(good)
+                table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
             tables.append(table)
             texts += text.chunks
             ids += name.chunks
         self._table = pa.concat_tables(tables)
+        self._storage = _storage(inputs[0])
         super().__init__(
             inputs,
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
@@ -106,12 +107,15 @@ class ParquetTable(Collection):
         return column.combine_chunks()
 
     def _write(self, path: str, mask: Mask) -> None:
-        compression, group = _storage(self.inputs[0])
+        compression, group = self._storage
         with atomic(path) as file:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe cannot tell where it is
-            with pq.ParquetWriter(buffer or file, self._table.schema, compression=compression) as writer:
-                for rows in _groups(self._table, mask, group):
-                    writer.write_table(rows, row_group_size=group)
+            try:
+                with pq.ParquetWriter(buffer or file, self._table.schema, compression=compression) as writer:
+                    for rows in _groups(self._table, mask, group):
+                        writer.write_table(rows, row_group_size=group)
+            except pa.ArrowException as error:
+                raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
             if buffer is not None:
                 file.write(buffer.getbuffer())
 
@@ -132,7 +136,9 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Tab
         names = metadata.schema.to_arrow_schema().names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise DataError(path, f"it has two columns named {twice[0]!r}")
-        dataset = ds.dataset(path, format=ds.ParquetFileFormat(), filesystem=pyarrow.fs.LocalFileSystem())
+        scan = ds.ParquetFragmentScanOptions(page_checksum_verification=True)  # where the file has checksums
+        form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
+        dataset = ds.dataset(path, format=form, filesystem=pyarrow.fs.LocalFileSystem())
         batches: list[pa.RecordBatch] = []
         size = rows = 0
         for batch in dataset.to_batches(batch_size=_BATCH):
@@ -140,7 +146,9 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Tab
             size, rows = size + batch.nbytes, rows + len(batch)
             if size > max_bytes:
                 raise cap
-            advance(rows / metadata.num_rows)
+            advance(rows / max(1, metadata.num_rows))
+        if rows != metadata.num_rows:
+            raise DataError(path, f"it cannot be read as Parquet: {rows} of its {metadata.num_rows} rows are there")
         return pa.Table.from_batches(batches, dataset.schema)
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"it cannot be read as Parquet: {error}") from error
@@ -163,12 +171,22 @@ def _groups(table: pa.Table, mask: Mask, size: int) -> Iterator[pa.Table]:
     for start in range(0, len(table), _BATCH):
         chosen = mask[start : start + _BATCH]
         rows = table.slice(start, _BATCH)
-        pending = pa.concat_tables([pending, rows if chosen.all() else rows.filter(chosen)])
+        pending = pa.concat_tables([pending, rows if chosen.all() else _filtered(rows, chosen)])
         if whole := len(pending) // size * size:
             yield pending.slice(0, whole)
             pending = pending.slice(whole)
     if len(pending):
         yield pending
+
+
+def _filtered(table: pa.Table, mask: Mask) -> pa.Table:
+    """Return the chosen rows, of columns of any type."""
+    try:
+        return table.filter(mask)
+    except pa.ArrowNotImplementedError:  # as of string_view; slices know no types, but there may be many
+        edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
+        slices = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+        return pa.concat_tables([table.slice(0, 0), *slices])
 
 
 def _column(where: str, table: pa.Table, name: str) -> pa.ChunkedArray:

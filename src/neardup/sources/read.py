@@ -53,7 +53,10 @@ def read(  # noqa: PLR0913 - each is an option of its own
     paths = expand(inputs)
     reader = _READERS[common_format(paths)]
     request = Request(text=text, id=id, columns=tuple(columns), strict=strict, max_bytes=max_bytes)
-    return reader(paths, request, _advance(paths, progress))
+    advance = _advance(paths, progress)
+    collection = reader(paths, request, advance)
+    advance(len(paths) - 1, 1.0)
+    return collection
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:

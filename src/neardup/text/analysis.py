@@ -55,14 +55,19 @@ class Analysis:
         require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
         whole = isinstance(self.min_length, int) and self.min_length >= 1
         require(whole, "min_length", self.min_length, "must be an integer of at least 1")
-        listed = not isinstance(self.stop_words, str) and all(isinstance(word, str) for word in self.stop_words)
+        words: object = self.stop_words  # a plain string would pass as a sequence of letters
+        listed = not isinstance(words, str) and all(isinstance(word, str) for word in self.stop_words)
         require(listed, "stop_words", self.stop_words, "must be several words")
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         if self.stem is not None:
             known = stem_languages()
             require(self.stem in known, "stem", self.stem, f"must be None or one of {', '.join(known)}")
         if self.unit == "letter":
-            for name, value in (("min_length", self.min_length > 1), ("stop_words", self.stop_words), ("stem", self.stem)):
+            for name, value in (
+                ("min_length", self.min_length > 1),
+                ("stop_words", self.stop_words),
+                ("stem", self.stem),
+            ):
                 require(not value, name, getattr(self, name), "chooses words, so it does not go with unit='letter'")
 
     @property

@@ -1,0 +1,97 @@
+"""The corpus moment on files: read, decide, write what is kept, with the evidence beside it."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.model.errors import DataError
+from neardup.model.policy import Gather, Policy, Verify
+from neardup.pipeline.corpus import AnyScheme, Progress, dedup
+from neardup.pipeline.result import Result
+from neardup.schemes.checksum import BODY, Checksum
+from neardup.sources.collection import Collection, SetAside
+from neardup.sources.output import check_output, check_table, write_table
+from neardup.sources.read import MAX_BYTES, read
+
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilesResult:
+    """``result`` as ``dedup`` gives it; the records *set_aside* as no documents; the documents themselves."""
+
+    result: Result
+    set_aside: list[SetAside]
+    documents: Collection
+
+
+def dedup_files(  # noqa: PLR0913 - every one an option of the command line
+    inputs: Sequence[AnyPath],
+    out: AnyPath | None = None,
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    scheme: AnyScheme | None = None,
+    threshold: float | None = None,
+    keep: str = "first",
+    verify: Verify = "exact",
+    gather: Gather = "kept",
+    report: AnyPath | None = None,
+    dropped: AnyPath | None = None,
+    strict: bool = False,
+    force: bool = False,
+    max_bytes: int = MAX_BYTES,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> FilesResult:
+    """Deduplicate files: the kept records go to *out*, in the inputs' format, columns and order.
+
+    *report* (``.parquet`` or ``.jsonl``) gets the decisions, *dropped* the removed records. ``None``
+    writes nothing. Outputs are checked before anything is read, appear only when complete, and
+    *out* last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
+    ``ParameterError``, ``DataError`` and ``OutputError``.
+    """
+    policy = Policy(keep=keep, verify=verify, gather=gather)
+    for path in (out, dropped):
+        if path is not None:
+            check_output(path, inputs, force=force)
+    if report is not None:
+        check_table(report, inputs, force=force)
+    fields = scheme.columns if isinstance(scheme, Checksum) else ()
+    columns = [*fields, *([policy.field] if policy.field else [])]
+    documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=progress)
+    table: dict[str, Any] = {text: documents.texts, id: documents.ids}
+    for name in columns:
+        if name not in table:
+            _add_column(table, documents, name, literal=name != policy.field)
+    result = dedup(
+        pa.table(table),
+        text=text,
+        id=id,
+        scheme=scheme,
+        threshold=threshold,
+        keep=keep,
+        verify=verify,
+        gather=gather,
+        threads=threads,
+        progress=progress,
+    )
+    if report is not None:
+        write_table(report, result.decisions, force=force)
+    if dropped is not None:
+        documents.write(dropped, result.representatives >= 0, force=force)
+    if out is not None:
+        documents.write(out, result.kept, force=force)
+    return FilesResult(result, documents.set_aside, documents)
+
+
+def _add_column(table: dict[str, Any], documents: Collection, name: str, *, literal: bool) -> None:
+    """Add a field of the records; ``body`` may be missing, as the text stands for it."""
+    try:
+        table[name] = documents.column(name, literal=literal)
+    except DataError:
+        if name != BODY:
+            raise

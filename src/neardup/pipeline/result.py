@@ -1,0 +1,96 @@
+"""What a run over a corpus gives: decisions with their evidence, and the run in numbers."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.model.arrays import Flags, Positions
+from neardup.model.policy import Policy
+
+SLICE: Final = 1 << 16  # rows of Arrow data compared at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a run did, in numbers."""
+
+    documents: int
+    kept: int
+    exact: int
+    near: int
+    empty: int
+    too_short: int
+    duplicate_ids: int
+    candidates: int
+    compared: int
+    not_compared: int
+    scheme: str
+    recipe: str
+    threshold: float
+    policy: Policy
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the numbers as plain values, as ``--json`` prints them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What ``dedup`` found.
+
+    ``kept``: int64, the positions of the kept documents, ascending. ``decisions``: an Arrow table, one
+    row a document, in input order, with the columns
+
+    - ``id`` (string) and ``kept`` (bool);
+    - ``representative``: the id of the kept document it is dropped for, null where it is kept itself;
+    - ``rule``: ``same text``, ``same features``, ``resemblance`` (exact), ``checksum``, ``component``
+      (connected to the representative through others only), ``estimate`` or ``shared key``
+      (not verified);
+    - ``resemblance``, ``contained_in_kept``, ``contains_kept``: measured on both documents' feature
+      sets for verified rules; for ``estimate`` the estimate alone, for ``shared key`` nothing;
+    - ``exact``: whether both texts are equal byte by byte.
+
+    ``representatives``: int64, for each document the position of the one it is dropped for, or -1.
+    """
+
+    kept: Positions
+    decisions: pa.Table
+    representatives: Positions
+    summary: Summary
+
+
+def same_text(texts: pa.ChunkedArray, left: Positions, right: Positions) -> Flags:
+    """Say, pair by pair, whether two texts are equal byte by byte."""
+    same = np.empty(len(left), np.bool_)
+    for begin in range(0, len(left), SLICE):
+        part = slice(begin, begin + SLICE)
+        equal = pc.equal(texts.take(pa.array(left[part])), texts.take(pa.array(right[part])))
+        same[part] = pc.fill_null(equal, fill_value=False).to_numpy(zero_copy_only=False)
+    return same
+
+
+def decisions_table(
+    ids: pa.ChunkedArray, representative: Positions, dropped: Positions, evidence: dict[str, Any], exact: Flags
+) -> pa.Table:
+    """Lay out the decisions, one row a document; *evidence* and *exact* are of the *dropped* positions."""
+    number = len(representative)
+    kept = representative < 0
+    rows = np.full(number, -1, np.int64)
+    rows[dropped] = np.arange(len(dropped))
+    where = pa.array(rows, mask=kept)
+    same = np.zeros(number, np.bool_)
+    same[dropped] = exact
+    measures = ("resemblance", "contained_in_kept", "contains_kept")
+    return pa.table(
+        {
+            "id": ids,
+            "kept": pa.array(kept),
+            "representative": ids.take(pa.array(representative, mask=kept)),
+            "rule": pa.array(evidence["rule"], pa.string()).take(where),
+            **{name: pa.array(evidence[name], pa.float64(), from_pandas=True).take(where) for name in measures},
+            "exact": pa.array(same),
+        }
+    )

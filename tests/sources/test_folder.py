@@ -1,0 +1,216 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup.model.errors import DataError, OutputError, ParameterError
+from neardup.sources import folder
+from neardup.sources.read import read
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Make a folder of files."""
+
+    def made(files, name="in"):
+        for path, data in files.items():
+            place = tmp_path / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+        return tmp_path / name
+
+    return made
+
+
+def contents(path):
+    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+
+
+def test_documents_are_found_recursively_and_sorted_by_path(made):
+    got = read(
+        [made({"b.txt": b"B", "a/z.md": b"Z", "a/B.TEXT": b"BT", "a.txt": b"A", "c/pic.png": b"", "LICENSE": b""})]
+    )
+    assert got.ids.to_pylist() == ["a.txt", "a/B.TEXT", "a/z.md", "b.txt"]
+    assert got.texts.to_pylist() == ["A", "BT", "Z", "B"]
+    assert got.ignored == 2
+
+
+def test_of_html_the_visible_text_counts(made):
+    page = b"<html><head><script>no()</script></head><body><p>One &amp; two</p></body></html>"
+    got = read([made({"a.html": page, "b.htm": page, "c.XHTML": page})])
+    assert [text.strip() for text in got.texts.to_pylist()] == ["One & two"] * 3
+
+
+def test_marks_empty_files_and_nul(made):
+    got = read([made({"a.txt": b"\xef\xbb\xbfa", "b.txt": b"", "c.txt": b"\0\r\n"})])
+    assert got.texts.to_pylist() == ["a", "", "\0\r\n"]
+
+
+def test_what_is_not_utf8_is_set_aside_with_its_line(made):
+    got = read([made({"a.txt": b"one\ntw\xf6\n", "b.txt": b"good", "c.txt": "mark".encode("utf-16")})])
+    assert got.ids.to_pylist() == ["b.txt"]
+    assert [(Path(record.source).name, record.position, record.reason) for record in got.set_aside] == [
+        ("a.txt", 2, "it is not valid UTF-8"),
+        ("c.txt", 1, "it is not valid UTF-8"),
+    ]
+    with pytest.raises(DataError, match=r"a\.txt:2: it is not valid UTF-8"):
+        read([Path(got.inputs[0])], strict=True)
+
+
+def test_what_is_too_large_or_gone_is_set_aside(made):
+    place = made({"a.txt": b"12345", "b.txt": b"1234"})
+    (place / "c.txt").symlink_to(place / "nowhere.txt")
+    got = read([place], max_bytes=4)
+    assert got.ids.to_pylist() == ["b.txt"]
+    assert [record.reason for record in got.set_aside] == [
+        "it is larger than 4 bytes; --max-bytes raises this cap",
+        "it cannot be read: No such file or directory",
+    ]
+
+
+def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
+    place = made({"a.txt": b"A", "sub/b.txt": b"B"})
+    outside = made({"secret.txt": b"S"}, "outside")
+    (place / "inside.txt").symlink_to(place / "a.txt")
+    (place / "leak.txt").symlink_to(outside / "secret.txt")
+    (place / "leaks").symlink_to(outside)
+    (place / "loop").symlink_to(place)
+    os.mkfifo(place / "pipe.txt")
+    got = read([place])
+    assert got.ids.to_pylist() == ["a.txt", "inside.txt", "sub/b.txt"]
+    assert got.ignored == 4
+
+
+def test_a_folder_without_documents_is_an_error(made):
+    with pytest.raises(DataError, match=r"holds no text or HTML files \(.*\.txt.*\); 1 others"):
+        read([made({"x.parquet": b""})])
+
+
+def test_a_folder_that_cannot_be_entered_is_an_error(made, monkeypatch):
+    place = made({"a.txt": b"A", "locked/b.txt": b"B"})
+    scan = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(DataError, match="locked: this folder cannot be read: Permission denied"):
+        read([place])
+
+
+def test_names_that_are_not_utf8_are_escaped_in_ids_and_kept_on_disk(made, tmp_path):
+    place = made({"a.txt": b"A"})
+    (place / os.fsdecode(b"caf\xe9.txt")).write_bytes(b"C")
+    got = read([place])
+    assert got.ids.to_pylist() == ["a.txt", "caf\\xe9.txt"]
+    got.write(tmp_path / "out", np.array([1]))
+    assert [os.fsencode(path.name) for path in (tmp_path / "out").iterdir()] == [b"caf\xe9.txt"]
+
+
+def test_the_kept_files_are_copied_to_the_same_places(made, tmp_path):
+    place = made({"a.txt": b"A\r\n", "sub/deep/b.html": b"<p>B", "c.txt": b"C"})
+    (place / "a.txt").chmod(0o640)
+    os.utime(place / "a.txt", ns=(1, 10**18))
+    read([place]).write(tmp_path / "out", np.array([True, False, True]))
+    assert contents(tmp_path / "out") == {"a.txt": b"A\r\n", "sub/deep/b.html": b"<p>B"}
+    about = (tmp_path / "out" / "a.txt").stat()
+    assert (about.st_mode & 0o777, about.st_mtime_ns) == (0o640, 10**18)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_no_kept_files_are_an_empty_folder(made, tmp_path):
+    read([made({"a.txt": b"A"})]).write(tmp_path / "out", np.array([False]))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_several_folders_keep_their_names(made, tmp_path):
+    places = [made({"x.txt": b"1"}, "one"), made({"x.txt": b"2"}, "two")]
+    got = read(places)
+    assert got.ids.to_pylist() == ["one/x.txt", "two/x.txt"]
+    got.write(tmp_path / "out", np.array([0, 1]))
+    assert contents(tmp_path / "out") == {"one/x.txt": b"1", "two/x.txt": b"2"}
+    other = made({"x.txt": b"3"}, "deeper/one")
+    with pytest.raises(ParameterError, match="folders of different names"):
+        read([places[0], other])
+
+
+def test_a_file_changed_or_gone_since_is_an_error_and_nothing_is_written(made, tmp_path):
+    place = made({"a.txt": b"A", "b.txt": b"B"})
+    got = read([place])
+    (place / "b.txt").write_bytes(b"changed")
+    with pytest.raises(DataError, match=r"b\.txt: it was changed"):
+        got.write(tmp_path / "out", np.array([0, 1]))
+    (place / "b.txt").unlink()
+    with pytest.raises(DataError, match=r"b\.txt: it was removed"):
+        got.write(tmp_path / "out", np.array([0, 1]))
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_trouble_while_writing_leaves_nothing_new(made, tmp_path, monkeypatch, trouble):
+    got = read([made({"a.txt": b"A", "b.txt": b"B"})])
+    old = made({"old.txt": b"old"}, "out")
+    copy, copied = folder.shutil.copy2, []
+
+    def interrupted(source, target):
+        if copied:
+            raise trouble
+        copied.append(copy(source, target))
+
+    monkeypatch.setattr(folder.shutil, "copy2", interrupted)
+    with pytest.raises(KeyboardInterrupt if trouble is KeyboardInterrupt else OutputError):
+        got.write(old, np.array([0, 1]), force=True)
+    assert contents(old) == {"old.txt": b"old"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_an_existing_folder_is_replaced_only_by_force_and_only_if_it_holds_documents(made, tmp_path):
+    got = read([made({"a.txt": b"A"})])
+    old = made({"old.txt": b"old"}, "out")
+    with pytest.raises(OutputError, match="exists already"):
+        got.write(old, np.array([0]))
+    got.write(old, np.array([0]), force=True)
+    assert contents(old) == {"a.txt": b"A"}
+    (old / "thesis.docx").touch()
+    with pytest.raises(OutputError, match=r"holds more than documents \(thesis\.docx\)"):
+        got.write(old, np.array([0]), force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_the_output_must_lie_apart_from_the_input(made, tmp_path):
+    place = made({"a.txt": b"A"}, "outer/in")
+    got = read([place])
+    for path, reason in [
+        (place, "is one of the inputs"),
+        (place / "kept", "lies in the input folder"),
+        (place.parent, "lies in it"),
+    ]:
+        with pytest.raises(OutputError, match=reason):
+            got.write(path, np.array([0]), force=True)
+    for path in (tmp_path / "out.jsonl", Path("/dev/null")):
+        with pytest.raises(ParameterError, match="must be the name of a folder"):
+            got.write(path, np.array([0]))
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="it is a file"):
+        got.write(tmp_path / "file", np.array([0]), force=True)
+
+
+def test_columns_are_size_and_time(made):
+    place = made({"a.txt": b"123"})
+    os.utime(place / "a.txt", ns=(1, 10**18))
+    got = read([place])
+    assert got.column("size").to_pylist() == [3]
+    assert got.column("modified").cast(pa.int64()).to_pylist() == [10**18]
+    assert got.column("size", literal=True).to_pylist() == ["3"]
+    with pytest.raises(DataError, match="there is no field 'title'; there are: size, modified"):
+        got.column("title")
+
+
+def test_many_texts_are_gathered_in_chunks(made, monkeypatch):
+    monkeypatch.setattr(folder, "_CHUNK", 4)
+    files = {f"{number}.txt": b"abc" for number in range(9)}
+    assert read([made(files)]).texts.to_pylist() == ["abc"] * 9

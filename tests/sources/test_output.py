@@ -1,0 +1,303 @@
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.model.errors import OutputError, ParameterError
+from neardup.sources import output
+from neardup.sources.output import atomic, check_output, check_table, is_special, write_table
+from neardup.sources.read import read
+
+NAMELESS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "named"])
+
+
+@pytest.fixture
+def how(monkeypatch):
+    """Write with or without nameless files."""
+
+    def how(nameless):
+        if not nameless:
+            monkeypatch.setattr(output, "_nameless", lambda _folder: None)
+
+    return how
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b'{"text": "a"}\n{"text": "b"}\n')
+    return path
+
+
+def names(path):
+    return sorted(entry.name for entry in path.iterdir())
+
+
+@NAMELESS
+def test_a_file_appears_when_it_is_complete(tmp_path, how, nameless):
+    how(nameless)
+    path = tmp_path / "out"
+    with atomic(path) as file:
+        file.write(b"all")
+        file.flush()
+        assert not path.exists()
+    assert path.read_bytes() == b"all"
+    assert names(tmp_path) == ["out"]
+
+
+@NAMELESS
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, ValueError, SystemExit])
+def test_on_any_exception_nothing_is_left_and_the_old_file_stays(tmp_path, how, nameless, trouble):
+    how(nameless)
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+
+    def write():
+        with atomic(path) as file:
+            file.write(b"half")
+            file.flush()
+            raise trouble
+
+    with pytest.raises(trouble):
+        write()
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["out"]
+
+
+@NAMELESS
+def test_trouble_at_the_last_moment_leaves_nothing(tmp_path, how, nameless, monkeypatch):
+    how(nameless)
+
+    def fsync(_descriptor):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OutputError, match=r"out: it cannot be written: Input/output error"), atomic(tmp_path / "out"):
+        pass
+    assert names(tmp_path) == []
+
+
+@NAMELESS
+def test_permissions_are_the_usual_ones_or_those_of_the_old_file(tmp_path, how, nameless):
+    how(nameless)
+    path = tmp_path / "out"
+    umask = os.umask(0o027)
+    try:
+        with atomic(path):
+            pass
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        path.chmod(0o604)
+        with atomic(path):
+            pass
+        assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    finally:
+        os.umask(umask)
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "out")
+    with atomic(tmp_path / "link") as file:
+        file.write(b"all")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "elsewhere" / "out").read_bytes() == b"all"
+
+
+KILLED = """
+import sys
+from neardup.sources.output import atomic
+with atomic(sys.argv[1]) as file:
+    file.write(b"x" * (1 << 22))
+    file.flush()
+    print("half", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda death: death.name)
+def test_a_killed_process_leaves_nothing(tmp_path, death):
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "out")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.readline() == b"half\n"
+        process.send_signal(death)
+        process.wait(30)
+    assert names(tmp_path) == []
+
+
+def test_a_full_disk_is_an_output_error(source):
+    for path in ("/dev/full", source.parent / "link"):
+        if path != "/dev/full":
+            path.symlink_to("/dev/full")
+        with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+            read([source]).write(path, np.array([0]))
+
+
+def test_a_full_disk_is_an_output_error_for_parquet(tmp_path):
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "in.parquet")
+    with pytest.raises(OutputError, match="No space left on device"):
+        read([tmp_path / "in.parquet"]).write("/dev/full", np.array([0]))
+
+
+@NAMELESS
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst", "parquet"])
+def test_a_disk_that_fills_up_leaves_nothing(tmp_path, how, nameless, ending):
+    """A limit on the size of files stands for the disk; it needs a process of its own."""
+    script = f"""
+import resource, signal
+import pyarrow as pa
+from neardup.model.errors import OutputError
+from neardup.sources import output
+if not {nameless}:
+    output._nameless = lambda folder: None
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+import random
+numbers = random.Random(1)
+table = pa.table({{"x": [numbers.random() for _ in range(50_000)]}})
+try:
+    output.write_table({str(tmp_path / "out") + "." + ending!r}, table)
+except OutputError as error:
+    assert "File too large" in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], check=False, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert names(tmp_path) == []
+
+
+def test_devices_need_no_force(source):
+    read([source]).write("/dev/null", np.array([0]))
+    assert is_special("/dev/null")
+    assert not is_special(str(source))
+    assert not is_special(str(source.parent))
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_pipe_gets_the_inputs_format(tmp_path, source, form):
+    if form == "parquet":
+        source = tmp_path / "in.parquet"
+        pq.write_table(pa.table({"text": ["a", "b"]}), source)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    read([source]).write(pipe, np.array([1]))
+    reader.join()
+    if form == "jsonl":
+        assert got == [b'{"text": "b"}\n']
+    else:
+        assert pq.read_table(pa.BufferReader(got[0])).to_pydict() == {"text": ["b"]}
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_standard_output_may_be_a_file(tmp_path, source, mode):
+    script = (
+        "import sys, numpy; from neardup.sources.read import read; "
+        "read([sys.argv[1]]).write('/dev/stdout', numpy.array([1]))"
+    )
+    target = tmp_path / "out"
+    target.write_bytes(b"before\n")
+    with target.open(mode) as file:
+        subprocess.run([sys.executable, "-c", script, str(source)], check=True, stdout=file, timeout=60)
+    assert target.read_bytes() == (b"before\n" if mode == "ab" else b"") + b'{"text": "b"}\n'
+
+
+def test_an_output_is_refused_early_for_what_would_fail_late(tmp_path, source):
+    old = tmp_path / "old.jsonl"
+    old.touch()
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "link.jsonl").symlink_to(source)
+    os.link(source, tmp_path / "hard.jsonl")
+    for path, force, reason in [
+        (old, False, "exists already; force replaces it"),
+        (source, False, "is one of the inputs"),
+        (source, True, "is one of the inputs"),
+        (tmp_path / "link.jsonl", True, "is one of the inputs"),
+        (tmp_path / "hard.jsonl", True, "is one of the inputs"),
+        (tmp_path / "x" / ".." / "in.jsonl", True, "is one of the inputs"),
+        (tmp_path / "nowhere" / "out.jsonl", True, "its folder does not exist"),
+        (old / "out.jsonl", True, "its folder does not exist"),
+        (tmp_path / "folder.jsonl", True, "it is a folder"),
+    ]:
+        with pytest.raises(OutputError, match=reason):
+            check_output(path, [source], force=force)
+        with pytest.raises(OutputError, match=reason):
+            read([source]).write(path, np.array([0]), force=force)
+    for path in ("out.csv", "out.txt", "out", "out.parquet", "out.jsonl.bz2"):
+        with pytest.raises(
+            ParameterError, match=r"must end in \.jsonl or \.ndjson \(also with \.gz or \.zst\), as the"
+        ):
+            check_output(tmp_path / path, [source], force=False)
+    check_output(old, [source], force=True)
+    check_output(tmp_path / "new.ndjson.gz", [tmp_path / "i*.jsonl", "-"], force=False)
+
+
+def test_a_folder_without_permission_is_refused(tmp_path, source, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(OutputError, match="its folder is not writable"):
+        check_output(tmp_path / "out.jsonl", [source], force=False)
+
+
+def test_force_replaces_the_old_output(tmp_path, source):
+    old = tmp_path / "old.jsonl"
+    old.write_bytes(b"old")
+    read([source]).write(old, np.array([0]), force=True)
+    assert old.read_bytes() == b'{"text": "a"}\n'
+
+
+TABLE = pa.table(
+    {
+        "id": ["a", None],
+        "resemblance": [0.5, float("nan")],
+        "exact": [True, False],
+        "rule": pa.array(["x", "y"]).dictionary_encode(),
+    }
+)
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz", "r.ndjson.zst"])
+def test_a_table_as_json_lines(tmp_path, name):
+    write_table(tmp_path / name, TABLE)
+    back = read([tmp_path / name], text="rule")
+    assert back.texts.to_pylist() == ["x", "y"]
+    if name == "r.jsonl":
+        lines = (tmp_path / name).read_text().splitlines()
+        assert json.loads(lines[0]) == {"id": "a", "resemblance": 0.5, "exact": True, "rule": "x"}
+        assert json.loads(lines[1]) == {"id": None, "resemblance": None, "exact": False, "rule": "y"}
+
+
+def test_a_table_as_parquet(tmp_path):
+    write_table(tmp_path / "r.parquet", TABLE)
+    assert pq.read_table(tmp_path / "r.parquet").column_names == TABLE.column_names
+
+
+def test_an_empty_table(tmp_path):
+    write_table(tmp_path / "r.jsonl", TABLE.slice(0, 0))
+    assert (tmp_path / "r.jsonl").read_bytes() == b""
+
+
+def test_a_table_is_refused_like_any_output(tmp_path, source):
+    with pytest.raises(ParameterError, match=r"must end in \.parquet or \.jsonl or \.ndjson"):
+        write_table(tmp_path / "r.csv", TABLE)
+    with pytest.raises(OutputError, match="exists already"):
+        write_table(source, TABLE)
+    with pytest.raises(OutputError, match="is one of the inputs"):
+        check_table(source, [source], force=True)
+    with pytest.raises(OutputError, match="its folder does not exist"):
+        check_table(tmp_path / "x" / "r.jsonl", force=False)
+    with pytest.raises(OutputError, match="No space left"):
+        write_table("/dev/full", TABLE)
+    write_table("/dev/null", TABLE)
+    write_table(source, TABLE, force=True)
+    assert source.read_bytes().startswith(b'{"id"')

@@ -1,0 +1,299 @@
+import datetime as dt
+import gzip
+from contextlib import suppress
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.model.errors import DataError
+from neardup.sources import parquet
+from neardup.sources.read import read
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def collection(tmp_path):
+    def collection(columns, name="x.parquet", storage=None, **options):
+        table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+        pq.write_table(table, tmp_path / name, **(storage or {}))
+        return read([tmp_path / name], **options)
+
+    return collection
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.dictionary(pa.int8(), pa.large_string()),
+    ],
+    ids=str,
+)
+def test_text_of_every_kind_of_string(collection, tmp_path, kind):
+    texts = ["one", None, "", "zwö", "one"]
+    got = collection({"text": pa.array(texts, pa.string()).cast(kind), "id": list("abcde")})
+    assert got.texts.to_pylist() == texts
+    assert got.texts.type in (pa.string(), pa.large_string())
+    assert got.column("text").to_pylist() == texts or pa.types.is_binary(kind)
+    got.write(tmp_path / "out.parquet", np.array([0, 3]))
+    out = pq.ParquetFile(tmp_path / "out.parquet").read()
+    assert out.schema.equals(pq.ParquetFile(tmp_path / "x.parquet").schema_arrow, check_metadata=True)
+    assert out["id"].to_pylist() == ["a", "d"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([["a"]]),
+        pa.array([{"a": "b"}]),
+        pa.array([1]),
+        pa.array([1.5]),
+        pa.array([True]),
+        pa.array([dt.date(2024, 1, 1)]),
+        pa.array([1]).dictionary_encode(),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_text_of_any_other_type_is_an_error(collection, values):
+    with pytest.raises(
+        DataError, match=r"x\.parquet: the column 'text' must hold strings, or binary values in UTF-8, not "
+    ):
+        collection({"text": values})
+
+
+def test_a_missing_column_lists_those_that_exist(collection):
+    with pytest.raises(DataError, match=r"there is no field 'text'; there are: body, id"):
+        collection({"body": ["a"], "id": [1]})
+    with pytest.raises(DataError, match=r"there is no field 'key'; there are: text, id"):
+        collection({"text": ["a"], "id": [1]}, id="key")
+
+
+def test_a_text_column_of_nulls_holds_documents_without_text(collection):
+    assert collection({"text": pa.nulls(2)}).texts.to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (pa.array(["a", None, ""]), ["a", None, None]),
+        (pa.array([7, None, 2**63 - 1]), ["7", None, "9223372036854775807"]),
+        (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
+        (pa.array([1.5, NAN, None]), ["1.5", None, None]),
+        (pa.array([Decimal(123456789012345678901234567890)]), ["123456789012345678901234567890"]),
+        (pa.array([b"a", b""]), ["a", None]),
+        (pa.array(["a", None]).dictionary_encode(), ["a", None]),
+        (pa.array([7, None]).dictionary_encode(), ["7", None]),
+        (pa.array(["a"], pa.string_view()), ["a"]),
+        (pa.array([dt.date(2024, 1, 2)]), ["2024-01-02"]),
+        (pa.nulls(1), [None]),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array | pa.ChunkedArray) else "",
+)
+def test_ids_are_strings_and_missing_ones_named_by_row(collection, values, expected):
+    got = collection({"text": ["a"] * len(values), "id": values})
+    source = got.names[0]
+    assert got.ids.to_pylist() == [name or f"{source}:{row}" for row, name in enumerate(expected, 1)]
+    assert got.ids.type == pa.string()
+
+
+def test_without_an_id_column_rows_are_numbered(collection):
+    got = collection({"text": ["a", "b"]})
+    assert got.ids.to_pylist() == [f"{got.names[0]}:1", f"{got.names[0]}:2"]
+
+
+@pytest.mark.parametrize("values", [pa.array([[1]]), pa.array([True]), pa.array([{"a": 1}])], ids=str)
+def test_ids_of_other_types_are_an_error(collection, values):
+    with pytest.raises(DataError, match="'id' must hold strings or numbers to be the id"):
+        collection({"text": ["a"], "id": values})
+
+
+def not_utf8(kind):
+    return pa.array([b"good", b"\xff", None, b"\xed\xa0\x80", b"end"], pa.large_binary()).cast(kind, safe=False)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()], ids=str)
+def test_rows_that_are_not_utf8_are_set_aside(collection, tmp_path, kind):
+    table = pa.table({"text": not_utf8(kind), "n": range(5)})
+    got = collection(table)
+    assert got.texts.to_pylist() == ["good", None, "end"]
+    assert [(record.position, record.reason) for record in got.set_aside] == [
+        (2, "its 'text' is not valid UTF-8"),
+        (4, "its 'text' is not valid UTF-8"),
+    ]
+    assert got.ids.to_pylist() == [f"{got.names[0]}:{row}" for row in (1, 3, 5)]
+    assert got.column("n").to_pylist() == [0, 2, 4]
+    got.write(tmp_path / "out.parquet", np.array([2]))
+    assert pq.read_table(tmp_path / "out.parquet")["n"].to_pylist() == [4]
+    with pytest.raises(DataError, match=r"x\.parquet:2: its 'text' is not valid UTF-8"):
+        collection(table, strict=True)
+
+
+def test_ids_that_are_not_utf8_are_set_aside(collection):
+    got = collection({"text": list("abcde"), "id": not_utf8(pa.string())})
+    assert got.texts.to_pylist() == ["a", "c", "e"]
+    assert [record.reason for record in got.set_aside] == ["its 'id' is not valid UTF-8"] * 2
+
+
+def test_other_columns_that_are_not_utf8_are_kept_and_only_asking_for_one_is_an_error(collection, tmp_path):
+    got = collection({"text": list("abcde"), "x": not_utf8(pa.binary())})
+    got.write(tmp_path / "out.parquet", np.ones(5, np.bool_))
+    assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist()[1] == b"\xff"
+    with pytest.raises(DataError, match="'x' is not valid UTF-8"):
+        got.column("x")
+
+
+@pytest.mark.parametrize("groups", [{}, {"row_group_size": 1}])
+def test_zero_rows_are_no_documents(collection, tmp_path, groups):
+    got = collection({"text": pa.array([], pa.string()), "id": pa.array([], pa.int64())}, storage=groups)
+    assert (len(got), got.texts.to_pylist(), got.ids.to_pylist()) == (0, [], [])
+    got.write(tmp_path / "out.parquet", np.zeros(0, np.bool_))
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
+
+
+def test_the_output_has_the_inputs_schema_codecs_and_groups(tmp_path):
+    schema = pa.schema(
+        [pa.field("text", pa.string(), metadata={"of": "field"}), pa.field("n", pa.list_(pa.int32()), nullable=False)],
+        metadata={"of": "schema"},
+    )
+    table = pa.table({"text": [str(row) for row in range(100)], "n": [[row] for row in range(100)]}, schema=schema)
+    codecs = {"text": "zstd", "n.list.element": "gzip"}
+    pq.write_table(table, tmp_path / "x.parquet", compression=codecs, row_group_size=30)
+    read([tmp_path / "x.parquet"]).write(tmp_path / "out.parquet", np.arange(10, 100))
+
+    def storage(name):
+        group = pq.ParquetFile(tmp_path / name).metadata.row_group(0)
+        return [group.column(column).compression for column in range(2)]
+
+    assert storage("out.parquet") == storage("x.parquet") == ["ZSTD", "GZIP"]
+    out = pq.ParquetFile(tmp_path / "out.parquet")
+    assert [out.metadata.row_group(group).num_rows for group in range(out.num_row_groups)] == [30, 30, 30]
+    assert out.schema_arrow.equals(pq.ParquetFile(tmp_path / "x.parquet").schema_arrow, check_metadata=True)
+    assert out.read().equals(table.slice(10))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+@pytest.mark.parametrize("batch", [2, 5, 64])
+def test_groups_are_whole_and_in_order(monkeypatch, size, batch):
+    monkeypatch.setattr(parquet, "_BATCH", batch)
+    table = pa.table({"n": range(50)})
+    mask = np.arange(50) % 3 != 0
+    groups = list(parquet._groups(table, mask, size))
+    assert pa.concat_tables(groups)["n"].to_pylist() == np.flatnonzero(mask).tolist()
+    assert all(len(group) % size == 0 for group in groups[:-1])
+
+
+def test_uncompressed_stays_uncompressed(collection, tmp_path):
+    collection({"text": ["a"]}, storage={"compression": "none"}).write(tmp_path / "out.parquet", np.array([0]))
+    column = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0).column(0)
+    assert column.compression == "UNCOMPRESSED"
+
+
+def test_several_files_need_equal_columns(tmp_path):
+    pq.write_table(pa.table({"text": ["a"], "id": [1]}), tmp_path / "a.parquet")
+    pq.write_table(
+        pa.table({"text": ["b"], "id": [None]}, schema=pa.schema({"text": "string", "id": "int64"})),
+        tmp_path / "b.parquet",
+    )
+    pq.write_table(pa.table({"text": ["b"], "id": ["2"]}), tmp_path / "c.parquet")
+    pq.write_table(pa.table({"text": ["b"]}), tmp_path / "d.parquet")
+    got = read([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    assert got.ids.to_pylist() == ["1", f"{got.names[1]}:1"]
+    got.write(tmp_path / "out.parquet", np.array([1]))
+    assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"text": ["b"], "id": [None]}
+    with pytest.raises(DataError, match=r"c\.parquet: .*; it has 'id' \(string\) where that has 'id' \(int64\)"):
+        read([tmp_path / "a.parquet", tmp_path / "c.parquet"])
+    with pytest.raises(DataError, match=r"d\.parquet: .*; it has 1 columns, that has 2"):
+        read([tmp_path / "a.parquet", tmp_path / "d.parquet"])
+
+
+def test_two_columns_of_one_name_are_an_error(collection):
+    with pytest.raises(DataError, match="two columns named 'x'"):
+        collection(pa.table([["a"], [1], [2]], names=["text", "x", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "it is not a Parquet file: it starts with no bytes at all"),
+        (b'{"text": "a"}', "it is not a Parquet file: it starts with something else"),
+        (gzip.compress(b"a"), "it is not a Parquet file: it starts with gzip"),
+        (b"PAR1", "it cannot be read as Parquet: "),
+        (b"PAR1 and so on", "it cannot be read as Parquet: "),
+    ],
+)
+def test_what_is_not_parquet_is_an_error(tmp_path, data, reason):
+    (tmp_path / "x.parquet").write_bytes(data)
+    with pytest.raises(DataError, match=rf"x\.parquet: {reason}"):
+        read([tmp_path / "x.parquet"])
+
+
+def test_a_corrupt_file_is_an_error_or_reads_but_never_crashes(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": [f"some text {row}" for row in range(500)]}), path)
+    data = path.read_bytes()
+    footer = data[:-300] + b"\xff" * 292 + data[-8:]
+    for damaged in (data[:-1], data[: len(data) // 2], data[:-8] + b"\xff\xff\xff\x7fPAR1", footer):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="cannot be read as Parquet"):
+            read([path])
+    for position in range(4, len(data), 31):
+        flipped = bytearray(data)
+        flipped[position] ^= 0x55
+        path.write_bytes(flipped)
+        with suppress(DataError):
+            read([path]).texts.validate(full=True)
+
+
+def test_a_page_that_fails_its_checksum_is_an_error(tmp_path):
+    path = tmp_path / "x.parquet"
+    table = pa.table({"text": [f"some text {row}" for row in range(500)]})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    path.write_bytes(path.read_bytes().replace(b"some text 250", b"some tent 250"))
+    with pytest.raises(DataError, match="cannot be read as Parquet"):
+        read([path])
+
+
+def test_a_file_that_expands_beyond_the_cap_is_an_error(collection):
+    declared = {"text": ["a" * 1000 + str(row) for row in range(1000)]}
+    with pytest.raises(DataError, match="more than 10,000 bytes; --max-bytes raises this cap"):
+        collection(declared, max_bytes=10_000)
+    repeated = {"text": ["a" * 1000] * 10_000}  # a few bytes in the file, once in the dictionary
+    with pytest.raises(DataError, match="--max-bytes"):
+        collection(repeated, max_bytes=100_000)
+    assert len(collection(repeated)) == 10_000
+
+
+def test_columns_keep_their_types(collection):
+    when = dt.datetime(2024, 1, 2, tzinfo=dt.UTC)
+    got = collection(
+        {
+            "text": ["a", "b"],
+            "n": [1, None],
+            "when": [when, None],
+            "tag": pa.array(["x", None]).dictionary_encode(),
+            "list": [[1], None],
+        }
+    )
+    assert got.column("n").type == pa.int64()
+    assert got.column("when").to_pylist() == [when, None]
+    assert (got.column("tag").type, got.column("tag").to_pylist()) == (pa.large_string(), ["x", None])
+    assert got.column("n", literal=True).to_pylist() == ["1", None]
+    assert got.column("tag", literal=True).to_pylist() == ["x", None]
+    with pytest.raises(DataError, match="'list' must hold numbers, strings or times, not list"):
+        got.column("list")
+    with pytest.raises(DataError, match=r"there is no field 'x'; there are: text, n, when, tag, list"):
+        got.column("x")
+
+
+def test_file_names_that_other_readers_skip(collection):
+    assert len(collection({"text": ["a"]}, name="_x.parquet")) == 1
+    assert len(collection({"text": ["a"]}, name=".x%20 y=1.parquet")) == 1

@@ -1,0 +1,130 @@
+"""What every format promises alike."""
+
+import gzip
+import json
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.model.errors import DataError, ParameterError
+from neardup.sources.read import read
+
+TEXTS = ["one", "two", "", "vier \u202e\U0001f600", "five\nlines"]
+
+
+def jsonl(path):
+    lines = (json.dumps({"text": text, "id": str(number)}) for number, text in enumerate(TEXTS))
+    path.write_text("".join(line + "\n" for line in lines))
+
+
+def packed(path):
+    jsonl(path)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+
+
+def csv(path):
+    path.write_text("text,id\n" + "".join(f'"{text}",{number}\n' for number, text in enumerate(TEXTS)))
+
+
+def tsv(path):
+    path.write_text("text\tid\n" + "".join(f'"{text}"\t{number}\n' for number, text in enumerate(TEXTS)))
+
+
+def parquet(path):
+    pq.write_table(pa.table({"text": TEXTS, "id": range(len(TEXTS))}), path)
+
+
+def folder(path):
+    path.mkdir()
+    for number, text in enumerate(TEXTS):
+        (path / f"{number}.txt").write_text(text)
+
+
+FORMATS = {
+    "x.jsonl": jsonl,
+    "x.ndjson.gz": packed,
+    "x.csv": csv,
+    "x.tsv": tsv,
+    "x.parquet": parquet,
+    "x": folder,
+}
+
+
+@pytest.fixture(params=list(FORMATS))
+def made(request, tmp_path):
+    path = tmp_path / request.param
+    FORMATS[request.param](path)
+    return path
+
+
+def test_texts_and_ids_come_in_order(made):
+    got = read([made])
+    assert got.texts.to_pylist() == TEXTS
+    assert [name.removesuffix(".txt") for name in got.ids.to_pylist()] == ["0", "1", "2", "3", "4"]
+    assert (got.names, got.set_aside, got.ignored, len(got)) == ((str(made),), [], 0, 5)
+    for column in (got.texts, got.ids):
+        assert isinstance(column, pa.ChunkedArray)
+        column.validate(full=True)
+    assert got.ids.type == pa.string()
+
+
+@pytest.mark.parametrize("rows", [[], [0], [1, 3], [0, 1, 2, 3, 4]])
+def test_what_is_written_reads_back(made, tmp_path, rows):
+    out = tmp_path / f"out{''.join(made.suffixes)}"
+    read([made]).write(out, np.array(rows, np.int64))
+    if made.is_dir() and not rows:
+        assert list(out.iterdir()) == []
+        return
+    back = read([out])
+    assert back.texts.to_pylist() == [TEXTS[row] for row in rows]
+    assert back.ids.to_pylist() == [read([made]).ids[row].as_py() for row in rows]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "x"])
+def test_writing_twice_gives_the_same_bytes_even_if_the_input_is_gone(tmp_path, name):
+    path = tmp_path / name
+    FORMATS[name](path)
+    got = read([path])
+    path.unlink()
+    outs = [path.with_name(f"{out}{''.join(path.suffixes)}") for out in ("a", "b")]
+    for out in outs:
+        got.write(out, np.ones(5, np.bool_))
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+def test_progress_ends_at_the_whole(made):
+    calls = []
+    read([made], progress=lambda *call: calls.append(call))
+    size = 0 if made.is_dir() else made.stat().st_size
+    assert calls[-1] == ("read", size, size)
+    assert all(stage == "read" and 0 <= done <= total for stage, done, total in calls)
+    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
+
+
+def test_a_missing_column_is_an_error(made):
+    with pytest.raises(DataError, match="there is no field 'nothing'; there are: "):
+        read([made]).column("nothing")
+
+
+def test_one_string_is_not_a_list_of_names():
+    with pytest.raises(ParameterError, match="a sequence of names, not one string"):
+        read("x.jsonl")
+    with pytest.raises(ParameterError, match="must be at least 1"):
+        read(["x.jsonl"], max_bytes=0)
+
+
+def test_a_missing_file_is_an_error_that_survives_a_process(tmp_path):
+    with pytest.raises(DataError, match="there is no such file") as caught:
+        read([tmp_path / "x.jsonl"])
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301 - our own bytes
+
+
+def test_one_large_document(tmp_path):
+    text = "word " * 4_000_000
+    (tmp_path / "x.jsonl").write_text(json.dumps({"text": text}) + "\n" + json.dumps({"text": "small"}))
+    assert [len(text) for text in read([tmp_path / "x.jsonl"]).texts.to_pylist()] == [20_000_000, 5]
+    (tmp_path / "x.csv").write_text("text\n" + text + "\nsmall\n")
+    assert [len(text) for text in read([tmp_path / "x.csv"]).texts.to_pylist()] == [20_000_000, 5]
