@@ -6,28 +6,31 @@ from collections.abc import Iterable
 
 from samples.grammar import Pen, variants
 
-REPLACED = dict(
-    pair.split("/")
-    for pair in (
-        "about/around nearly/almost said/explained people/residents began/started since/because large/big small/little "
-        "often/frequently finished/completed shop/store asked/requested last/previous help/assist several/various "
-        "children/youngsters whole/entire whether/if enough/sufficient later/afterwards quickly/rapidly usually/normally "
-        "beside/near until/till however/though built/constructed repair/fix evening/night"
-    ).split()
-)
+SYNONYMS = """
+nearly/almost said/stated people/residents began/started large/big often/frequently finished/completed because/since
+shop/store several/various children/youngsters whole/entire whether/if enough/sufficient afterwards/later
+quickly/rapidly usually/normally beside/near until/till however/though built/constructed repair/fix but/yet
+perhaps/maybe many/numerous soon/shortly nobody/no-one everybody/everyone somebody/someone anybody/anyone
+buy/purchase begin/start evening/night wrote/noted towns/cities
+"""
+REPLACED = dict(pair.split("/") for pair in SYNONYMS.split())
 NUMBER = re.compile(r"\b\d{2,3}\b")
 UPDATES = variants("""
 This article has been updated to correct a figure in the second paragraph and to add the name of the photographer.
 
-Update: in the meantime the town hall has confirmed the date. Further reactions are expected in the course of the week.
+Update: in the meantime the town hall has confirmed the date. Further reactions are expected in the course of the
+week.
 
-Correction: an earlier version gave the wrong day of the week. The editors thank the eleven readers who pointed this out.
+Correction: an earlier version gave the wrong day of the week. The editors thank the eleven readers who pointed this
+out.
 
-Since this report first appeared, the authorities have promised to publish the relevant papers on their website by Friday.
+Since this report first appeared, the authorities have promised to publish the relevant papers on their website by
+Friday.
 
 Added at six in the evening: a spokeswoman declined to comment on the details while inquiries were still going on.
 
-The original text was shortened for this edition. A podcast of nine minutes with voices from the scene accompanies it.
+The original text was shortened for this edition. A podcast of nine minutes with voices from the scene accompanies
+it.
 """)
 AGENCIES = ("Northwire", "Plain Press", "Coast News Service")
 
@@ -61,7 +64,7 @@ def on_a_page(text: str, header: str, footer: str) -> str:
 
 
 def halved(text: str, other: str) -> str:
-    """Keep the first half of the paragraphs and go on with the last half of another text: more than an echo, less than a copy."""
+    """Keep the first half of the paragraphs and go on with the last half of another text."""
     mine, theirs = text.split("\n\n"), other.split("\n\n")
     return "\n\n".join([*mine[: len(mine) // 2], *theirs[len(theirs) // 2 :]])
 

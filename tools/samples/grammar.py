@@ -17,6 +17,7 @@ from samples import names
 
 CHOICE = re.compile(r"\[([^][]*\|[^][]*)\]")
 NUMBER = re.compile(r"\{(?:(\w+)=)?(\d+)\.\.(\d+)\}")
+BETWEEN_IDEOGRAPHS = re.compile("(?<=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff60]) (?=[\u3000-\u30ff\u4e00-\u9fff])")
 FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -28,17 +29,21 @@ class Pen:
         self._drawn = 0
 
     def below(self, count: int) -> int:
+        """Draw a number from 0 to *count* - 1."""
         self._drawn += 1
         drawn = blake2b(f"{self._seed}/{self._drawn}".encode(), digest_size=8).digest()
         return int.from_bytes(drawn, "big") % count
 
     def between(self, low: int, high: int) -> int:
+        """Draw a number from *low* to *high*."""
         return low + self.below(high - low + 1)
 
     def pick(self, options: Sequence[str]) -> str:
+        """Draw one of the options."""
         return options[self.below(len(options))]
 
     def shuffled(self, count: int) -> list[int]:
+        """Draw an order of the numbers below *count*."""
         order = list(range(count))
         for last in range(count - 1, 0, -1):
             other = self.below(last + 1)
@@ -54,6 +59,7 @@ class Cast:
         self._given = given
 
     def fill(self, template: str) -> str:
+        """Decide every choice, number and name of a variant."""
         text = CHOICE.sub(lambda choice: self._pen.pick(choice[1].split("|")), template)
         text = NUMBER.sub(self._number, text)
         return FIELD.sub(lambda field: self._name(field[1]), text)
@@ -80,7 +86,8 @@ class Cast:
 
 
 def variants(bank: str) -> list[str]:
-    return [" ".join(variant.split()) for variant in bank.strip().split("\n\n")]
+    """Read the variants of a bank, each on one line."""
+    return [BETWEEN_IDEOGRAPHS.sub("", " ".join(variant.split())) for variant in bank.strip().split("\n\n")]
 
 
 @cache
@@ -96,8 +103,8 @@ def deal(sizes: tuple[int, ...], documents: int) -> list[tuple[int, ...]]:
         shared = [sum(map(eq, hand, other)) for other in hands]
         return max(shared, default=0), sum(shared), hand
 
-    for _ in range(documents):
-        hands.append(min(product(*map(range, sizes)), key=cost))
+    while len(hands) < documents:
+        hands += [min(product(*map(range, sizes)), key=cost)]
     return hands
 
 

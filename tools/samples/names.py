@@ -1,26 +1,22 @@
 """Names of people, places and bodies, all invented."""
 
-from typing import Any
-
-FIRST = tuple(
-    """
-    Agnes Albin Amara Anselm Aurelio Beatrix Benno Branka Calder Celestine Corin Dagny Delphine Edda Eamon Elowen
-    Farid Fenella Florian Gerda Gideon Halina Hanno Imke Ingram Isolde Jorun Juna Kasimir Keziah Lambert Leocadia
-    Ludo Maren Matteo Mirela Nadir Noor Odile Orson Paloma Piet Quentin Ragna Rosalind Ruben Sabela Sorrel Tamsin
-    Thaddeus Ulla Vesna Wendel Ximena Yannick Zora
-    """.split()
-)
+FIRST_NAMES = """
+Agnes Albin Amara Anselm Aurelio Beatrix Benno Branka Calder Celestine Corin Dagny Delphine Edda Eamon Elowen
+Farid Fenella Florian Gerda Gideon Halina Hanno Imke Ingram Isolde Jorun Juna Kasimir Keziah Lambert Leocadia
+Ludo Maren Matteo Mirela Nadir Noor Odile Orson Paloma Piet Quentin Ragna Rosalind Ruben Sabela Sorrel Tamsin
+Thaddeus Ulla Vesna Wendel Ximena Yannick Zora
+"""
+FIRST = FIRST_NAMES.split()
 WOMEN = ("Agnes", "Beatrix", "Celestine", "Delphine", "Edda", "Fenella", "Gerda", "Halina", "Maren", "Rosalind", "Ulla")
 MEN = ("Albin", "Anselm", "Benno", "Calder", "Eamon", "Gideon", "Ingram", "Kasimir", "Lambert", "Orson", "Thaddeus")
-LAST = tuple(
-    """
-    Abernol Ashdown Barrowby Bellweather Birkmose Brandquist Calloway-Finch Castellane Corvane Dalgarth Drummoyne
-    Eastlake Ellingrud Farrowgate Fenwright Garrick-Shaw Grauman Halloran-West Hexley Holtby Iverdale Jessamine
-    Kettering Kronholt Lachapelle Larkspur Lindqvale Marchetti-Rowe Merriweather Morrowind Nakagami Nethersole Obuya
-    Okonjo-Reyes Pemberlow Petrakova Pike Quarrington Ravensholm Rookwood Sandoval-Pryce Silverdahl Stanhope-Li
-    Tallentire Thornquist Umberleigh Vandermolen Vasquez-Holm Wainfleet Weatherall Wickersham Yarrowby Zielonka
-    """.split()
-)
+LAST_NAMES = """
+Abernol Ashdown Barrowby Bellweather Birkmose Brandquist Calloway-Finch Castellane Corvane Dalgarth Drummoyne
+Eastlake Ellingrud Farrowgate Fenwright Garrick-Shaw Grauman Halloran-West Hexley Holtby Iverdale Jessamine
+Kettering Kronholt Lachapelle Larkspur Lindqvale Marchetti-Rowe Merriweather Morrowind Nakagami Nethersole Obuya
+Okonjo-Reyes Pemberlow Petrakova Pike Quarrington Ravensholm Rookwood Sandoval-Pryce Silverdahl Stanhope-Li
+Tallentire Thornquist Umberleigh Vandermolen Vasquez-Holm Wainfleet Weatherall Wickersham Yarrowby Zielonka
+"""
+LAST = LAST_NAMES.split()
 POOLS: dict[str, tuple[str, ...]] = {
     "town": (
         "Harrowmere",
@@ -125,7 +121,7 @@ POOLS: dict[str, tuple[str, ...]] = {
 }
 
 
-def departed(pen: Any) -> dict[str, str]:
+def departed(pen) -> dict[str, str]:
     """Cast the person of an obituary."""
     woman = pen.below(2) == 0
     first = pen.pick(WOMEN if woman else MEN)

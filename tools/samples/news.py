@@ -403,10 +403,11 @@ NEWS = Genre(
 # The same events as the stories of these numbers, told by somebody else: they must not match.
 RETOLD = {
     0: """
-Eleven weeks without a crossing Anyone who wants to get from one side of Kestrel Bay to the other this spring will
-have to take a boat or drive a long way round. Starting in March, the harbour's ninety-year-old swing bridge is being
-taken out of service so that its worn machinery can be exchanged. Half of the bearings are damaged, the responsible
-engineer, Ottoline Frayne, explained to residents, many of whom had to stand.
+Eleven weeks without a crossing
+Anyone who wants to get from one side of Kestrel Bay to the other this spring will have to take a boat or drive a
+long way round. Starting in March, the harbour's ninety-year-old swing bridge is being taken out of service so that
+its worn machinery can be exchanged. Half of the bearings are damaged, the responsible engineer, Ottoline Frayne,
+explained to residents, many of whom had to stand.
 
 A shuttle ferry for pedestrians is planned and will be free to use until late at night. Heavy vehicles face an extra
 nineteen kilometres. While the grant for coastal works pays the larger share of the 4.3 million, traders on the
@@ -416,10 +417,11 @@ The bridge has been out of action before, though never for so long. In the cold 
 position, and for six days the milk came over by rope.
 """,
     3: """
-By one vote, cold water wins Lindmouth's lido stays open all winter. That was the outcome of a long council session
-on Thursday, in which the motion passed with the narrowest of margins, and only after the ballots had been counted
-three times. It is a first since the baths were built nine decades ago, and swimmers should know what they are in
-for: nobody is going to warm the water.
+By one vote, cold water wins
+Lindmouth's lido stays open all winter. That was the outcome of a long council session on Thursday, in which the
+motion passed with the narrowest of margins, and only after the ballots had been counted three times. It is a first
+since the baths were built nine decades ago, and swimmers should know what they are in for: nobody is going to warm
+the water.
 
 The finances are less bracing than worrying. Last year's season closed almost ninety thousand in the red, and the
 town treasurer sees a similar sum melting away between autumn and spring. A club of hardy bathers, the Blue Toes,
@@ -429,10 +431,10 @@ intends to prevent that by selling six hundred passes and opening the cabins its
 Sunday since the new year.
 """,
     8: """
-Wrong box ticked, right notes sung It began with a drop-down menu. Ferdinand Achterberg, who teaches music in
-Mossgate, wanted his young singers to take part in a festival a few valleys away. What he filled in was the form for
-a worldwide contest for grown-ups, and what came back was an invitation to perform in one of the great halls of the
-continent.
+Wrong box ticked, right notes sung
+It began with a drop-down menu. Ferdinand Achterberg, who teaches music in Mossgate, wanted his young singers to take
+part in a festival a few valleys away. What he filled in was the form for a worldwide contest for grown-ups, and what
+came back was an invitation to perform in one of the great halls of the continent.
 
 The jury listens blind. It put the thirty-two children ahead of all but one of the hundred and forty choirs, and
 found out who they were when somebody at the school wrote to ask about sleeping arrangements. Parents are now baking
@@ -441,10 +443,11 @@ for the fares; close to a thousand has been raised, some twenty-six thousand are
 As for the teacher, he has been asked by his colleagues to fill in no more forms this year without a witness.
 """,
     15: """
-From hops to homes Thirty years after the last barrel was rolled out of the gate, the Two Keys brewery in Sandling is
-to be lived in. The planning board gave its consent to a scheme with a hundred and twenty flats. A quarter of them
-are reserved for people on ordinary local incomes, and nine thousand beer labels, the life's work of a former
-foreman, get a museum of their own.
+From hops to homes
+Thirty years after the last barrel was rolled out of the gate, the Two Keys brewery in Sandling is to be lived in.
+The planning board gave its consent to a scheme with a hundred and twenty flats. A quarter of them are reserved for
+people on ordinary local incomes, and nine thousand beer labels, the life's work of a former foreman, get a museum of
+their own.
 
 To win over gardeners who were worried about their afternoon sun, the designers took two floors off one of the
 blocks. Bees are to live on top of it instead. Visitors will enter past the old coppers, which are too heavy to move
@@ -452,10 +455,11 @@ and, as the conservation officer put it, too handsome to hide. Building starts w
 early summer.
 """,
     21: """
-Five thousand years under the gravel What the driver of an excavator at Wexcombe took for a drainpipe has turned out
-to be the oldest vessel ever found in the county: a dugout, cut from one oak trunk with axes of stone, more than
-seven metres from end to end. With it lay a pair of paddles. A crack in one of them had been bound with twisted bark
-by somebody who, an archaeologist said, knew exactly what he or she was doing.
+Five thousand years under the gravel
+What the driver of an excavator at Wexcombe took for a drainpipe has turned out to be the oldest vessel ever found in
+the county: a dugout, cut from one oak trunk with axes of stone, more than seven metres from end to end. With it lay
+a pair of paddles. A crack in one of them had been bound with twisted bark by somebody who, an archaeologist said,
+knew exactly what he or she was doing.
 
 Wood that has lain wet for so long falls to dust when it dries. For now sprinklers keep the find cool and dripping
 under canvas. Later it goes into a bath of wax, for as long as six years, before the museum can put it on display.

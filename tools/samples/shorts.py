@@ -1,6 +1,6 @@
 """Texts that are too short, too odd or too empty to be compared."""
 
-# (title, text, kind)
+# Each a title, a text, and the kind of it.
 SHORTS = (
     ("Untitled", "", "empty"),
     ("Coming soon", "", "empty"),

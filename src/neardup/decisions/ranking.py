@@ -30,15 +30,13 @@ def ranking(policy: Policy, lengths: Positions, values: pa.ChunkedArray | None) 
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
+    values = _sortable(values)
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), None, values)
     try:
         ranks = pc.rank(
             values,
-            sort_keys="descending" if descending else "ascending",
-            null_placement="at_end",
+            sort_keys="descending" if descending else "ascending",  # nulls stand at the end
             tiebreaker="first",
         )
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -46,3 +44,15 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
     order: Positions = np.empty(len(values), np.int64)
     order[ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1] = np.arange(len(values))
     return order
+
+
+def _sortable(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give the same values in a type that Arrow sorts."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return _sortable(values.cast(kind.value_type))
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.large_string())
+    if pa.types.is_float16(kind):
+        return values.cast(pa.float32())
+    return values.cast(pa.int8()) if pa.types.is_null(kind) else values

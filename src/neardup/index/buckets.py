@@ -73,7 +73,8 @@ class Buckets:
         """Propose candidates block by block; call ``retire`` for those dropped before asking for the next block."""
         asking = np.flatnonzero(np.diff(self._member_bounds)).astype(np.int32)
         begin = 0
-        candidates: Ranks = np.empty(PAIRS, np.int32)
+        most = ROOM * int(np.diff(self._member_bounds).max(initial=0))  # one document's candidates always fit
+        candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
         bounds: Positions = np.empty(BLOCK + 1, np.int64)
         while begin < len(asking):
             block = asking[begin : begin + BLOCK]

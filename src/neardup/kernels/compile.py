@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from llvmlite import ir
@@ -57,3 +58,12 @@ def word_at(array, position):
     if _CHECKED and (position < 0 or position + 8 > array.size):
         raise IndexError("a word is read outside its array")
     return _load_word(array, position)
+
+
+def is_cached(function: Kernel) -> bool:
+    """Tell whether a kernel's machine code may be on disk; ``True`` where Numba does not say."""
+    try:
+        cache = function._cache._cache_file  # type: ignore[attr-defined]  # noqa: SLF001 - Numba says it nowhere else
+        return Path(cache._cache_path, cache._index_name).exists()  # noqa: SLF001 - the same
+    except AttributeError:
+        return True

@@ -111,7 +111,8 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
     - at ``.``, ``!``, ``?`` or an ellipsis, and any closing quotes or brackets, if white space follows and
       what comes after it does not begin with a lower-case letter, unless a full stop ends one of the
       *abbreviations*, one of the words *before_numbers* with a digit after it, or a single letter
-      (``J. Smith``, ``e.g.``, ``U.S.``). A full stop inside a number or a name has no space behind it;
+      (``J. Smith``, ``e.g.``, ``U.S.``; an apostrophe belongs to its word, so not ``don't.``). A full stop
+      inside a number or a name has no space behind it;
     - at a full stop of a script that writes no space behind it (``。``), closing brackets included;
     - at an empty line. A single line break is a space.
 
@@ -182,8 +183,11 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
                 if code < 0x80 and letters < 8:
                     low = np.uint64(code | np.uint32(0x20)) if code >= 0x41 else np.uint64(code)
                     word |= low << np.uint64(8 * letters)
-                elif letters == 0:
-                    word = np.uint64(0xFF)  # not ASCII: no abbreviation
+                elif code >= 0x80:
+                    word |= np.uint64(0xFF)  # not ASCII: no abbreviation
+                letters += 1
+            elif letters != 0 and (code == 0x27 or code == 0x2019):
+                word |= np.uint64(0xFF)  # the t of don't is no initial
                 letters += 1
             else:
                 letters = 0

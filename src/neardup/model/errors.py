@@ -4,7 +4,9 @@
     ├── ParameterError   a parameter breaks its rule            (also ValueError)
     ├── RecipeMismatch   signatures of different recipes meet   (also TypeError)
     ├── DataError        input that cannot be read as documents (also ValueError)
+    │   └── InputRefused     refused by its name, before anything was read
     └── OutputError      a result that cannot be written        (also OSError)
+        └── OutputRefused    refused by its name, before anything was read
 
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
 """
@@ -56,6 +58,14 @@ class OutputError(NeardupError, OSError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
+
+
+class InputRefused(DataError):  # noqa: N818 - the name of the event
+    """An input that does not exist or is of no known kind."""
+
+
+class OutputRefused(OutputError):  # noqa: N818 - the name of the event
+    """An output that may not be written there: it exists, is an input, has no folder."""
 
 
 def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: FBT001 - reads as a sentence

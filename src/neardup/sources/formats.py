@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
 
-from neardup.model.errors import DataError, require
+from neardup.model.errors import InputRefused, require
 
 STDIN: Final = "-"
 FOLDER: Final = "folder"
@@ -44,7 +44,7 @@ def kind(path: str) -> Kind | None:
 def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Replace each pattern by the paths it matches, sorted. A path that exists is never a pattern.
 
-    Raises ``DataError`` for a path that does not exist and for a pattern that matches nothing,
+    Raises ``InputRefused`` for a path that does not exist and for a pattern that matches nothing,
     ``ParameterError`` for no inputs at all and for standard input given twice.
     """
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
@@ -56,17 +56,17 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         elif glob.has_magic(path):
             matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
             if not matches:
-                raise DataError(path, "no file matches this pattern")
+                raise InputRefused(path, "no file matches this pattern")
             paths.extend(matches)
         else:
-            raise DataError(path, "there is no such file or folder")
+            raise InputRefused(path, "there is no such file or folder")
     return tuple(paths)
 
 
 def input_kind(path: str) -> Kind:
     """Say what an existing input is: standard input is JSONL, a folder is a folder, a file what its name says.
 
-    Raises ``DataError`` for an unknown ending.
+    Raises ``InputRefused`` for an unknown ending.
     """
     if path == STDIN:
         return Kind("jsonl")
@@ -74,7 +74,7 @@ def input_kind(path: str) -> Kind:
         return Kind(FOLDER)
     found = kind(path)
     if found is None:
-        raise DataError(path, f"its ending is unknown; known are {KNOWN}, or a folder of text or HTML files")
+        raise InputRefused(path, f"its ending is unknown; known are {KNOWN}, or a folder of text or HTML files")
     return found
 
 

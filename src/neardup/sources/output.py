@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.model.errors import OutputError, ParameterError
+from neardup.model.errors import OutputError, OutputRefused, ParameterError
 from neardup.sources.compression import compressed
 from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, common_format, expand, kind
 
@@ -80,7 +80,7 @@ def is_special(path: str) -> bool:
     except OSError:
         return False
     if stat.S_ISBLK(mode):
-        raise OutputError(path, "it is a disk")
+        raise OutputRefused(path, "it is a disk")
     return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or (path.startswith("/dev/") and stat.S_ISREG(mode))
 
 
@@ -183,25 +183,25 @@ def _check_apart(path: str, source: str) -> None:
         return
     real, other = Path(os.path.realpath(path)), Path(os.path.realpath(source))
     if real == other or (real.exists() and other.exists() and real.samefile(other)):
-        raise OutputError(path, "it is one of the inputs")
+        raise OutputRefused(path, "it is one of the inputs")
     if other.is_dir() and real.is_relative_to(other):
-        raise OutputError(path, f"it lies in the input folder {source}")
+        raise OutputRefused(path, f"it lies in the input folder {source}")
     if real.is_dir() and other.is_relative_to(real):
-        raise OutputError(path, f"the input {source} lies in it")
+        raise OutputRefused(path, f"the input {source} lies in it")
 
 
 def _check_place(path: str, *, folder: bool, force: bool) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():
-        raise OutputError(path, "its folder does not exist")
+        raise OutputRefused(path, "its folder does not exist")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(path, "its folder is not writable")
+        raise OutputRefused(path, "its folder is not writable")
     if not Path(path).exists():
         return
     if Path(path).is_dir() != folder:
-        raise OutputError(path, "it is a folder" if not folder else "it is a file, and the output is a folder")
+        raise OutputRefused(path, "it is a folder" if not folder else "it is a file, and the output is a folder")
     if not force:
-        raise OutputError(path, "it exists already; force replaces it")
+        raise OutputRefused(path, "it exists already; force replaces it")
     if folder:
         _check_only_documents(path)
 
@@ -211,4 +211,4 @@ def _check_only_documents(path: str) -> None:
     for _, _, names in os.walk(path):
         for name in names:
             if Path(name).suffix.lower() not in DOCUMENTS:
-                raise OutputError(path, f"it holds more than documents ({name}); remove it yourself")
+                raise OutputRefused(path, f"it holds more than documents ({name}); remove it yourself")

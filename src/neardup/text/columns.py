@@ -1,6 +1,6 @@
 """Text columns of any kind, as batches of bytes without a copy."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
         return pa.chunked_array(texts)
     if hasattr(texts, "__arrow_c_array__"):
         return pa.chunked_array([pa.array(texts)])
+    if not isinstance(texts, Iterable) or isinstance(texts, Mapping):
+        raise DataError(f"column {name!r}", f"is a {type(texts).__name__}, but a sequence of texts is needed")
     return pa.chunked_array([_from_strings(list(texts), name)])
 
 

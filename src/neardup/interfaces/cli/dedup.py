@@ -1,0 +1,151 @@
+"""Remove near-duplicate documents from files, with evidence for every drop."""
+
+import argparse
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from neardup.interfaces.cli.options import add_scheme_options, scheme_of
+from neardup.interfaces.cli.terminal import console, printable, progress_bars
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.model.errors import ParameterError
+
+if TYPE_CHECKING:
+    from neardup.pipeline.files import FilesResult
+
+_HIDDEN = argparse.SUPPRESS
+_SHOWN = 5  # records set aside that are shown by name
+_EIGHT_GIB = 8 << 30
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help=".jsonl .ndjson .csv .tsv (also .gz, .zst), .parquet, a folder of text or HTML files, or - for"
+        " JSON lines on standard input; patterns and several inputs of one format are fine",
+    )
+    outputs = parser.add_argument_group("outputs")
+    outputs.add_argument("--out", metavar="PATH", default=_HIDDEN, help="kept documents, in the input's format")
+    outputs.add_argument(
+        "--report", metavar="PATH", default=_HIDDEN, help="every document's decision (.parquet or .jsonl)"
+    )
+    outputs.add_argument("--dropped", metavar="PATH", default=_HIDDEN, help="the removed documents themselves")
+    outputs.add_argument("--dry-run", action="store_true", help="decide and summarise, write no kept documents")
+    outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
+    outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
+    reading = parser.add_argument_group("reading")
+    reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
+    reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
+    reading.add_argument(
+        "--max-bytes", type=int, metavar="N", default=_EIGHT_GIB, help="cap on what a compressed input may expand to"
+    )
+    add_scheme_options(parser)
+    policy = parser.add_argument_group("what is done with matches")
+    policy.add_argument(
+        "--keep",
+        default="first",
+        metavar="WHICH",
+        help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD",
+    )
+    policy.add_argument(
+        "--verify", choices=("exact", "estimate", "none"), default="exact", help="how matches are checked"
+    )
+    policy.add_argument(
+        "--gather", choices=("kept", "components"), default="kept", help="match the kept copy itself, or chain matches"
+    )
+    parser.add_argument("--threads", type=int, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deduplicate and summarise; 1 if records were set aside."""
+    given = vars(arguments)
+    out = None if arguments.dry_run else given.get("out")
+    if out is None and not arguments.dry_run:
+        raise ParameterError("out", None, "is needed: --out PATH for the kept documents, or --dry-run to write none")
+    say_if_cold()
+    from neardup.pipeline.files import dedup_files
+
+    started = time.monotonic()
+    with progress_bars() as progress:
+        done = dedup_files(
+            arguments.inputs,
+            "/dev/stdout" if out == "-" else out,
+            text=arguments.text,
+            id=arguments.id,
+            scheme=scheme_of(arguments),
+            keep=arguments.keep,
+            verify=arguments.verify,
+            gather=arguments.gather,
+            report=given.get("report"),
+            dropped=given.get("dropped"),
+            strict=arguments.strict,
+            force=arguments.force,
+            max_bytes=arguments.max_bytes,
+            threads=given.get("threads"),
+            progress=progress,
+        )
+    seconds = time.monotonic() - started
+    documents_on_stdout = out in {"-", "/dev/stdout"}
+    if arguments.json:
+        print(json.dumps(summary_of(done, seconds)), file=sys.stderr if documents_on_stdout else sys.stdout)
+    else:
+        show_summary(done, seconds, errors=documents_on_stdout)
+    return 1 if done.set_aside else 0
+
+
+def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
+    """Give the run in numbers, for programs."""
+    aside = [{"source": one.source, "position": one.position, "reason": one.reason} for one in done.set_aside]
+    return {**done.result.summary.as_dict(), "seconds": round(seconds, 3), "set_aside": aside}
+
+
+def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
+    """Print the run in numbers, for people."""
+    from rich.table import Table
+
+    summary = done.result.summary
+    screen = console(errors=errors)
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column(justify="right", style="bold")
+    table.add_column()
+    rows = [
+        (summary.documents, "documents"),
+        (summary.kept, "kept"),
+        (summary.exact, "dropped: exact duplicates, equal byte by byte"),
+        (summary.near, f"dropped: near duplicates, {_rule(done)}"),
+    ]
+    for count, words in (
+        (summary.empty, "empty, kept"),
+        (summary.too_short, "too short for a signature, kept unless equal byte by byte"),
+        (summary.duplicate_ids, "ids that an earlier document has already"),
+        (summary.not_compared, "pairs at most not compared, in crowded buckets (they may have met in another)"),
+        (len(done.set_aside), "records set aside, in no output"),
+        (done.documents.ignored, "other files ignored"),
+    ):
+        if count:
+            rows.append((count, words))
+    for count, words in rows:
+        table.add_row(f"{count:,}", words)
+    screen.print(table)
+    for one in done.set_aside[:_SHOWN]:
+        screen.print(f"  set aside: {printable(str(one))}", markup=False, style="yellow")
+    if len(done.set_aside) > _SHOWN:
+        screen.print(f"  and {len(done.set_aside) - _SHOWN:,} more (--json lists all)", style="yellow")
+    screen.print(f"{seconds:.1f} s, {done.documents.texts.nbytes / 1e6 / max(seconds, 1e-9):,.0f} MB of text a second")
+
+
+def _rule(done: "FilesResult") -> str:
+    summary = done.result.summary
+    verified = {
+        "exact": "verified",
+        "estimate": "estimated, not verified",
+        "none": "NOT VERIFIED: a shared key was enough",
+    }[summary.policy.verify]
+    if summary.scheme == "checksum":
+        return f"equal checksum ({verified})"
+    return f"resemblance at least {summary.threshold:g} ({verified})"

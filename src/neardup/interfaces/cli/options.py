@@ -1,0 +1,102 @@
+"""Options that name a scheme, shared by the verbs that sign."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.model.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from neardup.schemes.checksum import Checksum, Field
+    from neardup.schemes.minhash import MinHash
+
+_KEY_BYTES = 16
+_HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
+
+
+def add_scheme_options(parser: argparse.ArgumentParser) -> None:
+    """Add everything that decides signatures and matches."""
+    group = parser.add_argument_group("what counts as the same")
+    group.add_argument("--scheme", choices=("minhash", "checksum"), default="minhash", help="how documents are signed")
+    group.add_argument(
+        "--threshold", type=float, metavar="T", default=_HIDDEN, help="least resemblance of a match (default: 0.6)"
+    )
+    group.add_argument("--unit", choices=("letter", "word", "line", "sentence"), default="word", help="what a token is")
+    group.add_argument("--shingle", type=int, metavar="Q", default=3, help="tokens in a row that make a feature")
+    group.add_argument("--stem", metavar="LANGUAGE", default=_HIDDEN, help="stem words, e.g. english (default: no)")
+    group.add_argument("--permutations", type=int, metavar="P", default=128, help="minima in a signature")
+    group.add_argument(
+        "--fields",
+        metavar="NAME[:BYTES],...",
+        default=_HIDDEN,
+        help="checksum: the fields, each with an optional cap (default: title and 1,024 bytes of the text)",
+    )
+    seed = group.add_mutually_exclusive_group()
+    seed.add_argument("--seed", type=int, default=1, help="public seed of all hash functions")
+    seed.add_argument(
+        "--key-file",
+        metavar="PATH",
+        default=_HIDDEN,
+        help="secret key of 16 bytes or 32 hexadecimal digits, so that nobody can forge near-duplicates",
+    )
+
+
+def scheme_of(arguments: argparse.Namespace) -> "MinHash | Checksum":
+    """Build the scheme that the options describe."""
+    from neardup.schemes.checksum import Checksum
+    from neardup.schemes.minhash import MinHash
+    from neardup.text.analysis import Analysis
+
+    given = vars(arguments)
+    key = _key(Path(given["key_file"])) if "key_file" in given else None
+    if arguments.scheme == "checksum":
+        if "threshold" in given:
+            raise ParameterError("threshold", given["threshold"], "does not go with a checksum, which is equal or not")
+        if "fields" not in given:
+            return Checksum(seed=arguments.seed, key=key)
+        return Checksum(fields=_fields(given["fields"]), seed=arguments.seed, key=key)
+    if "fields" in given:
+        raise ParameterError("fields", given["fields"], "goes with --scheme checksum only")
+    return MinHash(
+        shingle=arguments.shingle,
+        permutations=arguments.permutations,
+        threshold=given.get("threshold", 0.6),
+        seed=arguments.seed,
+        key=key,
+        analysis=Analysis(unit=arguments.unit, stem=given.get("stem")),
+    )
+
+
+def _fields(described: str) -> "tuple[Field, ...]":
+    from neardup.schemes.checksum import Field
+
+    fields = []
+    for part in described.split(","):
+        name, colon, limit = part.strip().partition(":")
+        if colon and not limit.isascii():
+            raise ParameterError("fields", described, "must be NAME or NAME:BYTES, separated by commas")
+        try:
+            fields.append(Field(name=name, limit=int(limit) if colon else None))
+        except ValueError as error:
+            if isinstance(error, ParameterError):
+                raise
+            rule = "must be NAME or NAME:BYTES, separated by commas"
+            raise ParameterError("fields", described, rule) from error
+    return tuple(fields)
+
+
+def _key(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(4 * _KEY_BYTES)
+    except OSError as error:
+        raise DataError(str(path), f"the key cannot be read: {error.strerror}") from error
+    if len(content) == _KEY_BYTES:
+        return content
+    try:
+        key = bytes.fromhex(content.decode("ascii"))
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise DataError(str(path), "must hold a key of 16 bytes or 32 hexadecimal digits")
+    return key

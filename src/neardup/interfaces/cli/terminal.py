@@ -1,0 +1,72 @@
+"""What a person sees: progress on standard error, tables and texts that cannot play tricks on the terminal."""
+
+import sys
+import unicodedata
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+_WORDS = {"read": "Reading", "sign": "Signing", "compare": "Comparing"}
+
+
+def printable(text: str) -> str:
+    r"""Show control and direction characters as escapes: documents and file names are hostile until shown otherwise.
+
+    >>> printable("a\x1b[31mb\u202ec\nd")
+    'a\\x1b[31mb\\u202ec d'
+    """
+    return "".join(_shown(letter) for letter in text)
+
+
+def _shown(letter: str) -> str:
+    if letter in "\n\t\r":
+        return " "
+    if unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} and letter not in "\u200d\u200c":
+        return letter.encode("unicode_escape").decode()
+    return letter
+
+
+def console(*, errors: bool = False) -> "Console":
+    """Give a console of standard output or standard error; it honours ``NO_COLOR`` and plain pipes."""
+    from rich.console import Console
+
+    return Console(stderr=errors, highlight=False, soft_wrap=False)
+
+
+@contextmanager
+def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int], None] | None]":
+    """Show a bar a stage on standard error if it is a terminal: what is done, the rate, the time left."""
+    if not (wanted and sys.stderr.isatty()):
+        yield None
+        return
+    from rich import progress
+
+    bars = progress.Progress(
+        progress.TextColumn("{task.description:<10}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[rate]:>16}"),
+        progress.TimeRemainingColumn(),
+        console=console(errors=True),
+        transient=True,
+    )
+    tasks: dict[str, Any] = {}
+
+    def update(stage: str, done: int, total: int) -> None:
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(_WORDS.get(stage, stage), total=total or None, rate="")
+        task = bars.tasks[bars.task_ids.index(tasks[stage])]
+        bars.update(tasks[stage], completed=done, total=total or None, rate=_rate(stage, task.speed))
+
+    with bars:
+        yield update
+
+
+def _rate(stage: str, speed: float | None) -> str:
+    if not speed:
+        return ""
+    return f"{speed / 1e6:,.0f} MB/s" if stage == "read" else f"{speed:,.0f} docs/s"

@@ -1,0 +1,37 @@
+"""Compiles every kernel once, by using each."""
+
+from neardup.kernels.compile import is_cached
+from neardup.kernels.minhash import sketch
+from neardup.model.policy import Policy
+from neardup.pipeline.corpus import dedup
+from neardup.schemes.checksum import Checksum, Field
+from neardup.schemes.minhash import MinHash
+from neardup.text.analysis import Analysis
+
+_TEXTS = [
+    "The harbour was quiet. Nobody was there, J. Smith said! E\u0301t\u00e9 was over",
+    "The harbour was quiet. Nobody was there, J. Smith said! Summer was over",
+    "short",
+    "",
+]
+
+
+def is_warm() -> bool:
+    """Tell whether the machine code of the kernels is on disk already."""
+    return is_cached(sketch)
+
+
+def warm() -> None:
+    """Run the main job on a few lines of text in all its ways; what is compiled already is only loaded."""
+    schemes = (
+        MinHash(shingle=2, permutations=8, recall=0.9),
+        MinHash(shingle=2, permutations=8, recall=0.9, bag=True, key=bytes(16)),
+        MinHash(shingle=2, permutations=8, recall=0.9, analysis=Analysis(unit="letter")),
+        MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="line", stem="english", min_length=2)),
+        MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="sentence")),
+        Checksum(fields=(Field(name="body"),)),
+    )
+    for scheme in schemes:
+        dedup(_TEXTS, scheme=scheme, threads=1)
+    for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
+        dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
