@@ -15,7 +15,9 @@ BINS = 8
 def signed(documents, multipliers, addends):
     values, bounds = ragged(documents)
     minima = np.empty((len(documents), len(multipliers) // 2), np.uint32)
-    minhash.sketch(values, bounds, np.array(multipliers, np.uint64), np.array(addends, np.uint64), minima)
+    minhash.sketch(
+        values, bounds[:-1], bounds[1:], np.array(multipliers, np.uint64), np.array(addends, np.uint64), minima
+    )
     return minima
 
 
@@ -60,7 +62,7 @@ def test_the_estimate_is_unbiased_and_its_spread_follows_the_law(size, resemblan
         bounds = np.array([0, half, len(values)], np.int64)
         true = len(np.intersect1d(values[:half], values[half:])) / size
         minima = np.empty((2, bins), np.uint32)
-        minhash.sketch(values, bounds, multipliers, addends, minima)
+        minhash.sketch(values, bounds[:-1], bounds[1:], multipliers, addends, minima)
         estimates[trial] = (minima[0] == minima[1]).mean()
     law = np.sqrt(true * (1 - true) / bins)
     error = estimates.std(ddof=1) / np.sqrt(trials)

@@ -13,7 +13,7 @@ DOCUMENTS = st.lists(st.lists(VALUES, max_size=12), min_size=1, max_size=5)
 def distinct(documents):
     values, offsets = ragged(documents)
     starts, sizes = offsets[:-1].copy(), np.diff(offsets)
-    sets.make_distinct(values, starts, sizes, np.arange(len(documents)))
+    sets.make_distinct(values, starts, sizes, np.arange(len(documents)), np.zeros(len(documents), np.bool_))
     return values, starts, sizes
 
 

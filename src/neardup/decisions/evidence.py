@@ -12,23 +12,22 @@ Shares = npt.NDArray[np.float64]
 
 
 class FeatureSets:
-    """The features of all documents by rank, made sets where somebody asks.
+    """The features of some documents, made sets where somebody asks; document *d* stands at ``positions[d]``.
 
     Repeats are removed in place, document by document, the first time it matters: most documents
     are never compared with any other.
     """
 
-    def __init__(self, features: Features, order: Positions) -> None:
+    def __init__(self, features: Features, positions: Positions) -> None:
+        self.positions = positions
         self.values: Words = features.values
-        self.starts: Positions = features.offsets[:-1][order]
-        self.sizes: Positions = np.diff(features.offsets)[order]
-        self._distinct: Flags = np.zeros(len(features), np.bool_)
+        self.starts: Positions = features.offsets[positions]
+        self.sizes: Positions = features.offsets[positions + 1] - self.starts
+        self._distinct: Flags = np.zeros(len(positions), np.bool_)
 
     def ensure_distinct(self, documents: Positions) -> None:
-        """Remove the repeats of these documents."""
-        new = np.unique(documents[~self._distinct[documents]])
-        make_distinct(self.values, self.starts, self.sizes, new)
-        self._distinct[new] = True
+        """Remove the repeats of these documents; those that have none any more cost nothing."""
+        make_distinct(self.values, self.starts, self.sizes, documents, self._distinct)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from neardup.kernels.sets import equal_segments
-from neardup.model.arrays import Features, Flags, Positions, Words
-
-Ranks = Positions
+from neardup.model.arrays import Features, Positions, Words
 
 
 def leaders_by_features(features: Features, sums: Words, order: Positions) -> Positions:
@@ -50,13 +48,14 @@ def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders
             leaders[rank] = first.setdefault(content, rank)
 
 
-def spread(matched: Positions, leaders: Positions) -> Positions:
-    """Extend what was decided for the leaders to their equals.
+def spread(matched: Positions, ranks: Positions, head_of: Positions) -> Positions:
+    """Extend what was decided for the heads of groups of equals to all documents; answers ranks by rank.
 
-    ``matched[r]`` is the kept rank that *r* is dropped for, or -1. The equals of a kept leader are
-    dropped for it, those of a dropped leader for whatever it was dropped for: they match it just
-    as much.
+    ``matched[h]`` is the kept head that head *h* is dropped for, or -1; head *h* has rank
+    ``ranks[h]``, and ``head_of[r]`` is the head of rank *r*. The equals of a kept head are dropped for
+    it, those of a dropped head for whatever it was dropped for: they match it just as much.
     """
-    of_leader = matched[leaders]
-    ranks: Flags = leaders != np.arange(len(leaders))
-    return np.where(ranks, np.where(of_leader >= 0, of_leader, leaders), matched)
+    of_head = matched[head_of]
+    own = ranks[head_of]
+    equals = own != np.arange(len(head_of))
+    return np.where(of_head >= 0, ranks[of_head], np.where(equals, own, -1))

@@ -54,7 +54,7 @@ def _counts(  # noqa: PLR0913, PLR0917 - the parameters of both measures
     features = shingling.features([a, b])
     starts, sizes = features.offsets[:-1], np.diff(features.offsets)
     both = np.arange(2)
-    make_distinct(features.values, starts, sizes, both)
+    make_distinct(features.values, starts, sizes, both, np.zeros(2, np.bool_))
     shared = np.empty(1, np.int64)
     intersections(features.values, starts, sizes, both[:1], both[1:], shared)
     return int(shared[0]), int(sizes[0]), int(sizes[1])

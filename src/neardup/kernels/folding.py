@@ -188,9 +188,14 @@ def may_change(data, offsets, index, table, bit, flags):
                 marks = 0
                 continue
             while position < stop:
+                if source[position] < 0x80:
+                    position += 1
+                    last_class = 0
+                    marks = 0
+                    continue
                 code, length = code_point(source, position)
                 position += length
-                if code == _INVALID or code < 0x80:
+                if code == _INVALID:
                     last_class = 0
                     marks = 0
                     continue

@@ -17,19 +17,19 @@ _HALF = np.uint64(32)
 
 
 @kernel
-def sketch(values, bounds, multipliers, addends, minima):
+def sketch(values, starts, ends, multipliers, addends, minima):
     """Fill one row of *minima* (uint32, p columns) a document.
 
-    Document *d* has the values ``values[bounds[d]:bounds[d + 1]]`` (uint64), repeats without
-    effect. *multipliers* and *addends* are uint64, 2p each. A document without values gets a row
-    of ``EMPTY``.
+    Document *d* has the values ``values[starts[d]:ends[d]]`` (uint64); repeats have no effect.
+    *multipliers* and *addends* are uint64, 2p each. A document without values gets a row of
+    ``EMPTY``.
     """
     bins = minima.shape[1]
     fresh = np.empty(bins, np.uint32)
-    for document in range(bounds.size - 1):
+    for document in range(starts.size):
         row = minima[document]
         row[:] = _EMPTY
-        features = values[bounds[document] : bounds[document + 1]]
+        features = values[starts[document] : ends[document]]
         if features.size == 0:
             continue
         for turn in range(2 * bins):

@@ -61,14 +61,20 @@ def digests(values, bounds, sums):
 
 
 @kernel
-def make_distinct(values, starts, sizes, chosen):
-    """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay."""
+def make_distinct(values, starts, sizes, chosen, distinct):
+    """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay.
+
+    Segments that are ``distinct`` already are passed over; the others become so.
+    """
     widest = 0
     for segment in chosen:
         widest = max(widest, sizes[segment])
     keys = np.empty(places_for(widest), np.uint64)
     owners = np.full(keys.size, -1, np.int64)
     for segment in chosen:
+        if distinct[segment]:
+            continue
+        distinct[segment] = True
         content = values[starts[segment] : starts[segment] + sizes[segment]]
         mask = np.uint64(places_for(content.size) - 1)
         count = 0
@@ -118,6 +124,13 @@ def equal_segments(values, bounds, left, right, equal):
 
 
 @njit(nogil=True)
+def _may_resemble(size, other, threshold):
+    """Say whether a subset would reach the threshold, with the division that decides in the end."""
+    smaller = min(size, other)
+    return smaller > 0 and smaller / max(size, other) >= threshold
+
+
+@njit(nogil=True)
 def _resembles(size, other, values, start, keys, owners, owner, threshold):
     """Compare the set in the table (*size* values) with ``values[start : start + other]``."""
     enough = np.int64(threshold * (size + other) / (1.0 + threshold)) - 1  # rounding never loses a match
@@ -152,8 +165,8 @@ def first_matches(asking, bounds, candidates, lowest, highest, values, starts, s
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
             other = sizes[candidate]
-            if min(size, other) < threshold * max(size, other):
-                continue  # even a subset would not reach the threshold
+            if not _may_resemble(size, other, threshold):
+                continue
             if not filled:
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
@@ -211,7 +224,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, parent
         filled = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            if min(size, other) < threshold * max(size, other):
+            if not _may_resemble(size, other, threshold):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)
             if one == two:

@@ -1,6 +1,7 @@
 """Batches as arrays: what travels between the stages."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from neardup.model.recipe import RecipeId
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
+AnyPositions = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 
 
@@ -54,7 +56,7 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, chosen: slice | Positions | Flags) -> "Signatures":
+    def __getitem__(self, chosen: slice | AnyPositions | Flags) -> "Signatures":
         return Signatures(self.rows[chosen], self.present[chosen], self.recipe)
 
 

@@ -20,6 +20,7 @@ class Collection:
     texts: pa.ChunkedArray
     ids: pa.ChunkedArray
     table: pa.Table
+    named: bool  # whether the ids come from the table
 
     @classmethod
     def of(cls, source: Any, text: str, id_: str | None) -> "Collection":
@@ -32,13 +33,18 @@ class Collection:
             raise DataError(f"column {text!r}", f"is not there; the columns are {', '.join(table.column_names)}")
         else:
             texts = text_column(table.column(text), text)
-        return cls(texts, _ids(table, id_, len(texts)), table)
+        named = id_ is not None and id_ in table.column_names
+        return cls(texts, _ids(table, id_ if named else None, len(texts)), table, named)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Give a column; ``DataError`` lists those that exist if it is not there."""
         if name not in self.table.column_names:
             raise DataError(f"column {name!r}", f"is not there; the columns are {', '.join(self.table.column_names)}")
         return self.table.column(name)
+
+    def duplicate_ids(self) -> int:
+        """Count the documents whose id an earlier one has."""
+        return len(self.ids) - int(pc.count_distinct(self.ids).as_py()) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Give the texts at these positions, as bytes; null where there is none."""
@@ -69,7 +75,7 @@ def _as_table(source: Any) -> pa.Table | None:
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     """Name the documents: the id column as strings, positions where it has none."""
     positions = pa.array(np.arange(number)).cast(pa.string())
-    if name is None or name not in table.column_names:
+    if name is None:
         return pa.chunked_array([positions])
     column = table.column(name)
     try:

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.decisions.evidence import FeatureSets, Overlap, overlap
 from neardup.decisions.exact import leaders_by_content, leaders_by_features, spread
@@ -23,10 +22,12 @@ from neardup.pipeline.result import Result, Summary, decisions_table, same_text
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.minhash import MinHash
 from neardup.text.columns import batches
-from neardup.text.shingling import joined
+from neardup.text.shingling import FeatureBuffer
 
 Progress = Callable[[str, int, int], None]
 AnyScheme = MinHash | Checksum
+
+PART: Final = 4096  # documents signed together
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -78,18 +79,37 @@ def _with_threshold(scheme: AnyScheme, threshold: float | None) -> AnyScheme:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Signed:
-    """What signing gives of some documents, by position."""
+class _Shingled:
+    """What reading the texts gives, by position."""
 
     features: Features
     sums: Words  # digests of the features
-    signatures: Signatures
     lengths: Positions  # bytes of text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Heads:
+    """The best-ranked document of each group of equals: only these are signed and compared.
+
+    ``ranks`` and ``positions`` are theirs, best first; ``of`` gives every rank the number of its head.
+    """
+
+    ranks: Positions
+    positions: Positions
+    of: Positions
+
+    @classmethod
+    def of_leaders(cls, leaders: Positions, order: Positions) -> Self:
+        """Give each leader its number, from best to worst."""
+        leads = leaders == np.arange(len(leaders))
+        ranks = np.flatnonzero(leads)
+        numbers = np.cumsum(leads) - 1
+        return cls(ranks, order[ranks], numbers[leaders])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Decided:
-    """What matching gives, by rank: who is dropped for whom (-1: kept), and what it took."""
+    """What comparing gives: for each head the kept head that it is dropped for, or -1; and what it took."""
 
     matched: Positions
     candidates: int
@@ -98,7 +118,7 @@ class _Decided:
 
 
 class _Run:
-    """One pass over one collection: sign, group equals, compare candidates, measure evidence."""
+    """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
     def __init__(
         self, collection: Collection, scheme: AnyScheme, policy: Policy, engine: LocalEngine, progress: Progress
@@ -109,62 +129,48 @@ class _Run:
 
     def result(self) -> Result:
         values = self._collection.column(self._policy.field) if self._policy.field else None
-        signed = self._sign()
-        order = ranking(self._policy, signed.lengths, values)
-        leaders, empty = self._equals(signed, order)
-        sets = FeatureSets(signed.features, order)
-        decided = self._decide(sets, signed.signatures, order, leaders)
-        return self._report(signed.signatures, order, leaders, empty, sets, decided)
+        shingled = self._shingle()
+        order = ranking(self._policy, shingled.lengths, values)
+        leaders, empty = self._equals(shingled, order)
+        heads = _Heads.of_leaders(leaders, order)
+        signatures = self._sign(shingled.features, heads.positions)
+        sets = FeatureSets(shingled.features, heads.positions)
+        decided = self._decide(sets, signatures)
+        return self._report(order, empty, heads, signatures, sets, decided)
 
-    def _sign(self) -> _Signed:
-        total = len(self._collection.texts)
-        nothing = _Signed(joined([]), np.empty(0, np.uint64), self._signatures(joined([])), np.empty(0, np.int64))
-        parts = [nothing]
+    def _shingle(self) -> _Shingled:
+        texts = self._collection.texts
+        total = len(texts)
+        buffer = FeatureBuffer(texts.nbytes)
+        sums, lengths = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
         done = 0
-        self._progress("sign", 0, total)
-        for part in self._engine.map(self._sign_batch, batches(self._collection.texts)):
-            parts.append(part)
-            done += len(part.lengths)
-            self._progress("sign", done, total)
-        if isinstance(self._scheme, Checksum):
-            signatures = self._scheme.sign(self._fields)
-        else:
-            rows = np.concatenate([part.signatures.rows for part in parts])
-            present = np.concatenate([part.signatures.present for part in parts])
-            signatures = Signatures(rows, present, self._scheme.recipe)
-        return _Signed(
-            joined([part.features for part in parts]),
-            np.concatenate([part.sums for part in parts]),
-            signatures,
-            np.concatenate([part.lengths for part in parts]),
-        )
+        self._progress("shingle", 0, total)
+        for features, digest, sizes in self._engine.map(self._shingle_batch, batches(texts)):
+            buffer.append(features)
+            sums.append(digest)
+            lengths.append(sizes)
+            done += len(sizes)
+            self._progress("shingle", done, total)
+        return _Shingled(buffer.features(), np.concatenate(sums), np.concatenate(lengths))
 
-    def _sign_batch(self, batch: TextBatch) -> _Signed:
+    def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions]:
         features = self._scheme.shingling.batch_features(batch)
         sums = np.empty(len(batch), np.uint64)
         digests(features.values, features.offsets, sums)
-        return _Signed(features, sums, self._signatures(features), np.diff(batch.offsets))
+        return features, sums, np.diff(batch.offsets)
 
-    def _signatures(self, features: Features) -> Signatures:
-        """Sign features; a scheme of fields signs the whole table at once, later."""
-        if isinstance(self._scheme, MinHash):
-            return self._scheme.sign(features)
-        return Signatures(np.empty((0, 1), np.uint64), np.empty(0, np.bool_), self._scheme.recipe)
-
-    def _equals(self, signed: _Signed, order: Positions) -> tuple[Positions, Flags]:
+    def _equals(self, shingled: _Shingled, order: Positions) -> tuple[Positions, Flags]:
         """Find each document's best-ranked equal, by rank; and which positions hold empty documents.
 
         Equal are documents with the same features, and those without features but with the same
         text. Where fields decide, the fields must be the same too, and the features say nothing.
         """
         number = len(order)
-        featureless = np.diff(signed.features.offsets)[order] == 0
         if self._fields is None:
-            leaders = leaders_by_features(signed.features, signed.sums, order)
-            ranks = np.flatnonzero(featureless)
+            leaders = leaders_by_features(shingled.features, shingled.sums, order)
+            ranks = np.flatnonzero(np.diff(shingled.features.offsets)[order] == 0)
         else:
-            leaders = ranks = np.arange(number)
-            leaders = leaders.copy()
+            leaders, ranks = np.arange(number), np.arange(number)
         positions = order[ranks]
         texts = self._collection.raw_texts(positions)
         blank = np.array([_is_blank(text) for text in texts], np.bool_)
@@ -178,19 +184,40 @@ class _Run:
         leaders_by_content(contents, ranks.tolist(), leaders)
         return leaders, empty
 
-    def _decide(self, sets: FeatureSets, signatures: Signatures, order: Positions, leaders: Positions) -> _Decided:
-        """Say which document is dropped for which: the leaders by comparison, their equals with them."""
-        number = len(order)
-        asking = signatures.present[order] & (leaders == np.arange(number))
-        buckets = Buckets(self._scheme.keys(signatures)[order], asking, map=self._engine.map)
-        matcher = self._matcher(sets, signatures, order)
+    def _sign(self, features: Features, positions: Positions) -> Signatures:
+        """Sign the documents at these positions."""
+        scheme = self._scheme
+        if isinstance(scheme, Checksum):
+            return scheme.sign(self._fields)[positions]
+        starts, ends = features.offsets[positions], features.offsets[positions + 1]
+        parts = [scheme.sign([])]
+        done = 0
+        self._progress("sign", 0, len(positions))
+        slices = (slice(begin, begin + PART) for begin in range(0, len(positions), PART))
+        for part in self._engine.map(
+            lambda part: scheme.sign_segments(features.values, starts[part], ends[part]), slices
+        ):
+            parts.append(part)
+            done += len(part)
+            self._progress("sign", done, len(positions))
+        return Signatures(
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.present for part in parts]),
+            scheme.recipe,
+        )
+
+    def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
+        """Say which head is dropped for which. Heads are numbered from best to worst."""
+        number = len(signatures)
+        buckets = Buckets(self._scheme.keys(signatures), signatures.present, map=self._engine.map)
+        matcher = self._matcher(sets, signatures)
         matched = np.full(number, -1, np.int64)
         parents = np.arange(number)
         candidates = 0
         self._progress("compare", 0, number)
         for block in buckets.blocks():
             candidates += len(block.candidates)
-            plausible = self._plausible(block, signatures, order)
+            plausible = self._plausible(block, signatures)
             if self._policy.gather == "components":
                 matcher.connect(plausible, parents)
             else:
@@ -200,25 +227,23 @@ class _Run:
         self._progress("compare", number, number)
         if self._policy.gather == "components":
             matched = represented(parents)
-        return _Decided(spread(matched, leaders), candidates, matcher.compared, buckets.not_compared)
+        return _Decided(matched, candidates, matcher.compared, buckets.not_compared)
 
-    def _matcher(self, sets: FeatureSets, signatures: Signatures, order: Positions) -> Matcher:
+    def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
         scheme, verify = self._scheme, self._policy.verify
         if verify == "none":
             return GivenMatches(lambda left, _: np.ones(len(left), np.bool_))
         if isinstance(scheme, Checksum):
             if verify == "estimate":
-                return GivenMatches(
-                    lambda left, right: scheme.matches(signatures[order[left]], signatures[order[right]])
-                )
-            return GivenMatches(lambda left, right: scheme.same_content(self._fields, order[left], order[right]))
-        if verify == "estimate":
+                return GivenMatches(lambda left, right: scheme.matches(signatures[left], signatures[right]))
             return GivenMatches(
-                lambda left, right: scheme.estimate_pairs(signatures, order[left], order[right]) >= scheme.threshold
+                lambda left, right: scheme.same_content(self._fields, sets.positions[left], sets.positions[right])
             )
+        if verify == "estimate":
+            return GivenMatches(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.threshold)
         return ExactResemblance(sets, scheme.threshold, parts=self._engine.parts, map=self._engine.map)
 
-    def _plausible(self, block: Proposal, signatures: Signatures, order: Positions) -> Proposal:
+    def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
         """Spare exact comparisons: an estimate far below the threshold settles it."""
         scheme = self._scheme
         if not isinstance(scheme, MinHash) or self._policy.verify != "exact" or not len(block.candidates):
@@ -227,8 +252,7 @@ class _Run:
         holds = np.empty(len(pairs), np.bool_)
 
         def estimate(part: slice) -> None:
-            left, right = order[pairs[part]], order[block.candidates[part]]
-            holds[part] = scheme.estimate_pairs(signatures, left, right) >= scheme.floor
+            holds[part] = scheme.estimate_pairs(signatures, pairs[part], block.candidates[part]) >= scheme.floor
 
         for _ in self._engine.map(estimate, self._engine.parts(len(pairs))):
             pass
@@ -236,35 +260,36 @@ class _Run:
 
     def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
         self,
-        signatures: Signatures,
         order: Positions,
-        leaders: Positions,
         empty: Flags,
+        heads: _Heads,
+        signatures: Signatures,
         sets: FeatureSets,
         decided: _Decided,
     ) -> Result:
-        dropped = np.flatnonzero(decided.matched >= 0)
-        representatives = decided.matched[dropped]
-        left, right = order[dropped], order[representatives]
+        matched = spread(decided.matched, heads.ranks, heads.of)
+        dropped = np.flatnonzero(matched >= 0)
+        left, right = order[dropped], order[matched[dropped]]
         exact = same_text(self._collection.texts, left, right)
-        equal = (leaders[dropped] == representatives) & ~exact
-        common = self._overlap(sets, dropped, representatives)
-        evidence = self._evidence(common, signatures, left, right, exact | equal)
-        evidence["rule"][equal] = "same features"
+        own, kept_for = heads.of[dropped], heads.of[matched[dropped]]
+        evidence = self._evidence(sets, signatures, own, kept_for, exact)
+        evidence["rule"][(own == kept_for) & ~exact] = "same features"
         evidence["rule"][exact] = "same text"
 
         number = len(order)
         representative = np.full(number, -1, np.int64)
         representative[left] = right
         kept = np.flatnonzero(representative < 0)
+        signed = np.zeros(number, np.bool_)
+        signed[order] = signatures.present[heads.of]
         summary = Summary(
             documents=number,
             kept=len(kept),
             exact=int(exact.sum()),
             near=len(dropped) - int(exact.sum()),
             empty=int(empty.sum()),
-            too_short=int((~signatures.present & ~empty).sum()),
-            duplicate_ids=number - int(pc.count_distinct(self._collection.ids).as_py()),
+            too_short=int((~signed & ~empty).sum()),
+            duplicate_ids=self._collection.duplicate_ids(),
             candidates=decided.candidates,
             compared=decided.compared,
             not_compared=decided.not_compared,
@@ -276,24 +301,18 @@ class _Run:
         decisions = decisions_table(self._collection.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)
 
-    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
-        """Measure all pairs, a part each thread."""
-        sets.ensure_distinct(np.concatenate([left, right]))
-        parts = list(
-            self._engine.map(lambda part: overlap(sets, left[part], right[part]), self._engine.parts(len(left)))
-        )
-        return Overlap.joined(parts)
-
     def _evidence(
-        self, common: Overlap, signatures: Signatures, left: Positions, right: Positions, equal: Flags
+        self, sets: FeatureSets, signatures: Signatures, left: Positions, right: Positions, exact: Flags
     ) -> dict[str, Any]:
-        """Give rule and measures of each dropped document; what was not verified is not claimed."""
+        """Give rule and measures of dropped heads *left*, kept heads *right*; what was not verified is not claimed."""
         scheme, verify = self._scheme, self._policy.verify
+        common = self._overlap(sets, left, right)
         measured = {
             "resemblance": common.resemblance,
             "contained_in_kept": common.left_in_right,
             "contains_kept": common.right_in_left,
         }
+        equal = exact | (left == right)
         rule = np.full(len(left), _RULES[verify], dtype=object)
         if verify != "exact":
             for measure in measured.values():
@@ -307,6 +326,12 @@ class _Run:
         for measure in measured.values():  # equals share everything, also where they are too short for a shingle
             measure[equal] = 1.0
         return {"rule": rule, **measured}
+
+    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
+        """Measure all pairs, a part each thread."""
+        sets.ensure_distinct(np.concatenate([left, right]))
+        parts = self._engine.parts(len(left))
+        return Overlap.joined(list(self._engine.map(lambda part: overlap(sets, left[part], right[part]), parts)))
 
 
 _RULES = {"exact": "resemblance", "estimate": "estimate", "none": "shared key"}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import Features, Flags, Positions, Signatures, Words, require_same_recipe
+from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import DataError, require
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
@@ -86,19 +86,29 @@ class MinHash:
         ``0xFFFFFFFF``. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self._signatures([documents])
+            return self.sign_segments(documents.values, documents.offsets[:-1], documents.offsets[1:])
+        column = text_column(documents)
         shingling = self.shingling
-        return self._signatures([shingling.batch_features(batch) for batch in batches(text_column(documents))])
-
-    def _signatures(self, parts: list[Features]) -> Signatures:
-        rows = np.empty((sum(len(part) for part in parts), self.permutations), np.uint32)
-        multipliers, addends = _rounds(Hashing(seed=self.seed, key=self.key), self.permutations)
+        rows = np.empty((len(column), self.permutations), np.uint32)
         begin = 0
-        for part in parts:
-            kernels.sketch(part.values, part.offsets, multipliers, addends, rows[begin : begin + len(part)])
-            begin += len(part)
-        present = rows[:, 0] != kernels.EMPTY
-        return Signatures(rows, present, self.recipe)
+        for batch in batches(column):  # sketched at once, while its features lie in the processor's cache
+            features = shingling.batch_features(batch)
+            self._sketch(features.values, features.offsets[:-1], features.offsets[1:], rows[begin : begin + len(batch)])
+            begin += len(batch)
+        return self._signatures(rows)
+
+    def sign_segments(self, values: Words, starts: Positions, ends: Positions) -> Signatures:
+        """Sign documents whose features lie apart: document *d* has ``values[starts[d]:ends[d]]``."""
+        rows = np.empty((len(starts), self.permutations), np.uint32)
+        self._sketch(values, starts, ends, rows)
+        return self._signatures(rows)
+
+    def _sketch(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
+        multipliers, addends = _rounds(Hashing(seed=self.seed, key=self.key), self.permutations)
+        kernels.sketch(values, starts, ends, multipliers, addends, rows)
+
+    def _signatures(self, rows: npt.NDArray[np.uint32]) -> Signatures:
+        return Signatures(rows, rows[:, 0] != kernels.EMPTY, self.recipe)
 
     def keys(self, signatures: Signatures) -> Words:
         """Hash every band of every row: uint64[n, bands].
@@ -127,7 +137,9 @@ class MinHash:
         kernels.agreements(left.rows, right.rows, rows, rows, counts)
         return counts / self.permutations
 
-    def estimate_pairs(self, signatures: Signatures, left: Positions, right: Positions) -> npt.NDArray[np.float64]:
+    def estimate_pairs(
+        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
+    ) -> npt.NDArray[np.float64]:
         """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
         counts = np.empty(len(left), np.int32)
         kernels.agreements(signatures.rows, signatures.rows, left, right, counts)

@@ -1,5 +1,6 @@
 """What a token is."""
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -56,7 +57,8 @@ class Analysis:
         whole = isinstance(self.min_length, int) and self.min_length >= 1
         require(whole, "min_length", self.min_length, "must be an integer of at least 1")
         words: object = self.stop_words  # a plain string would pass as a sequence of letters
-        listed = not isinstance(words, str) and all(isinstance(word, str) for word in self.stop_words)
+        several = isinstance(words, Collection) and not isinstance(words, str)
+        listed = several and all(isinstance(word, str) for word in self.stop_words)
         require(listed, "stop_words", self.stop_words, "must be several words")
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         if self.stem is not None:

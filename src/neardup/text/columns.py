@@ -107,7 +107,8 @@ def _as_it_lies(chunk: pa.Array) -> TextBatch:
         lying = np.frombuffer(offsets, width)[chunk.offset : chunk.offset + len(chunk) + 1]
         bounds = np.array(lying, np.int64)
     content: Bytes = np.frombuffer(data, np.uint8) if data is not None and data.size else _NOTHING
+    content.setflags(write=False)  # some Arrow buffers may be written to: kernels compile once for all
     return TextBatch(content, bounds)
 
 
-_NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)  # read-only like an Arrow buffer, so that kernels compile once
+_NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)

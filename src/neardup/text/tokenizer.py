@@ -11,6 +11,7 @@ from neardup.model.errors import require
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.normalizing import normalized
+from neardup.text.scratch import scratch
 from neardup.text.segmentation import abbreviations
 from neardup.text.unicode import unicode_tables
 from neardup.text.vocabulary import Vocabulary
@@ -52,7 +53,7 @@ class Tokenizer:
     def _fold(self, batch: TextBatch) -> tuple[Bytes, Positions]:
         tables = unicode_tables()
         size = int(batch.offsets[-1] - batch.offsets[0])
-        folded = np.empty(folding.GROWTH * size + len(batch) + folding.PADDING, np.uint8)
+        folded: Bytes = scratch("folded", folding.GROWTH * size + len(batch) + folding.PADDING, np.uint8)
         bounds = np.empty(len(batch) + 1, np.int64)
         folding.fold(
             batch.data,
@@ -68,22 +69,22 @@ class Tokenizer:
 
     def _letters(self, batch: TextBatch) -> Features:
         folded, bounds = self._fold(batch)
-        hashes = np.empty(bounds[-1], np.uint64)
+        hashes: Words = scratch("hashes", int(bounds[-1]), np.uint64)
         offsets = np.empty(len(batch) + 1, np.int64)
         count = tokens.letters(folded, bounds, self._key, self._keyed, hashes, offsets)
-        return Features(hashes[:count], offsets)
+        return Features(hashes[:count].copy(), offsets)
 
     def _words(self, batch: TextBatch) -> Features:
         folded, bounds = self._fold(batch)
         most = int(bounds[-1]) // 2 + 1
         chooses = self._vocabulary is not None or self._analysis.min_length > 1
-        starts = np.empty(most, np.int64) if chooses else _NOWHERE
-        hashes = np.empty(most, np.uint64)
+        starts: Positions = scratch("starts", most, np.int64) if chooses else _NOWHERE
+        hashes: Words = scratch("hashes", most, np.uint64)
         offsets = np.empty(len(batch) + 1, np.int64)
         count = tokens.words(folded, bounds, self._key, self._keyed, hashes, offsets, starts)
         hashes = hashes[:count]
         if not chooses:
-            return Features(hashes, offsets)
+            return Features(hashes.copy(), offsets)
         if self._vocabulary is not None:
             self._vocabulary.translate(hashes, starts[:count], folded)
         if self._analysis.min_length > 1:
@@ -91,7 +92,7 @@ class Tokenizer:
             table.drop_short(
                 hashes, starts, folded, self._analysis.min_length, tables.analysis_index, tables.analysis_data
             )
-        return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
+        return Features(hashes[: table.remove_dropped(hashes, offsets)].copy(), offsets)
 
     def _single_word(self, word: str) -> bytes:
         """Fold a stop word as the text is folded."""
@@ -111,7 +112,7 @@ class _Segments:
 
 
 def _segments(batch: TextBatch, *, sentences: bool) -> _Segments:
-    cuts = np.empty(int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
+    cuts: Positions = scratch("cuts", int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
     parts = np.empty(len(batch) + 1, np.int64)
     if sentences:
         tables = unicode_tables()

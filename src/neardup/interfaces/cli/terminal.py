@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-_WORDS = {"read": "Reading", "sign": "Signing", "compare": "Comparing"}
+_WORDS = {"read": "Reading", "shingle": "Shingling", "sign": "Signing", "compare": "Comparing"}
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,91 @@
+import numpy as np
+from batches import ragged
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.decisions.exact import leaders_by_content, leaders_by_features, spread
+from neardup.kernels.sets import digests
+from neardup.model.arrays import Features
+
+DOCUMENTS = st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=10)
+
+
+def leaders(documents, order, sums=None):
+    features = Features(*ragged(documents))
+    if sums is None:
+        sums = np.empty(len(documents), np.uint64)
+        digests(features.values, features.offsets, sums)
+    return leaders_by_features(features, np.asarray(sums, np.uint64), np.asarray(order, np.int64)).tolist()
+
+
+def first_equal(documents, order):
+    by_rank = [documents[position] for position in order]
+    return [by_rank.index(document) if document else rank for rank, document in enumerate(by_rank)]
+
+
+@given(st.lists(st.lists(st.sampled_from([1, 10, 100, 1000]).map(lambda n: n << 40), max_size=3), max_size=10), st.data())
+def test_leaders_are_the_best_ranked_equals(documents, data):
+    """Where digests tell sets apart: what has the same sum here has the same members."""
+    documents = [sorted(document) for document in documents]
+    order = data.draw(st.permutations(range(len(documents))))
+    assert leaders(documents, order) == first_equal(documents, order)
+
+
+@given(DOCUMENTS, st.data())
+def test_equal_digests_only_suggest(documents, data):
+    """All digests alike: whoever is led equals the leader, who is better-ranked and leads itself."""
+    order = data.draw(st.permutations(range(len(documents))))
+    found = leaders(documents, order, np.zeros(len(documents)))
+    by_rank = [documents[position] for position in order]
+    for rank, leader in enumerate(found):
+        assert leader <= rank
+        assert found[leader] == leader
+        assert by_rank[leader] == by_rank[rank]
+
+
+def test_documents_without_features_stay_alone():
+    assert leaders([[], [], [1], [], [1]], range(5)) == [0, 1, 2, 3, 2]
+
+
+def test_order_and_repeats_of_features_tell_documents_apart():
+    assert leaders([[1, 2], [2, 1], [1, 2, 2], [1, 2]], range(4)) == [0, 1, 2, 0]
+
+
+@given(st.lists(st.none() | st.integers(0, 3), max_size=10))
+def test_contents(contents):
+    ranks = [2 * place + 1 for place in range(len(contents))]
+    found = np.arange(2 * len(contents) + 1)
+    leaders_by_content(contents, ranks, found)
+    expected = np.arange(2 * len(contents) + 1)
+    for place, content in enumerate(contents):
+        if content is not None:
+            expected[ranks[place]] = ranks[contents.index(content)]
+    assert found.tolist() == expected.tolist()
+
+
+def test_equals_go_where_their_head_goes():
+    heads = np.array([0, 1, 3, 6])  # their ranks: kept, dropped for the first, kept, dropped for the third
+    matched = np.array([-1, 0, -1, 2])
+    head_of = np.array([0, 1, 0, 2, 1, 2, 3, 3])
+    assert spread(matched, heads, head_of).tolist() == [-1, 0, 0, -1, 0, 3, 3, 3]
+
+
+@given(st.data())
+def test_a_group_has_one_destination(data):
+    """Every equal of a kept head goes to it, every member of a dropped group to the head that it matched."""
+    number = data.draw(st.integers(0, 12))
+    leaders = []
+    for rank in range(number):
+        earlier = [leader for leader in leaders if leaders[leader] == leader]
+        leaders.append(data.draw(st.sampled_from([*earlier, rank])))
+    heads = [rank for rank, leader in enumerate(leaders) if rank == leader]
+    kept, matched = [], []
+    for head in range(len(heads)):
+        matched.append(data.draw(st.sampled_from([-1, *kept])))
+        kept += [head] if matched[-1] < 0 else []
+    head_of = [heads.index(leader) for leader in leaders]
+    found = spread(np.array(matched, np.int64), np.array(heads, np.int64), np.array(head_of, np.int64)).tolist()
+    for rank, leader in enumerate(leaders):
+        chosen = matched[heads.index(leader)]
+        expected = heads[chosen] if chosen >= 0 else leader
+        assert found[rank] == (-1 if expected == rank else expected)

@@ -1,0 +1,109 @@
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from math import isnan
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.decisions.ranking import ranking
+from neardup.model.errors import DataError
+from neardup.model.policy import Policy
+
+
+def ranked(keep, lengths, values=None):
+    return ranking(Policy(keep=keep), np.array(lengths, np.int64), values).tolist()
+
+
+def by_value(keep, values, kind=None, chunks=1):
+    array = pa.array(values, kind)
+    cuts = np.linspace(0, len(values), chunks + 1).astype(int)
+    parts = [array[begin:end] for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    return ranked(keep, [0] * len(values), pa.chunked_array(parts, array.type))
+
+
+def defined(values, *, descending):
+    """Best first, missing values last, ties in order of position."""
+    there = [place for place, value in enumerate(values) if value is not None and not (value != value)]  # noqa: PLR0124 - NaN
+    there.sort(key=lambda place: values[place], reverse=False)
+    if descending:
+        best = sorted({values[place] for place in there}, reverse=True)
+        there = [place for value in best for place in there if values[place] == value]
+    return there + [place for place in range(len(values)) if place not in there]
+
+
+LENGTHS = st.lists(st.integers(0, 4), max_size=12)
+
+
+@given(LENGTHS)
+def test_positions_and_lengths(lengths):
+    positions = list(range(len(lengths)))
+    assert ranked("first", lengths) == positions
+    assert ranked("last", lengths) == positions[::-1]
+    assert ranked("longest", lengths) == sorted(positions, key=lambda place: -lengths[place])
+    assert ranked("shortest", lengths) == sorted(positions, key=lambda place: lengths[place])
+
+
+VALUES = st.one_of(
+    st.lists(st.none() | st.integers(-3, 3), max_size=12),
+    st.lists(st.none() | st.sampled_from([0.5, -1.5, float("inf"), float("-inf"), float("nan")]), max_size=12),
+    st.lists(st.none() | st.sampled_from(["a", "b", "B", "", "é"]), max_size=12),
+    st.lists(st.none() | st.booleans(), max_size=12),
+)
+
+
+@pytest.mark.parametrize("keep", ["max:x", "min:x"])
+@given(values=VALUES, chunks=st.integers(1, 3))
+def test_values(keep, values, chunks):
+    kind = pa.int8() if all(value is None for value in values) else None
+    assert by_value(keep, values, kind, chunks) == defined(values, descending=keep == "max:x")
+
+
+def test_ties_nulls_and_nan():
+    values = [2.0, None, 5.0, float("nan"), 2.0, 5.0, None]
+    assert by_value("max:x", values) == [2, 5, 0, 4, 1, 3, 6]
+    assert by_value("min:x", values) == [0, 4, 2, 5, 1, 3, 6]
+    assert isnan(values[3])
+
+
+NOW = datetime(2024, 2, 29, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, 3, 2], pa.uint64()),
+        ([1, 3, 2], pa.float32()),
+        ([np.float16(1), np.float16(3), np.float16(2)], pa.float16()),
+        (["a", "c", "b"], pa.string()),
+        (["a", "c", "b"], pa.large_string()),
+        (["a", "c", "b"], pa.string_view()),
+        ([b"a", b"c", b"b"], pa.binary()),
+        (["a", "c", "b"], pa.dictionary(pa.int8(), pa.string())),
+        ([NOW, NOW + timedelta(days=2), NOW + timedelta(days=1)], pa.timestamp("us", "UTC")),
+        ([NOW.date(), NOW.date() + timedelta(days=2), NOW.date() + timedelta(days=1)], pa.date32()),
+        ([timedelta(1), timedelta(3), timedelta(2)], pa.duration("s")),
+        ([Decimal("1.10"), Decimal("3.00"), Decimal("2.50")], pa.decimal128(5, 2)),
+    ],
+    ids=lambda value: str(value) if isinstance(value, pa.DataType) else "",
+)
+def test_every_ordered_type(values, kind):
+    assert by_value("max:x", values, kind) == [1, 2, 0]
+    assert by_value("min:x", values, kind) == [0, 2, 1]
+
+
+def test_a_column_of_nulls_leaves_the_order_alone():
+    assert by_value("max:x", [None, None, None], pa.null()) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int8()), pa.struct([("a", pa.int8())]), pa.map_(pa.int8(), pa.int8())])
+def test_what_has_no_order_is_a_data_error(kind):
+    with pytest.raises(DataError, match="'x'"):
+        by_value("max:x", [None, None], kind)
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "longest", "shortest", "max:x"])
+def test_no_documents(keep):
+    assert ranked(keep, [], pa.chunked_array([], pa.int64())) == []

@@ -1,0 +1,222 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import MinHash, dedup
+from neardup.engines.local import LocalEngine
+from neardup.index import buckets
+from neardup.index.buckets import BLOCK, DEPTH, ROOM, Buckets
+
+# Keys differ in their high bits: the low ones make room for the rank.
+ROWS = st.integers(1, 4).flatmap(
+    lambda columns: st.lists(
+        st.tuples(st.booleans(), st.lists(st.integers(0, 3), min_size=columns, max_size=columns)),
+        max_size=30,
+    )
+)
+
+
+def made(rows, columns=None, **options):
+    keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else columns or 1)
+    return Buckets(keys << np.uint64(40), np.array([present for present, _ in rows], np.bool_), **options)
+
+
+def proposed(index):
+    """All pairs (better, worse), in the order of proposal."""
+    found = []
+    for block in index.blocks():
+        assert block.bounds[0] == 0
+        assert block.bounds[-1] == len(block.candidates)
+        found += zip(block.candidates.tolist(), block.pairs.tolist(), strict=True)
+    return found
+
+
+def sharing(rows):
+    return [
+        (a, b)
+        for b in range(len(rows))
+        for a in range(b)
+        if rows[a][0] and rows[b][0] and any(x == y for x, y in zip(rows[a][1], rows[b][1], strict=True))
+    ]
+
+
+@given(ROWS)
+def test_pairs_that_share_a_key_are_proposed_once_in_order(rows):
+    index = made(rows)
+    assert proposed(index) == sharing(rows)
+    assert index.not_compared == 0
+
+
+@given(ROWS, st.integers(1, 5))
+def test_blocks_change_nothing(rows, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buckets, "BLOCK", size)
+        assert proposed(made(rows)) == sharing(rows)
+        patch.setattr(buckets, "PAIRS", 1)
+        assert proposed(made(rows)) == sharing(rows)
+
+
+@given(ROWS)
+def test_threads_change_nothing(rows):
+    with LocalEngine(2) as engine:
+        assert proposed(made(rows, map=engine.map)) == sharing(rows)
+
+
+@given(ROWS, st.integers(1, 4), st.integers(1, 5))
+def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buckets, "ROOM", room)
+        patch.setattr(buckets, "BLOCK", size)
+        index = made(rows)
+        found = proposed(index)
+    pairs = sharing(rows)
+    assert {*found} <= {*pairs}
+    assert len({*found}) == len(found)
+    assert found == sorted(found, key=lambda pair: (pair[1], pair[0]))
+    assert len(pairs) - len(found) <= index.not_compared  # what was passed over is counted
+
+
+@given(ROWS, st.sets(st.integers(0, 29)), st.integers(1, 5))
+def test_the_retired_are_not_proposed_in_later_blocks(rows, gone, size):
+    found, expected, retired = [], [], set()
+    pairs = sharing(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buckets, "BLOCK", size)
+        index = made(rows)
+        for block in index.blocks():
+            asking = {*block.asking.tolist()}
+            found += zip(block.candidates.tolist(), block.pairs.tolist(), strict=True)
+            expected += [(a, b) for a, b in pairs if b in asking and a not in retired]
+            leaving = np.array([rank for rank in block.asking if rank in gone], np.int32)
+            index.retire(leaving)
+            retired |= {*leaving.tolist()}
+    assert found == expected
+
+
+@given(st.integers(2, 40), st.integers(1, 3), st.integers(1, 7), st.sets(st.integers(0, 39)))
+def test_the_retired_make_room(number, room, size, gone):
+    """One key: a bucket lists its first *room* members that have not been retired by then."""
+    rows = [(True, [7])] * number
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buckets, "ROOM", room)
+        patch.setattr(buckets, "BLOCK", size)
+        index = made(rows)
+        listed, passed_over, missed = [], 0, 0
+        for block in index.blocks():
+            asking = block.asking.tolist()
+            found = np.split(block.candidates, block.bounds[1:-1])
+            for rank, candidates in zip(asking, found, strict=True):
+                assert candidates.tolist() == listed
+                missed += passed_over
+                if len(listed) < room:
+                    listed.append(rank)
+                else:
+                    passed_over += 1
+            leaving = [rank for rank in asking if rank in gone]
+            index.retire(np.array(leaving, np.int32))
+            passed_over -= sum(rank not in listed for rank in leaving)
+            listed = [rank for rank in listed if rank not in leaving]
+        assert index.not_compared == missed
+
+
+def test_absent_documents_are_not_asked():
+    index = made([(True, [1]), (False, [1]), (True, [1]), (True, [2])])
+    assert [block.asking.tolist() for block in index.blocks()] == [[0, 2]]
+
+
+def test_no_documents():
+    assert proposed(made([])) == []
+    assert proposed(Buckets(np.empty((0, 5), np.uint64), np.empty(0, np.bool_))) == []
+
+
+def test_one_document():
+    assert proposed(made([(True, [1, 1])])) == []
+
+
+def test_equal_keys_of_different_columns_are_different_keys():
+    assert proposed(made([(True, [1, 2]), (True, [2, 1])])) == []
+
+
+def test_keys_that_differ_in_low_bits_only_lose_nobody():
+    keys = np.arange(50, dtype=np.uint64).reshape(-1, 1) % 5
+    found = proposed(Buckets(keys, np.ones(50, np.bool_)))
+    assert {(a, b) for a, b in combinations(range(50), 2) if a % 5 == b % 5} <= {*found}
+
+
+def test_a_proposal_keeps_what_holds():
+    index = made([(True, [1, 1]), (True, [1, 2]), (True, [1, 1]), (True, [2, 2])])
+    (block,) = index.blocks()
+    kept = block.where(np.array([True, False, True, False]))
+    assert list(zip(kept.pairs.tolist(), kept.candidates.tolist(), strict=True)) == [(1, 0), (2, 1)]
+    assert kept.asking.tolist() == block.asking.tolist()
+
+
+@pytest.mark.parametrize("columns", [1, 8])
+def test_the_work_in_a_crowded_bucket_is_linear(columns):
+    """Everybody shares the first key; the other keys are everybody's own."""
+    work = []
+    for number in (2 * BLOCK, 4 * BLOCK):
+        keys = np.random.default_rng(1).integers(0, 2**64, (number, columns), np.uint64)
+        keys[:, 0] = 7 << 40
+        index = Buckets(keys, np.ones(number, np.bool_))
+        pairs = sum(len(block.candidates) for block in index.blocks())
+        assert pairs <= number * ROOM * (DEPTH + 1)
+        listed = ROOM * (ROOM - 1) // 2 + (number - ROOM) * ROOM
+        assert index.not_compared >= number * (number - 1) // 2 - listed
+        work.append(pairs)
+    assert work[1] <= 2.1 * work[0]
+
+
+def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
+    random = np.random.default_rng(2)
+    keys = random.integers(0, 2**64, (3000, 6), np.uint64)
+    keys[:, 0] = 7 << 40
+    planted = [(a, a + 1500) for a in range(200, 400)]
+    for a, b in planted:
+        keys[b, 1:3] = keys[a, 1:3]
+    keys[:, 1] = np.where(np.arange(3000) % 2, keys[:, 1], np.uint64(9 << 40))  # and half share a second one
+    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
+    assert {*planted} <= found
+
+
+# Real texts: a collection under one licence, which is about half of each document.
+
+
+def licensed(number, planted):
+    """Documents of a common licence and a body of their own; the last ones are edited copies of others."""
+    random = np.random.default_rng(13)
+    licence = [f"clause{place}" for place in random.integers(0, 5000, 150)]
+    bodies = [[f"w{word}" for word in random.integers(0, 30_000, 150)] for _ in range(number - planted)]
+    pairs = []
+    for copy in range(planted):
+        source = int(random.integers(0, number - planted))
+        body = list(bodies[source])
+        for place in random.integers(0, 150, 6):
+            body[place] = f"edit{random.integers(10**6)}"
+        pairs.append((source, len(bodies)))
+        bodies.append(body)
+        assert len(pairs) == copy + 1
+    return [" ".join([*licence, *body]) for body in bodies], pairs
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.6, 0.7])
+def test_near_copies_among_thousands_that_share_a_licence_are_found(threshold):
+    texts, pairs = licensed(3600, 100)
+    result = dedup(texts, scheme=MinHash(permutations=128, threshold=threshold))
+    lost = [copy for source, copy in pairs if result.representatives[copy] < 0]
+    assert len(lost) <= 5
+    innocent = np.delete(result.representatives, [copy for _, copy in pairs])
+    assert (innocent < 0).all()
+
+
+def test_what_a_crowded_bucket_passes_over_is_reported_and_the_rest_is_linear():
+    texts, _ = licensed(4000, 0)
+    scheme = MinHash(permutations=128, threshold=0.5)
+    half, whole = dedup(texts[:2000], scheme=scheme).summary, dedup(texts, scheme=scheme).summary
+    assert half.not_compared > 0
+    assert whole.not_compared > 0
+    assert whole.candidates <= 2.3 * half.candidates  # quadratic work would make it 4
+    assert whole.compared <= 2.3 * half.compared

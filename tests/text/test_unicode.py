@@ -1,0 +1,50 @@
+import importlib.util
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neardup.text.unicode import UnicodeTables, unicode_tables
+
+TOOL = Path(__file__).resolve().parents[2] / "tools/make_unicode_tables.py"
+
+
+def entry(index, data, letter):
+    code = ord(letter)
+    return int(data[int(index[code >> 7]) << 7 | code & 127])
+
+
+def test_the_layout_is_the_documented_one():
+    tables = unicode_tables()
+
+    def analysis(letter):
+        return entry(tables.analysis_index, tables.analysis_data, letter)
+
+    assert (analysis("A") + ord("A")) % 2**21 == ord("a")
+    assert [analysis(letter) >> 21 & 3 for letter in "A. 5é你ก\u0301\ufeff"] == [1, 0, 0, 1, 1, 2, 2, 1, 0]
+    assert tables.expansions[analysis("ß") & 0x1FFFFF].tolist() == [ord("s"), ord("s"), 0]
+    assert [analysis(letter) >> 24 & 1 for letter in "aAéÉ5"] == [1, 0, 1, 0, 0]
+    assert entry(tables.normal_index, tables.normal_data, "\u0301") & 0xFF == 230
+    assert entry(tables.normal_index, tables.normal_data, "\ufb01") >> 8 == 0b10
+
+
+def test_the_tables_are_loaded_once():
+    assert unicode_tables() is unicode_tables()
+
+
+@pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="the tables are made with Unicode 14.0")
+def test_the_tables_are_those_that_the_tool_makes(tmp_path, monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location("make_unicode_tables", TOOL)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    made = {}
+    (tmp_path / "src/neardup/text").mkdir(parents=True)
+    (tmp_path / "src/neardup/text/unicode.npz").touch()
+    monkeypatch.setattr(tool, "__file__", str(tmp_path / "tools/tool.py"))
+    monkeypatch.setattr(tool.np, "savez_compressed", lambda _, **tables: made.update(tables))
+    tool.main()
+    assert {*made} == {*UnicodeTables._fields}
+    for name, table in unicode_tables()._asdict().items():
+        assert made[name].dtype == table.dtype
+        assert np.array_equal(made[name], table), name
