@@ -1,5 +1,6 @@
 """The kernels' definitions in plain Python: code points, integers and lists."""
 
+import re
 import unicodedata
 
 MASK = 2**64 - 1
@@ -131,3 +132,44 @@ def sketch(values, multipliers, addends):
             fresh[place] = min(fresh.get(place, EMPTY), minimum)
         row = [fresh.get(place) if old is None else old for place, old in enumerate(row)]
     return [EMPTY if minimum is None else minimum for minimum in row]
+
+
+LINE_ENDS = "\r\n|[\n\v\f\r\x85\u2028\u2029]"
+SPACES = " \t\n\v\f\r\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000"
+CLOSING = "\"')\\]}\xbb\u2019\u201d\u203a\u300d\u300f\u3011\uff09"
+STOPS_AT_ONCE = "\u3002\uff01\uff0e\uff1f\uff61\u0964\u0965\u061f\u06d4"
+
+
+def lines(text):
+    return re.split(LINE_ENDS, text)
+
+
+def _holds_back(before, following, abbreviations, before_numbers):
+    """Whether the word in front of a full stop, apostrophes included, keeps it from ending a sentence."""
+    start = len(before)
+    while start and (unicodedata.category(before[start - 1])[0] in "LMN" or before[start - 1] in "'\u2019"):
+        start -= 1
+    word = before[start:].lstrip("'\u2019")
+    if len(word) == 1 and not word.isascii():
+        return True
+    plain = word.lower() if word.isascii() else ""
+    initial = len(plain) == 1 and plain.isalpha()
+    return initial or plain in abbreviations or (following in "0123456789" and plain in before_numbers)
+
+
+def sentences(text, abbreviations, before_numbers):
+    """Every white space is asked for itself whether a sentence ends before it."""
+    edges = {0, len(text)}
+    edges |= {found.end() for found in re.finditer(f"[{STOPS_AT_ONCE}][{CLOSING}{SPACES}]*", text)}
+    for space in re.finditer(f"[{SPACES}]+(?=[^{SPACES}])", text):
+        following = text[space.end()]
+        breaks = re.findall("\r\n|[\n\r\u2028]|(\u2029)", space[0])
+        stop = re.search(f"([.!?\u2026])[{CLOSING}]*$", text[: space.start()])
+        if len(breaks) + breaks.count("\u2029") >= 2:
+            edges.add(space.end())
+        elif stop and not following.islower():
+            before = text[: stop.start()]
+            if stop[1] != "." or not _holds_back(before, following, abbreviations, before_numbers):
+                edges.add(space.end())
+    cuts = sorted(edges)
+    return [text[begin:end] for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]

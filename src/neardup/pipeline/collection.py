@@ -1,16 +1,18 @@
 """Whatever holds documents, as one Arrow table with texts and ids."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY, Checksum
 from neardup.text.columns import text_column
+
+SLICE: Final = 1 << 14  # texts compared at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +27,8 @@ class Collection:
     @classmethod
     def of(cls, source: Any, text: str, id_: str | None) -> "Collection":
         """Read the columns of a table, or take a plain column of texts."""
+        if hasattr(source, "__arrow_c_stream__") and not isinstance(source, pa.Table | pa.ChunkedArray):
+            source = pa.chunked_array(source)
         table = _as_table(source)
         if table is None:
             texts = text_column(source, text)
@@ -48,27 +52,51 @@ class Collection:
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Give the texts at these positions, as bytes; null where there is none."""
-        raw: list[bytes | None] = self.texts.take(pa.array(positions)).cast(pa.large_binary()).to_pylist()
+        raw: list[bytes | None] = _gathered(self.texts, positions).cast(pa.large_binary()).to_pylist()
         return raw
+
+    def same_text(self, left: Positions, right: Positions) -> Flags:
+        """Say, pair by pair, whether two texts are equal byte by byte; missing ones never are."""
+        same = np.empty(len(left), np.bool_)
+        for begin in range(0, len(left), SLICE):
+            part = slice(begin, begin + SLICE)
+            equal = pc.equal(_gathered(self.texts, left[part]), _gathered(self.texts, right[part]))
+            same[part] = pc.fill_null(equal, fill_value=False).to_numpy(zero_copy_only=False)
+        return same
 
     def fields(self, scheme: Checksum) -> pa.Table:
         """Give the scheme's columns; the text stands for ``BODY`` in a table without such a column."""
-        columns = {name: self.table.column(name) for name in scheme.columns if name in self.table.column_names}
-        if BODY in scheme.columns and BODY not in columns:
-            columns[BODY] = self.texts
-        return pa.table(columns)
+        table = self.table.select([name for name in scheme.columns if name in self.table.column_names])
+        if BODY in scheme.columns and BODY not in table.column_names:
+            table = table.append_column(BODY, self.texts)
+        return table
+
+
+def _gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """Take some rows, chunk by chunk: Arrow's own ``take`` would first copy all chunks together."""
+    edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
+    by_position = np.argsort(positions, kind="stable")
+    ordered = positions[by_position]
+    bounds = np.searchsorted(ordered, edges)
+    pieces = [
+        chunk.take(pa.array(ordered[begin:end] - edge))
+        for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
+        if begin < end
+    ]
+    back = np.empty(len(positions), np.int64)
+    back[by_position] = np.arange(len(positions))
+    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], column.type)
 
 
 def _as_table(source: Any) -> pa.Table | None:
-    """Take a table of any kind; ``None`` for a plain column of texts."""
+    """Take a table of any kind; ``None`` for a plain column of texts. A stream is read only once."""
     if isinstance(source, pa.Table):
         return source
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
-    if isinstance(source, pa.Array | pa.ChunkedArray) or not hasattr(source, "__arrow_c_stream__"):
-        return None
-    if hasattr(source, "columns") or hasattr(source, "column_names") or hasattr(source, "schema"):
-        return pa.table(source)
+    if isinstance(source, pa.ChunkedArray) and pa.types.is_struct(source.type):
+        schema = pa.schema(source.type.fields)
+        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in source.chunks], schema)
     return None
 
 

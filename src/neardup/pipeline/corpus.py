@@ -18,7 +18,7 @@ from neardup.model.arrays import Features, Flags, Positions, Signatures, TextBat
 from neardup.model.errors import ParameterError
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.pipeline.collection import Collection
-from neardup.pipeline.result import Result, Summary, decisions_table, same_text
+from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.minhash import MinHash
 from neardup.text.columns import batches
@@ -270,8 +270,10 @@ class _Run:
         matched = spread(decided.matched, heads.ranks, heads.of)
         dropped = np.flatnonzero(matched >= 0)
         left, right = order[dropped], order[matched[dropped]]
-        exact = same_text(self._collection.texts, left, right)
         own, kept_for = heads.of[dropped], heads.of[matched[dropped]]
+        exact = np.zeros(len(dropped), np.bool_)
+        asked = np.flatnonzero(own == kept_for) if self._fields is None else np.arange(len(dropped))
+        exact[asked] = self._collection.same_text(left[asked], right[asked])  # equal texts have the same head
         evidence = self._evidence(sets, signatures, own, kept_for, exact)
         evidence["rule"][(own == kept_for) & ~exact] = "same features"
         evidence["rule"][exact] = "same text"
@@ -319,8 +321,8 @@ class _Run:
                 measure[~equal] = np.nan
         if verify == "estimate" and isinstance(scheme, MinHash):
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
-        if verify == "exact" and isinstance(scheme, MinHash):
-            rule[common.resemblance < scheme.threshold] = "component"
+        if verify != "none" and isinstance(scheme, MinHash):
+            rule[measured["resemblance"] < scheme.threshold] = "component"
         if verify != "none" and isinstance(scheme, Checksum):
             rule[:] = "checksum"
         for measure in measured.values():  # equals share everything, also where they are too short for a shingle

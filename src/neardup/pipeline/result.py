@@ -1,16 +1,13 @@
 """What a run over a corpus gives: decisions with their evidence, and the run in numbers."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.policy import Policy
-
-SLICE: Final = 1 << 16  # rows of Arrow data compared at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +57,6 @@ class Result:
     decisions: pa.Table
     representatives: Positions
     summary: Summary
-
-
-def same_text(texts: pa.ChunkedArray, left: Positions, right: Positions) -> Flags:
-    """Say, pair by pair, whether two texts are equal byte by byte."""
-    same = np.empty(len(left), np.bool_)
-    for begin in range(0, len(left), SLICE):
-        part = slice(begin, begin + SLICE)
-        equal = pc.equal(texts.take(pa.array(left[part])), texts.take(pa.array(right[part])))
-        same[part] = pc.fill_null(equal, fill_value=False).to_numpy(zero_copy_only=False)
-    return same
 
 
 def decisions_table(

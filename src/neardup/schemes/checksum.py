@@ -12,7 +12,7 @@ from neardup.kernels import checksum as kernels
 from neardup.model.arrays import Flags, Positions, Signatures, TextBatch, Words, require_same_recipe
 from neardup.model.errors import DataError, require
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import table_or_column, text_column, whole_batch
 from neardup.text.shingling import Shingling
 
 BODY = "body"  # the field that a plain column of texts is taken as
@@ -141,12 +141,9 @@ class Checksum:
 
 
 def _fields(documents: Any, parts: tuple[Field, ...]) -> list[tuple[Field, pa.ChunkedArray]]:
-    if isinstance(documents, pa.Table | pa.RecordBatch):
-        table = documents
-    elif hasattr(documents, "column_names") or hasattr(documents, "columns"):
-        table = pa.table(documents)
-    else:
-        column = text_column(documents, BODY)
+    table = table_or_column(documents)
+    if not isinstance(table, pa.Table):
+        column = text_column(table, BODY)
         nothing = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
         return [(part, column if part.name == BODY else nothing) for part in parts]
     fields = []

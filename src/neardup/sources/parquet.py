@@ -36,7 +36,8 @@ from neardup.sources.compression import sniff
 from neardup.sources.formats import display
 from neardup.sources.output import atomic, is_special
 
-_BATCH: Final = 1 << 16  # rows read, and filtered when writing, at a time
+_BATCH: Final = 1 << 16  # rows read at a time
+_FILTERED: Final = 1 << 12  # rows filtered at a time: of more, Arrow moves the growing result about in memory
 _GROUP: Final = 1 << 20  # rows in a group where the input has none to go by
 _TEXTS: Final = (
     pa.types.is_string,
@@ -168,9 +169,9 @@ def _storage(path: str) -> tuple[dict[str, str] | str, int]:
 def _groups(table: pa.Table, mask: Mask, size: int) -> Iterator[pa.Table]:
     """Yield the chosen rows in tables that are whole groups of *size* rows, except the last."""
     pending = table.slice(0, 0)
-    for start in range(0, len(table), _BATCH):
-        chosen = mask[start : start + _BATCH]
-        rows = table.slice(start, _BATCH)
+    for start in range(0, len(table), _FILTERED):
+        chosen = mask[start : start + _FILTERED]
+        rows = table.slice(start, _FILTERED)
         pending = pa.concat_tables([pending, rows if chosen.all() else _filtered(rows, chosen)])
         if whole := len(pending) // size * size:
             yield pending.slice(0, whole)

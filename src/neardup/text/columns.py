@@ -38,6 +38,16 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     return column
 
 
+def table_or_column(source: Any) -> Any:
+    """Open what offers the Arrow stream protocol: a table as a table, a column as a column. All else stays as it is."""
+    if isinstance(source, pa.RecordBatch):
+        return pa.Table.from_batches([source])
+    if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray) or not hasattr(source, "__arrow_c_stream__"):
+        return source
+    column = pa.chunked_array(source)
+    return pa.Table.from_struct_array(column) if pa.types.is_struct(column.type) else column
+
+
 def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
     if isinstance(texts, pa.ChunkedArray):
         return texts

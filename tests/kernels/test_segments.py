@@ -1,0 +1,78 @@
+import unicodedata
+
+import numpy as np
+import pytest
+from batches import text_batch
+from hypothesis import example, given
+from hypothesis import strategies as st
+from oracles import lines, sentences, words
+
+from neardup.kernels import segments
+from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, abbreviations
+from neardup.text.unicode import unicode_tables
+
+SMALL = st.text(alphabet=" .!?\n\"aB1。é", max_size=30)
+WIDE = st.text(alphabet=" .!?…\n\r\t\x85\u2028\u2029\u3000\"'’”)]aBéÉ1。」！你", max_size=30)
+PIECES = st.lists(
+    st.sampled_from(["Dr", "No", "fig", "etc", "J", "don't", "est\xe1", "a", "Begin", "end", "5", *'. ! ? \n \n\n " 。'.split(" "), " "]),
+    max_size=14,
+).map("".join)
+needs_unicode_14 = pytest.mark.skipif(
+    unicodedata.unidata_version != "14.0.0", reason="the oracle is this Python's Unicode, the tables are 14.0"
+)
+
+
+def cut(texts, *, kernel):
+    data, offsets = text_batch(texts)
+    cuts = np.full(int(offsets[-1]) + 1, -1, np.int64)
+    parts = np.empty(len(texts) + 1, np.int64)
+    if kernel is segments.lines:
+        count = kernel(data, offsets, cuts, parts)
+    else:
+        tables = unicode_tables()
+        count = kernel(data, offsets, tables.analysis_index, tables.analysis_data, *abbreviations(), cuts, parts)
+    assert parts[-1] == count
+    assert cuts[0] == 0
+    assert (np.diff(cuts[: count + 1]) > 0).all()
+    assert cuts[parts].tolist() == offsets.tolist()  # every document begins and ends with a cut
+    return [
+        [data[cuts[part] : cuts[part + 1]].tobytes().decode("utf-8", "replace") for part in range(begin, end)]
+        for begin, end in zip(parts[:-1], parts[1:], strict=True)
+    ]
+
+
+def worded(parts):
+    """The words of the parts that have any: where white space and quotes go says nothing."""
+    return [found for found in map(words, parts) if found]
+
+
+def defined(text):
+    return sentences(text, {*ABBREVIATIONS.split()}, {*BEFORE_NUMBERS.split()})
+
+
+@needs_unicode_14
+@given(st.lists(st.one_of(SMALL, WIDE, PIECES), max_size=4))
+@example(["I can't. He can.", "Aqu\xed est\xe1. Luego.", "J'. X"])
+def test_sentences_equal_their_definition(texts):
+    found = cut(texts, kernel=segments.sentences)
+    assert ["".join(parts) for parts in found] == texts
+    assert [worded(parts) for parts in found] == [worded(defined(text)) for text in texts]
+
+
+@given(st.lists(st.text(alphabet="ab \n\r\v\f\x85\u2028\u2029é", max_size=20), max_size=4))
+def test_lines_equal_their_definition(texts):
+    found = cut(texts, kernel=segments.lines)
+    assert ["".join(parts) for parts in found] == texts
+    assert [worded(parts) for parts in found] == [worded(lines(text)) for text in texts]
+
+
+@given(st.lists(st.binary(max_size=30), max_size=4))
+def test_bytes_that_are_no_utf8_are_cut_too(texts):
+    for kernel in (segments.lines, segments.sentences):
+        found = cut(texts, kernel=kernel)
+        assert len(found) == len(texts)
+
+
+def test_no_documents():
+    assert cut([], kernel=segments.sentences) == []
+    assert cut(["", ""], kernel=segments.lines) == [[], []]

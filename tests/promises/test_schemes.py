@@ -1,0 +1,316 @@
+"""The promises every scheme keeps, whatever it is made of. A new scheme is one more line in ``CASES``."""
+
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neardup import (
+    Analysis,
+    Checksum,
+    DataError,
+    Field,
+    MinHash,
+    NeardupError,
+    OutputError,
+    ParameterError,
+    RecipeMismatch,
+)
+from neardup.text import columns
+
+BODY = (Field(name="body"),)
+WHOLE = (Field(name="body", required=False),)
+SAMPLE = [
+    "the quick brown fox jumps over the lazy dog",
+    "The quick brown fox, jumps over the lazy dog!",
+    "the quick brown fox jumps over the lazy cat",
+    "something else entirely that is long enough",
+    "",
+    None,
+    "two words",
+    "two words",
+    "你好世界你好世界",
+    "the quick brown fox jumps over the lazy dog",
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    scheme: Any
+    other_recipe: Any
+    short: str  # a text too short to sign
+
+
+CASES = {
+    "minhash": Case(MinHash(), MinHash(seed=2), "two words"),
+    "minhash, keyed": Case(MinHash(key=bytes(16)), MinHash(), "two words"),
+    "minhash, letters": Case(
+        MinHash(analysis=Analysis(unit="letter"), shingle=5, permutations=64, threshold=0.8),
+        MinHash(analysis=Analysis(unit="letter"), shingle=4, permutations=64),
+        "abc",
+    ),
+    "minhash, bags": Case(MinHash(bag=True, permutations=256, threshold=0.7), MinHash(permutations=256), "two words"),
+    "checksum": Case(Checksum(fields=BODY), Checksum(fields=WHOLE), ""),
+    "checksum, keyed": Case(Checksum(fields=BODY, key=bytes(16)), Checksum(fields=BODY), ""),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES)
+def case(request):
+    return request.param
+
+
+@pytest.fixture
+def scheme(case):
+    return case.scheme
+
+
+def all_pairs(signatures):
+    left, right = (found.ravel() for found in np.indices((len(signatures), len(signatures))))
+    return signatures[left], signatures[right]
+
+
+# The four questions.
+
+
+def test_questions_answer_in_the_promised_shapes(scheme):
+    signatures = scheme.sign(SAMPLE)
+    assert len(signatures) == len(SAMPLE) == len(signatures.rows) == len(signatures.present)
+    assert signatures.present.dtype == np.bool_
+    keys = scheme.keys(signatures)
+    assert keys.dtype == np.uint64
+    assert keys.ndim == 2
+    assert len(keys) == len(SAMPLE)
+    assert scheme.matches(signatures, signatures).dtype == np.bool_
+    assert scheme.estimate(signatures, signatures).dtype == np.float64
+    assert isinstance(scheme.name, str)
+    assert 0 < scheme.threshold <= 1
+    assert hash(scheme) == hash(replace(scheme))
+
+
+def test_matches_agrees_with_estimate(scheme):
+    left, right = all_pairs(scheme.sign(SAMPLE))
+    estimates = scheme.estimate(left, right)
+    assert scheme.matches(left, right).tolist() == (estimates >= scheme.threshold).tolist()
+    assert ((estimates >= 0) & (estimates <= 1)).all()
+
+
+def test_the_questions_do_not_care_for_the_order_of_a_pair(scheme):
+    left, right = all_pairs(scheme.sign(SAMPLE))
+    assert (scheme.estimate(left, right) == scheme.estimate(right, left)).all()
+    assert (scheme.matches(left, right) == scheme.matches(right, left)).all()
+
+
+def test_a_document_matches_its_copy_and_meets_it_everywhere(scheme):
+    signatures = scheme.sign(SAMPLE)
+    one, copy = signatures[:1], signatures[-1:]
+    assert scheme.matches(one, copy).all()
+    assert scheme.estimate(one, copy).tolist() == [1.0]
+    assert (scheme.keys(one) == scheme.keys(copy)).all()
+
+
+def test_strangers_do_not_match(scheme):
+    signatures = scheme.sign(SAMPLE)
+    assert not scheme.matches(signatures[:1], signatures[3:4]).any()
+    assert not (scheme.keys(signatures[:1]) == scheme.keys(signatures[3:4])).any()
+
+
+def test_short_documents_have_no_signature_and_match_nothing_not_even_themselves(case):
+    signatures = case.scheme.sign([case.short, "", None, SAMPLE[0], case.short])
+    assert signatures.present.tolist() == [False, False, False, True, False]
+    left, right = all_pairs(signatures)
+    expected = np.zeros((5, 5), np.bool_)
+    expected[3, 3] = True
+    assert (case.scheme.matches(left, right) == expected.ravel()).all()
+    assert (case.scheme.estimate(left, right) == expected.ravel()).all()
+
+
+def test_no_documents(scheme):
+    nothing = scheme.sign([])
+    assert len(nothing) == 0
+    assert nothing.rows.shape[1] == scheme.sign(SAMPLE).rows.shape[1]
+    assert scheme.keys(nothing).shape == (0, scheme.keys(scheme.sign(SAMPLE)).shape[1])
+    assert scheme.matches(nothing, nothing).tolist() == []
+    assert scheme.estimate(nothing, nothing).tolist() == []
+    assert scheme.probability([]).tolist() == []
+
+
+# Recipes.
+
+
+def test_signatures_of_two_recipes_never_meet(case):
+    mine, foreign = case.scheme.sign(SAMPLE), case.other_recipe.sign(SAMPLE)
+    assert mine.recipe == case.scheme.recipe != foreign.recipe
+    questions: list[Callable[[], object]] = [
+        lambda: case.scheme.matches(mine, foreign),
+        lambda: case.scheme.matches(foreign, mine),
+        lambda: case.scheme.estimate(mine, foreign),
+        lambda: case.scheme.estimate(foreign, foreign),
+        lambda: case.scheme.keys(foreign),
+    ]
+    for question in questions:
+        with pytest.raises(RecipeMismatch) as caught:
+            question()
+        assert foreign.recipe in str(caught.value)
+
+
+def test_a_recipe_is_stable_and_tells_schemes_apart(case):
+    assert case.scheme.recipe == replace(case.scheme).recipe
+    recipes = [one.scheme.recipe for one in CASES.values()]
+    assert len({*recipes}) == len(recipes)
+
+
+# The same bits whatever the way.
+
+
+def rows_of(scheme, texts):
+    signatures = scheme.sign(texts)
+    return signatures.rows.tolist(), signatures.present.tolist()
+
+
+LONGER = [f"{text or ''} {' '.join(f'w{(n * m) % 97}' for m in range(n % 30))}" for n, text in enumerate(SAMPLE * 20)]
+
+
+def test_the_size_of_a_batch_changes_nothing(scheme, monkeypatch):
+    whole = rows_of(scheme, LONGER)
+    for size in (1, 300, 5000):
+        cut = partial(columns.batches, size=size)
+        monkeypatch.setattr("neardup.schemes.minhash.batches", cut)
+        assert rows_of(scheme, LONGER) == whole
+    one_by_one = [rows_of(scheme, [text]) for text in LONGER]
+    assert [rows[0] for rows, _ in one_by_one] == whole[0]
+    assert [present[0] for _, present in one_by_one] == whole[1]
+
+
+def test_the_order_of_documents_changes_nothing(scheme):
+    rows, present = rows_of(scheme, LONGER)
+    assert rows_of(scheme, LONGER[::-1]) == (rows[::-1], present[::-1])
+
+
+def test_threads_change_nothing(scheme):
+    whole = rows_of(scheme, LONGER)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: rows_of(scheme, LONGER), range(12))) == [whole] * 12
+
+
+# The law of errors.
+
+
+GRID = np.linspace(0, 1, 201)
+
+
+def test_probability_is_a_monotone_share(scheme):
+    curve = scheme.probability(GRID)
+    assert ((curve >= 0) & (curve <= 1)).all()
+    assert (np.diff(curve) >= -1e-12).all()
+    assert curve[0] == 0
+    assert curve[-1] == pytest.approx(1)
+
+
+def test_probability_of_one_number_is_a_number(scheme):
+    assert np.ndim(scheme.probability(0.5)) == 0
+    assert [float(scheme.probability(share)) for share in (0.3, 0.9)] == scheme.probability([0.3, 0.9]).tolist()
+
+
+def pairs_of(random, number, size, shared):
+    """Pairs of texts of *size* distinct words each of which *shared* are common: resemblance known for single words."""
+    left, right = [], []
+    for _ in range(number):
+        numbers = random.choice(10**6, 2 * size - shared, replace=False)
+        left.append(" ".join(f"w{n}" for n in numbers[:size]))
+        right.append(" ".join(f"w{n}" for n in numbers[size - shared :]))
+    return left, right
+
+
+SHINGLED = dict(shingle=1, permutations=64, threshold=0.6)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(**SHINGLED), MinHash(**SHINGLED, key=bytes(16)), MinHash(**SHINGLED, bag=True)])
+@pytest.mark.parametrize(("size", "shared"), [(1000, 667), (1000, 720), (1000, 750), (1000, 780), (1000, 850)])
+def test_match_rates_of_long_texts_follow_the_law(scheme, size, shared):
+    """Many more features than minima: within four standard errors of the curve."""
+    number, true = 400, shared / (2 * size - shared)
+    left, right = pairs_of(np.random.default_rng(shared), number, size, shared)
+    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
+    law = scheme.probability(true)
+    error = np.sqrt(max(law * (1 - law), 0.25 / number) / number)
+    slack = 0.03 if abs(true - scheme.threshold) < 0.1 else 0.01  # the spread lies a little below the law
+    assert abs(rate - law) <= 4 * error + slack
+
+
+@pytest.mark.parametrize(("size", "shared"), [(8, 4), (12, 8), (20, 17), (30, 20), (30, 26), (60, 50)])
+def test_match_rates_of_short_texts_are_at_least_as_good_as_the_law(size, shared):
+    """The curve of short texts is steeper: nearer to 0 below the threshold, nearer to 1 above it."""
+    scheme = MinHash(**SHINGLED)
+    number, true = 400, shared / (2 * size - shared)
+    left, right = pairs_of(np.random.default_rng(size), number, size, shared)
+    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
+    law = scheme.probability(true)
+    error = 4 * np.sqrt(max(law * (1 - law), 0.25 / number) / number)
+    assert rate >= law - error if true >= scheme.threshold else rate <= law + error
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize(("size", "shared"), [(20, 15), (100, 75), (1000, 750)])
+def test_keys_let_pairs_at_the_threshold_meet_with_the_stated_recall(recall, size, shared):
+    scheme = MinHash(shingle=1, permutations=64, threshold=0.6, recall=recall)
+    assert shared / (2 * size - shared) == scheme.threshold
+    number = 400
+    left, right = pairs_of(np.random.default_rng(size), number, size, shared)
+    met = (scheme.keys(scheme.sign(left)) == scheme.keys(scheme.sign(right))).any(axis=1).mean()
+    assert scheme.layout.meeting_probability(0.6) >= recall
+    assert met >= recall - 4 * np.sqrt(recall * (1 - recall) / number)
+
+
+def test_keys_of_a_checksum_are_complete_for_its_rule():
+    scheme = Checksum(fields=BODY)
+    signatures = scheme.sign(LONGER)
+    left, right = all_pairs(signatures)
+    shared = (scheme.keys(left) == scheme.keys(right)).any(axis=1) & left.present & right.present
+    assert (shared == scheme.matches(left, right)).all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
+def test_distant_pairs_seldom_meet(share):
+    """Candidates are worth comparing: the law of the bands holds below the threshold too."""
+    scheme = MinHash(shingle=1, permutations=128, threshold=0.8)
+    size = 1000
+    shared = round(2 * size * share / (1 + share))
+    left, right = pairs_of(np.random.default_rng(4), 400, size, shared)
+    met = (scheme.keys(scheme.sign(left)) == scheme.keys(scheme.sign(right))).any(axis=1).mean()
+    law = scheme.layout.meeting_probability(shared / (2 * size - shared))
+    assert 400 * met <= 400 * law + 4 * np.sqrt(400 * law) + 8  # the last term for counts of a few
+
+
+# Errors on their way between processes.
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ParameterError("threshold", 2, "must be at most 1"),
+        RecipeMismatch("0123", "4567"),
+        DataError("column 'text'", "holds int64"),
+        OutputError("/dev/full", "no space is left"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_survive_pickling(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert again.args == error.args
+    assert vars(again) == vars(error)
+    assert isinstance(again, NeardupError)
+
+
+def test_an_error_raised_by_a_scheme_survives_pickling():
+    with pytest.raises(RecipeMismatch) as caught:
+        MinHash().keys(MinHash(seed=2).sign(SAMPLE))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from batches import text_batch
+
+from neardup.model.arrays import TextBatch
+from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, abbreviations
+from neardup.text.tokenizer import _segments
+
+
+def parts(text, *, sentences):
+    batch = TextBatch(*text_batch([text]))
+    cuts = _segments(batch, sentences=sentences).cuts.tolist()
+    return [batch.data[begin:end].tobytes().decode().strip() for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["One sentence."],
+        ["One.", "Two."],
+        ["One!", "Two?", "Three"],
+        ["Really?!", "Yes."],
+        ["No!!!", "Yes..."],
+        # Abbreviations and initials.
+        ["Dr. Watson met Mr. Holmes.", "They left."],
+        ["It is J. R. R. Tolkien.", "He wrote."],
+        ["The U.S. Senate met.", "It voted."],
+        ["Fruit, e.g. Apples, is good.", "Eat it."],
+        ["Apples, pears, etc. Are good.", "Eat them."],
+        ["See St. Paul.", "Go."],
+        ["DR. WATSON SPOKE.", "THEY LEFT."],
+        ["Das sind z.B. Äpfel usw. Oder nicht.", "Ja."],
+        # Words that only look like abbreviations.
+        ["Aquí está.", "Luego sale."],
+        ["I can't.", "You can."],
+        ["I can’t.", "You can."],
+        ["A foodr.", "Then."],
+        # Numbers.
+        ["It costs 3.14 or 1.000,50 in all.", "Pay."],
+        ["See No. 5 and fig. 3 on p. 12.", "Then stop."],
+        ["He said no.", "Then he left."],
+        ["It was chapter 5.", "Then came 6."],
+        ["In 1999.", "2000 came."],
+        # Lower case goes on.
+        ["He asked why? and then left.", "She stayed."],
+        ["Wait... what is it?", "Nothing."],
+        ["Wait… what is it?", "Nothing…", "Or not."],
+        # Quotes and brackets.
+        ['He said "Go."', "She went."],
+        ["He said “Go!”", "“Why?”", "She went."],
+        ["(It rained.)", "Then it snowed."],
+        ["[It rained.]", "{Then.}", "»So.«"],
+        ["“Go!” he said.", "She went."],
+        # Names with full stops inside.
+        ["Visit www.example.com for more.", "Or https://example.org/a.b?c=d.E now."],
+        ["Python3.11 is out.", "Use it."],
+        # Scripts that put no space behind a full stop.
+        ["我爱你。", "你呢？", "好！", "再见"],
+        ["他说：「好。」", "然后走了。"],
+        ["यह है।", "वह है।"],
+        ["هل هذا؟", "نعم۔", "لا"],
+    ],
+    ids=" | ".join,
+)
+def test_sentences(expected):
+    between = "" if any(mark in "".join(expected) for mark in "。？」") else " "
+    assert parts(between.join(expected), sentences=True) == expected
+    assert parts("\n".join(expected), sentences=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a heading\n\nA paragraph", ["a heading", "A paragraph"]),
+        ("a heading\n\nand more", ["a heading", "and more"]),
+        ("a heading\n \t\nand more", ["a heading", "and more"]),
+        ("a heading\r\n\r\nand more", ["a heading", "and more"]),
+        ("a heading\r\rand more", ["a heading", "and more"]),
+        ("a heading\u2029and more", ["a heading", "and more"]),
+        ("a line\ngoes on", ["a line\ngoes on"]),
+        ("a line\r\ngoes on", ["a line\r\ngoes on"]),
+        ("a line\u2028goes on", ["a line\u2028goes on"]),
+        ("Dr.\nWatson", ["Dr.\nWatson"]),
+        ("Dr.\n\nWatson", ["Dr.", "Watson"]),
+        ("why?\nbecause", ["why?\nbecause"]),
+        ("End.Begin", ["End.Begin"]),
+        ("  Spaces.   Around.  ", ["Spaces.", "Around."]),
+        ("End.\u3000Begin.\xa0Again.", ["End.", "Begin.", "Again."]),
+        ("", []),
+        ("...", ["..."]),
+    ],
+    ids=repr,
+)
+def test_line_breaks(text, expected):
+    assert parts(text, sentences=True) == expected
+
+
+@pytest.mark.parametrize(
+    "ending", ["\n", "\r", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029"], ids=lambda ending: ascii(ending).strip("'")
+)
+def test_lines(ending):
+    text = ending.join(["one", "Two. Three", "", "four", ""])
+    found = [part for part in parts(text, sentences=False) if part.strip()]
+    assert found == ["one", "Two. Three", "four"]
+
+
+def test_the_lists_are_packed_first_letter_lowest():
+    packed = abbreviations()
+    assert packed.always.dtype == packed.before_numbers.dtype == np.uint64
+    unpacked = [int(word).to_bytes(8, "little").rstrip(b"\0").decode() for word in packed.always]
+    assert unpacked == ABBREVIATIONS.split()
+    assert len(packed.before_numbers) == len(BEFORE_NUMBERS.split())
+
+
+@pytest.mark.parametrize("words", [ABBREVIATIONS, BEFORE_NUMBERS], ids=["always", "before numbers"])
+def test_the_lists_hold_what_the_kernel_can_find(words):
+    for word in words.split():
+        assert word.isascii()
+        assert word.isalpha()
+        assert word.islower()
+        assert 1 <= len(word) <= 8
+    assert len({*words.split()}) == len(words.split())
