@@ -95,7 +95,7 @@ def run_console(block: Block, where: str) -> None:
         if program == "make":
             targets = {word for word in arguments if not word.startswith("-") and "=" not in word}
             assert targets <= MAKE_TARGETS, f"{where}: no such target in {command.words}"
-        elif program == "neardup":
+        elif program in {"neardup", ".venv/bin/neardup"}:
             assert not SHELL_OPERATORS & set(arguments), f"{where}: no shell runs {command.words}"
             run_neardup(command, where)
         else:
@@ -105,7 +105,7 @@ def run_console(block: Block, where: str) -> None:
 def run_neardup(command: Command, where: str) -> None:
     environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "120", "PYTHONUTF8": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", *command.words],
+        [sys.executable, "-m", "neardup", *command.words[1:]],
         check=False,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -1,3 +1,7 @@
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from batches import folded, lists
@@ -47,6 +51,25 @@ def test_starts_point_at_the_words():
     found, starts = np.empty(64, np.uint64), np.empty(64, np.int64)
     count = tokens.words(target, bounds, np.array(KEY, np.uint64), False, found, np.empty(4, np.int64), starts)  # noqa: FBT003 - a kernel takes positions
     assert [target[start : start + 3].tobytes() for start in starts[:count]] == [b"one", b"two", b"thr"]
+
+
+def test_siphash_published_vector():
+    """SipHash-1-3 of nothing under the key bytes 0 .. 15, as published, the lowest byte first."""
+    nothing = np.empty(0, np.uint8)
+    assert siphash13(b"", *KEY).to_bytes(8, "little").hex() == "dcc40f055801acab"
+    assert int(tokens.sip_bytes(nothing, np.uint64(KEY[0]), np.uint64(KEY[1]))) == siphash13(b"", *KEY)
+
+
+@pytest.mark.skipif(sys.hash_info.algorithm != "siphash13", reason="this Python hashes bytes in another way")
+def test_siphash_is_the_interpreters():
+    """CPython hashes bytes by SipHash-1-3, under the key 0 where its seed is 0."""
+    code = "print([hash(bytes(range(length))) % 2**64 for length in range(1, 40)])"
+    command = [sys.executable, "-c", code]
+    printed = subprocess.run(command, env={"PYTHONHASHSEED": "0"}, check=True, capture_output=True, text=True).stdout
+    raw = [bytes(range(length)) for length in range(1, 40)]
+    assert [siphash13(data, 0, 0) for data in raw] == json.loads(printed)
+    zero = np.uint64(0)
+    assert [int(tokens.sip_bytes(np.frombuffer(data, np.uint8).copy(), zero, zero)) for data in raw] == json.loads(printed)
 
 
 def test_siphash_vector():

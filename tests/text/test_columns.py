@@ -99,7 +99,7 @@ PAGES = pa.table({"text": ["one", "two"], "id": [1, 2]})
 
 @pytest.mark.parametrize(
     "make",
-    [lambda t: t, lambda t: t.to_batches()[0], lambda t: t.to_reader(), OnlyStream],
+    [lambda t: t, lambda t: pa.RecordBatch.from_pylist(t.to_pylist(), t.schema), lambda t: t.to_reader(), OnlyStream],
     ids=["table", "batch", "reader", "stream"],
 )
 @pytest.mark.parametrize("rows", [2, 0])
