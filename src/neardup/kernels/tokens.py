@@ -10,7 +10,7 @@ Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bern
 import numpy as np
 from numba import njit
 
-from neardup.kernels.compile import kernel, trailing_zeros, word_at
+from neardup.kernels.compile import filled_at, kernel, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 SPACE = 0x20  # the letter between two words
@@ -20,8 +20,6 @@ _MULTIPLIER = np.uint64(MULTIPLIER)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _LOW_BITS = np.uint64(0x0101010101010101)
 _HIGH_BITS = np.uint64(0x8080808080808080)
-_REST = np.uint64(0x7F7F7F7F7F7F7F7F)
-_GATHER = np.uint64(0x0102040810204080)
 
 
 @njit(nogil=True)
@@ -131,17 +129,6 @@ def sip_bytes(data, key0, key1):
     return _sip_end(v0, v1, v2, v3)
 
 
-@njit(nogil=True)
-def _filled(folded, base):
-    """Give one bit for each of 64 bytes: whether it is part of a word."""
-    mask = _ZERO
-    for part in range(8):
-        word = word_at(folded, base + 8 * part)
-        filled = (((word & _REST) + _REST) | word) & _HIGH_BITS
-        mask |= (((filled >> np.uint64(7)) * _GATHER) >> np.uint64(56)) << np.uint64(8 * part)
-    return mask
-
-
 @kernel
 def words(folded, bounds, key, keyed, tokens, offsets, starts):
     """Hash every word of a folded batch.
@@ -158,7 +145,7 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
         end = bounds[document + 1]
         before = _ZERO
         while base < end:
-            mask = _filled(folded, base)
+            mask = filled_at(folded, base)
             if end - base < 64:
                 mask &= (_ONE << np.uint64(end - base)) - _ONE
             begins = mask & ~((mask << _ONE) | before)

@@ -65,9 +65,11 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
 
 
 def _from_strings(texts: list[Any], name: str) -> pa.Array:
-    for position, text in enumerate(texts):
-        if text is not None and not isinstance(text, str):
-            raise DataError(f"text {position} of {name!r}", f"is a {type(text).__name__}, but must be a str or None")
+    strange = {kind for kind in set(map(type, texts)) if not issubclass(kind, str | None)}
+    if strange:
+        position = next(place for place, text in enumerate(texts) if type(text) in strange)
+        rule = f"is a {type(texts[position]).__name__}, but must be a str or None"
+        raise DataError(f"text {position} of {name!r}", rule)
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError:
