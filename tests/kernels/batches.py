@@ -1,5 +1,7 @@
 """Batches for kernels, made of lists."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from neardup.kernels import folding
@@ -15,7 +17,7 @@ def ragged(segments, dtype=np.uint64):
 
 
 def lists(values, offsets):
-    return [values[begin:end].tolist() for begin, end in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [values[begin:end].tolist() for begin, end in pairwise(offsets)]
 
 
 def text_batch(texts):

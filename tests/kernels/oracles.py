@@ -1,5 +1,6 @@
 """The kernels' definitions in plain Python: code points, integers and lists."""
 
+import itertools
 import re
 import unicodedata
 
@@ -172,4 +173,4 @@ def sentences(text, abbreviations, before_numbers):
             if stop[1] != "." or not _holds_back(before, following, abbreviations, before_numbers):
                 edges.add(space.end())
     cuts = sorted(edges)
-    return [text[begin:end] for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [text[begin:end] for begin, end in itertools.pairwise(cuts)]

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,10 +57,8 @@ def test_by_rank_groups_what_each_rank_is_in(memberships):
 def proposed(arrays, asking, seen, capacity):
     bounds = np.full(len(asking) + 1, -1, np.int64)
     candidates = np.full(capacity, -1, np.int32)
-    done, missed = buckets.propose(
-        np.array(asking, np.int32), *arrays.values(), seen, bounds, candidates
-    )
-    found = [candidates[begin:end].tolist() for begin, end in zip(bounds[:done], bounds[1 : done + 1], strict=True)]
+    done, missed = buckets.propose(np.array(asking, np.int32), *arrays.values(), seen, bounds, candidates)
+    found = [candidates[begin:end].tolist() for begin, end in itertools.pairwise(bounds[: done + 1])]
     return done, missed, found
 
 

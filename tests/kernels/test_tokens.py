@@ -49,7 +49,7 @@ def test_words_of_every_length(length):
 def test_starts_point_at_the_words():
     target, bounds = folded(["one  two", "", "three"])
     found, starts = np.empty(64, np.uint64), np.empty(64, np.int64)
-    count = tokens.words(target, bounds, np.array(KEY, np.uint64), False, found, np.empty(4, np.int64), starts)  # noqa: FBT003 - a kernel takes positions
+    count = tokens.words(target, bounds, np.array(KEY, np.uint64), False, found, np.empty(4, np.int64), starts)
     assert [target[start : start + 3].tobytes() for start in starts[:count]] == [b"one", b"two", b"thr"]
 
 
@@ -69,7 +69,9 @@ def test_siphash_is_the_interpreters():
     raw = [bytes(range(length)) for length in range(1, 40)]
     assert [siphash13(data, 0, 0) for data in raw] == json.loads(printed)
     zero = np.uint64(0)
-    assert [int(tokens.sip_bytes(np.frombuffer(data, np.uint8).copy(), zero, zero)) for data in raw] == json.loads(printed)
+    assert [int(tokens.sip_bytes(np.frombuffer(data, np.uint8).copy(), zero, zero)) for data in raw] == json.loads(
+        printed
+    )
 
 
 def test_siphash_vector():

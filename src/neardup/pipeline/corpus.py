@@ -227,7 +227,9 @@ class _Run:
         self._progress("compare", number, number)
         if self._policy.gather == "components":
             matched = represented(parents)
-        return _Decided(matched, candidates, matcher.compared, buckets.not_compared)
+        signed = int(signatures.present.sum())
+        pairs_left = signed * (signed - 1) // 2 - candidates  # a pair passed over in several buckets counts in each
+        return _Decided(matched, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
 
     def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
         scheme, verify = self._scheme, self._policy.verify

@@ -12,7 +12,14 @@ from neardup.model.policy import Policy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a run did, in numbers."""
+    """What a run did, in numbers.
+
+    ``documents`` = ``kept`` + ``exact`` + ``near``: dropped are those equal byte by byte to the kept one,
+    and those that are not. ``empty`` documents hold nothing but white space, ``too_short`` ones have no
+    signature for another reason; ``duplicate_ids`` counts documents whose id an earlier one has.
+    ``candidates`` pairs were proposed and ``compared`` of them verified; ``not_compared`` pairs at
+    most shared a key and were passed over, because very many documents share it.
+    """
 
     documents: int
     kept: int
