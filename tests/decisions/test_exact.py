@@ -23,7 +23,9 @@ def first_equal(documents, order):
     return [by_rank.index(document) if document else rank for rank, document in enumerate(by_rank)]
 
 
-@given(st.lists(st.lists(st.sampled_from([1, 10, 100, 1000]).map(lambda n: n << 40), max_size=3), max_size=10), st.data())
+@given(
+    st.lists(st.lists(st.sampled_from([1, 10, 100, 1000]).map(lambda n: n << 40), max_size=3), max_size=10), st.data()
+)
 def test_leaders_are_the_best_ranked_equals(documents, data):
     """Where digests tell sets apart: what has the same sum here has the same members."""
     documents = [sorted(document) for document in documents]

@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-import networkx
+import networkx as nx
 import numpy as np
 import pytest
 from batches import ragged
@@ -30,11 +30,11 @@ def greedy(sets, threshold):
 
 
 def components(sets, threshold):
-    graph = networkx.Graph()
+    graph = nx.Graph()
     graph.add_nodes_from(range(len(sets)))
     pairs = [(a, b) for b in range(len(sets)) for a in range(b)]
     graph.add_edges_from((a, b) for a, b in pairs if resembles(sets[a], sets[b], threshold))
-    best = {member: min(group) for group in networkx.connected_components(graph) for member in group}
+    best = {member: min(group) for group in nx.connected_components(graph) for member in group}
     return [-1 if best[member] == member else best[member] for member in range(len(sets))]
 
 
@@ -128,7 +128,9 @@ def test_the_best_ranked_match_wins_even_if_another_is_closer():
 
 
 def test_nothing_proposed_nothing_compared(make):
-    block = SimpleNamespace(asking=np.empty(0, np.int32), bounds=np.zeros(1, np.int64), candidates=np.empty(0, np.int32))
+    block = SimpleNamespace(
+        asking=np.empty(0, np.int32), bounds=np.zeros(1, np.int64), candidates=np.empty(0, np.int32)
+    )
     matcher = make([[1], [1]], 0.5)
     matched = np.full(2, -1, np.int64)
     matcher.settle(block, matched)

@@ -1,3 +1,4 @@
+import itertools
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from math import isnan
@@ -20,14 +21,18 @@ def ranked(keep, lengths, values=None):
 def by_value(keep, values, kind=None, chunks=1):
     array = pa.array(values, kind)
     cuts = np.linspace(0, len(values), chunks + 1).astype(int)
-    parts = [array[begin:end] for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    parts = [array[begin:end] for begin, end in itertools.pairwise(cuts)]
     return ranked(keep, [0] * len(values), pa.chunked_array(parts, array.type))
+
+
+def is_missing(value):
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
 def defined(values, *, descending):
     """Best first, missing values last, ties in order of position."""
-    there = [place for place, value in enumerate(values) if value is not None and not (value != value)]  # noqa: PLR0124 - NaN
-    there.sort(key=lambda place: values[place], reverse=False)
+    there = [place for place, value in enumerate(values) if not is_missing(value)]
+    there.sort(key=lambda place: values[place])
     if descending:
         best = sorted({values[place] for place in there}, reverse=True)
         there = [place for value in best for place in there if values[place] == value]

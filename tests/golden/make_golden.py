@@ -23,9 +23,18 @@ TEXTS = {
     "case": "STRASSE Stra\u00dfe \u1f48\u0394\u03a5\u03a3\u03a3\u0395\u038e\u03a3 \u0130stanbul \u01c5",
     "compatibility": "\ufb01ne \uff26ull \u2460 \u33a1 \u210cello world",
     "CJK": "\u6211\u7231\u5317\u4eac\u5929\u5b89\u95e8\u3002\u6771\u4eac\u30bf\u30ef\u30fc\u306b\u884c\u304f\u3002",
-    "Thai": "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e0a\u0e32\u0e27\u0e42\u0e25\u0e01 \u0e20\u0e32\u0e29\u0e32\u0e44\u0e17\u0e22",
-    "Cyrillic": "\u0421\u044a\u0435\u0448\u044c \u0436\u0435 \u0435\u0449\u0451 \u044d\u0442\u0438\u0445 \u043c\u044f\u0433\u043a\u0438\u0445 \u0431\u0443\u043b\u043e\u043a",
-    "emoji": "so \U0001f600 many \U0001f468\u200d\U0001f469\u200d\U0001f467 little \u2764\ufe0f faces \U0001f1ee\U0001f1f8 here",
+    "Thai": (
+        "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e0a\u0e32\u0e27\u0e42\u0e25\u0e01 \u0e20\u0e32\u0e29\u0e32"
+        "\u0e44\u0e17\u0e22"
+    ),
+    "Cyrillic": (
+        "\u0421\u044a\u0435\u0448\u044c \u0436\u0435 \u0435\u0449\u0451 \u044d\u0442\u0438\u0445 \u043c\u044f"
+        "\u0433\u043a\u0438\u0445 \u0431\u0443\u043b\u043e\u043a"
+    ),
+    "emoji": (
+        "so \U0001f600 many \U0001f468\u200d\U0001f469\u200d\U0001f467 little \u2764\ufe0f faces"
+        " \U0001f1ee\U0001f1f8 here"
+    ),
     "lines": "The first line\nis short.\r\nDr. Watson came. He left!\n\nThe running houses were walking",
     "repeats": "to be or not to be to be or not to be to be or not",
     "invalid": "one two\ud800three four five",
@@ -42,9 +51,7 @@ SCHEMES = {
         analysis=Analysis(stem="english", stop_words=("the", "of"), min_length=3), permutations=16, recall=0.9
     ),
     "NFKC": MinHash(analysis=Analysis(normalization="NFKC"), shingle=2, permutations=16, recall=0.9),
-    "as it is": MinHash(
-        analysis=Analysis(normalization=None, fold_case=False), shingle=2, permutations=16, recall=0.9
-    ),
+    "as it is": MinHash(analysis=Analysis(normalization=None, fold_case=False), shingle=2, permutations=16, recall=0.9),
     "bag": MinHash(bag=True, shingle=2, permutations=16, recall=0.9),
     "seed": MinHash(seed=2**64 - 1, permutations=16, recall=0.9),
     "keyed": MinHash(key=KEY, permutations=16, recall=0.9),

@@ -1,11 +1,10 @@
 """The promises every scheme keeps, whatever it is made of. A new scheme is one more line in ``CASES``."""
 
 import pickle
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,6 +21,9 @@ from neardup import (
     RecipeMismatch,
 )
 from neardup.text import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BODY = (Field(name="body"),)
 WHOLE = (Field(name="body", required=False),)
@@ -227,10 +229,12 @@ def pairs_of(random, number, size, shared):
     return left, right
 
 
-SHINGLED = dict(shingle=1, permutations=64, threshold=0.6)
+SHINGLED = {"shingle": 1, "permutations": 64, "threshold": 0.6}
 
 
-@pytest.mark.parametrize("scheme", [MinHash(**SHINGLED), MinHash(**SHINGLED, key=bytes(16)), MinHash(**SHINGLED, bag=True)])
+@pytest.mark.parametrize(
+    "scheme", [MinHash(**SHINGLED), MinHash(**SHINGLED, key=bytes(16)), MinHash(**SHINGLED, bag=True)]
+)
 @pytest.mark.parametrize(("size", "shared"), [(1000, 667), (1000, 720), (1000, 750), (1000, 780), (1000, 850)])
 def test_match_rates_of_long_texts_follow_the_law(scheme, size, shared):
     """Many more features than minima: within four standard errors of the curve."""
@@ -301,7 +305,7 @@ def test_distant_pairs_seldom_meet(share):
     ids=lambda error: type(error).__name__,
 )
 def test_errors_survive_pickling(error):
-    again = pickle.loads(pickle.dumps(error))
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was pickled a moment ago
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert again.args == error.args
@@ -312,5 +316,5 @@ def test_errors_survive_pickling(error):
 def test_an_error_raised_by_a_scheme_survives_pickling():
     with pytest.raises(RecipeMismatch) as caught:
         MinHash().keys(MinHash(seed=2).sign(SAMPLE))
-    again = pickle.loads(pickle.dumps(caught.value))
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - what was pickled a moment ago
     assert str(again) == str(caught.value)

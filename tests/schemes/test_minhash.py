@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from oracles import EMPTY, sketch
 
 from neardup import Analysis, DataError, MinHash, ParameterError
-from neardup.schemes.minhash import _least_count, _rounds
 from neardup.model.recipe import Hashing
+from neardup.schemes.minhash import _least_count, _rounds
 
 KEY = bytes(range(16))
 TEXTS = st.lists(st.none() | st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join), max_size=4)
@@ -54,8 +54,7 @@ def test_texts_and_features_are_signed_alike():
     by_text, by_features = scheme.sign(texts), scheme.sign(scheme.features(texts))
     assert (by_text.rows == by_features.rows).all()
     assert (by_text.present == by_features.present).all()
-    features = scheme.features(texts)
-    picked = scheme.sign_segments(features.values, features.offsets[[3, 0]], features.offsets[[4, 1]])
+    picked = scheme.sign_at(Corpus(scheme.features(texts), None), np.array([3, 0]))
     assert (picked.rows == by_text.rows[[3, 0]]).all()
 
 
@@ -191,9 +190,7 @@ def test_the_floor_misses_as_few_as_it_says(threshold, recall):
     lowest = round(scheme.floor * 128)
     below = 1 - MinHash(permutations=128, threshold=max(scheme.floor, 1e-9), recall=0.5).probability(threshold)
     assert below <= (1 - recall) / 10
-    above = sum(
-        math.comb(128, k) * threshold**k * (1 - threshold) ** (128 - k) for k in range(lowest + 1)
-    )
+    above = sum(math.comb(128, k) * threshold**k * (1 - threshold) ** (128 - k) for k in range(lowest + 1))
     assert above > (1 - recall) / 10 or threshold == 1.0  # one count more would miss too many
     assert scheme.floor <= threshold
 
@@ -227,7 +224,7 @@ def test_signatures_are_chosen_by_position_slice_and_flag():
 
 def test_a_scheme_survives_pickling():
     scheme = MinHash(key=KEY, threshold=0.7)
-    again = pickle.loads(pickle.dumps(scheme))
+    again = pickle.loads(pickle.dumps(scheme))  # noqa: S301 - what was pickled a moment ago
     assert again == scheme
     assert again.recipe == scheme.recipe
 

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -173,10 +175,10 @@ def test_what_is_no_text_is_a_data_error_that_names_the_column(texts):
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.lists(st.integers(0, 30), max_size=3))
 def test_batches_are_cut_as_documented(lengths, size, cuts):
-    """Whole documents in order, never more than *size* bytes but for a document by itself, and no smaller than need be."""
+    """Whole documents in order; more than *size* bytes only for a document by itself; no smaller than need be."""
     texts = [chr(97 + place % 26) * length for place, length in enumerate(lengths)]
     edges = sorted({0, len(texts), *(min(cut, len(texts)) for cut in cuts)})
-    chunks = [pa.array(texts[a:b], pa.string()) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    chunks = [pa.array(texts[a:b], pa.string()) for a, b in itertools.pairwise(edges)]
     column = pa.chunked_array(chunks, pa.string())
     found = list(batches(column, size))
     assert contents(column, size) == [text.encode() for text in texts]

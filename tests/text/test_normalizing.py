@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters that look like others are the point
 import unicodedata
 
 import numpy as np
@@ -10,7 +11,9 @@ from neardup.model.arrays import TextBatch
 from neardup.text.normalizing import normalized
 
 FORMS = ["NFC", "NFKC"]
-TEXTS = st.lists(st.one_of(st.text(max_size=30), st.text(alphabet="eÅ\u0301\u0323ﬁＦ가\u1100\u1161 ", max_size=20)), max_size=5)
+TEXTS = st.lists(
+    st.one_of(st.text(max_size=30), st.text(alphabet="eÅ\u0301\u0323ﬁＦ가\u1100\u1161 ", max_size=20)), max_size=5
+)
 needs_unicode_14 = pytest.mark.skipif(
     unicodedata.unidata_version != "14.0.0", reason="the oracle is this Python's Unicode, the tables are 14.0"
 )

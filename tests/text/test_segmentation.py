@@ -1,3 +1,6 @@
+# ruff: noqa: RUF001 - letters that look like others are the point
+import itertools
+
 import numpy as np
 import pytest
 from batches import text_batch
@@ -10,7 +13,7 @@ from neardup.text.tokenizer import _segments
 def parts(text, *, sentences):
     batch = TextBatch(*text_batch([text]))
     cuts = _segments(batch, sentences=sentences).cuts.tolist()
-    return [batch.data[begin:end].tobytes().decode().strip() for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [batch.data[begin:end].tobytes().decode().strip() for begin, end in itertools.pairwise(cuts)]
 
 
 @pytest.mark.parametrize(

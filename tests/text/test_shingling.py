@@ -18,7 +18,9 @@ from neardup.text.columns import batches, text_column
 from neardup.text.shingling import FeatureBuffer, Shingling
 
 KEY = bytes(range(16))
-TEXTS = st.lists(st.none() | st.lists(st.sampled_from(["a", "b", "Ä", "你", "1", "-"]), max_size=12).map(" ".join), max_size=6)
+TEXTS = st.lists(
+    st.none() | st.lists(st.sampled_from(["a", "b", "Ä", "你", "1", "-"]), max_size=12).map(" ".join), max_size=6
+)
 CORPUS = [" ".join(f"w{(n * place) % 50}" for place in range(n % 40)) for n in range(200)]
 
 
@@ -59,7 +61,9 @@ def test_bags_count_each_document_for_itself():
     assert one[:2] == other
 
 
-@pytest.mark.parametrize("parameters", [{}, {"bag": True, "size": 2}, {"analysis": Analysis(unit="letter"), "size": 5}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"bag": True, "size": 2}, {"analysis": Analysis(unit="letter"), "size": 5}], ids=str
+)
 def test_batches_and_threads_change_nothing(parameters, monkeypatch):
     shingling = Shingling(**parameters)
     column = text_column(pa.chunked_array([CORPUS[:77], CORPUS[77:]]))

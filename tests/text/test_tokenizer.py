@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters that look like others are the point
 import threading
 import unicodedata
 from functools import partial
@@ -28,9 +29,10 @@ TEXTS = st.lists(
     st.one_of(
         st.text(max_size=40),
         st.text(alphabet="aAbßÉe\u0301你ก.!?\n 1", max_size=40),
-        st.lists(st.sampled_from(["The", "houses", "running.", "No.", "5", "\n", "ﬁsh", "e\u0301t\xe9", "你好。", "of"]), max_size=15).map(
-            " ".join
-        ),
+        st.lists(
+            st.sampled_from(["The", "houses", "running.", "No.", "5", "\n", "ﬁsh", "e\u0301t\xe9", "你好。", "of"]),
+            max_size=15,
+        ).map(" ".join),
     ),
     max_size=4,
 )
@@ -38,9 +40,7 @@ TEXTS = st.lists(
 
 def hasher(hashing):
     numbers = [int.from_bytes(hashing.derive("tokens", 16)[at : at + 8], "little") for at in (0, 8)]
-    return lambda word: (
-        siphash13(word.encode(), *numbers) if hashing.keyed else public_hash(word.encode(), numbers[0])
-    )
+    return lambda word: siphash13(word.encode(), *numbers) if hashing.keyed else public_hash(word.encode(), numbers[0])
 
 
 def chosen_words(text, analysis):
@@ -63,8 +63,10 @@ def expected_tokens(text, analysis, hashing):
         return [hashed(letter) for letter in " ".join(words(text, fold_case=analysis.fold_case))]
     if analysis.unit == "word":
         return [hashed(word) for word in chosen_words(text, analysis)]
-    cut = lines if analysis.unit == "line" else partial(
-        sentences, abbreviations={*ABBREVIATIONS.split()}, before_numbers={*BEFORE_NUMBERS.split()}
+    cut = (
+        lines
+        if analysis.unit == "line"
+        else partial(sentences, abbreviations={*ABBREVIATIONS.split()}, before_numbers={*BEFORE_NUMBERS.split()})
     )
     parts = [chosen_words(part, analysis) for part in cut(text)]
     return [sequence_hash([hashed(word) for word in part]) for part in parts if part]
@@ -140,14 +142,18 @@ def test_a_stop_word_is_a_single_word(word):
 def test_each_distinct_word_is_stemmed_once(monkeypatch):
     looked_up = []
     original = vocabulary.stems
-    monkeypatch.setattr(vocabulary, "stems", lambda words, language: looked_up.extend(words) or original(words, language))
+    monkeypatch.setattr(
+        vocabulary, "stems", lambda words, language: looked_up.extend(words) or original(words, language)
+    )
     tokenize = Tokenizer(Analysis(stem="english"), Hashing())
     for texts in (["running runs Running"] * 50, ["runs RUNS, walked"], ["", "walked"]):
         tokenize(TextBatch(*text_batch(texts)))
     assert sorted(looked_up) == [b"running", b"runs", b"walked"]
 
 
-CORPUS = [f"The {n}th house. Houses of {n % 7} running\nDr. Walker-{n} walked é{n} 你{chr(0x4E00 + n)}。" for n in range(400)]
+CORPUS = [
+    f"The {n}th house. Houses of {n % 7} running\nDr. Walker-{n} walked é{n} 你{chr(0x4E00 + n)}。" for n in range(400)
+]
 
 
 @pytest.mark.parametrize("unit", ["letter", "word", "line", "sentence"])

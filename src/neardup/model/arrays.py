@@ -46,6 +46,14 @@ class Features:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """What there is to sign of a collection: its features, and a table of the columns that a scheme may ask for."""
+
+    features: Features
+    fields: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Signatures:
     """One row of *rows* a document; *present* is false where a document has no signature."""
 

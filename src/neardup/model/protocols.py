@@ -1,10 +1,10 @@
 """The questions that every scheme answers."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy.typing as npt
 
-from neardup.model.arrays import Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.recipe import RecipeId
 
 Numbers = npt.NDArray[Any]
@@ -19,7 +19,11 @@ class Evidence(Protocol):
 
 
 class Scheme(Protocol):
-    """Turns documents into signatures, knows which of them match, and the law of its own errors."""
+    """Turns documents into signatures, knows which of them match, and the law of its own errors.
+
+    The four questions are ``sign``, ``keys``, ``matches`` and ``probability``; the rest is what the
+    pipeline needs to ask them of a whole corpus, and to say what it did.
+    """
 
     @property
     def name(self) -> str:
@@ -32,17 +36,40 @@ class Scheme(Protocol):
         ...
 
     @property
+    def rule(self) -> str:
+        """What reports call a verified match by its rule."""
+        ...
+
+    @property
     def threshold(self) -> float:
-        """The least resemblance that it calls a match."""
+        """The least estimate that it calls a match."""
+        ...
+
+    @property
+    def floor(self) -> float:
+        """The estimate below which a true match is as good as impossible; 0 spares no comparison."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it signs; none if it signs the features of the text."""
         ...
 
     @property
     def shingling(self) -> Evidence:
-        """The features that exact verification compares and evidence is measured on."""
+        """The features that evidence is measured on, and that it signs if it signs no columns."""
+        ...
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Give the same scheme at another threshold; ``ParameterError`` if it has none."""
         ...
 
     def sign(self, documents: Any) -> Signatures:
         """Give one signature a document."""
+        ...
+
+    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus."""
         ...
 
     def keys(self, signatures: Signatures) -> Words:
@@ -57,19 +84,19 @@ class Scheme(Protocol):
         """Estimate, row by row, the resemblance of two documents from their signatures."""
         ...
 
+    def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Numbers:
+        """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        ...
+
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely the rule says "match" at a true resemblance."""
         ...
 
 
-class PairEstimator(Protocol):
-    """A scheme whose estimate spares exact comparisons."""
+@runtime_checkable
+class FieldScheme(Scheme, Protocol):
+    """A scheme that signs columns: what is exact about it is the fields' content."""
 
-    @property
-    def floor(self) -> float:
-        """The estimate below which a true match is as good as impossible."""
-        ...
-
-    def estimate_pairs(self, signatures: Signatures, left: Positions, right: Positions) -> Numbers:
-        """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+    def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
+        """Say, pair by pair, whether two rows of a table have the same content in every field."""
         ...

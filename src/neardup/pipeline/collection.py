@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
-from neardup.schemes.checksum import BODY, Checksum
+from neardup.schemes.checksum import BODY
 from neardup.text.columns import text_column
 
 SLICE: Final = 1 << 14  # texts compared at a time
@@ -64,10 +64,10 @@ class Collection:
             same[part] = pc.fill_null(equal, fill_value=False).to_numpy(zero_copy_only=False)
         return same
 
-    def fields(self, scheme: Checksum) -> pa.Table:
-        """Give the scheme's columns; the text stands for ``BODY`` in a table without such a column."""
-        table = self.table.select([name for name in scheme.columns if name in self.table.column_names])
-        if BODY in scheme.columns and BODY not in table.column_names:
+    def fields(self, columns: tuple[str, ...]) -> pa.Table:
+        """Give these columns, where they are there; the text stands for ``BODY`` in a table without such a column."""
+        table = self.table.select([name for name in columns if name in self.table.column_names])
+        if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
 

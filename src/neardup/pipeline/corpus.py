@@ -1,7 +1,7 @@
 """The corpus moment: a collection in, decisions out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
@@ -14,19 +14,16 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.index.buckets import Buckets, Proposal
 from neardup.kernels.sets import digests
-from neardup.model.arrays import Features, Flags, Positions, Signatures, TextBatch, Words
-from neardup.model.errors import ParameterError
+from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.policy import Gather, Policy, Verify
+from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.collection import Collection
 from neardup.pipeline.result import Result, Summary, decisions_table
-from neardup.schemes.checksum import Checksum
 from neardup.schemes.minhash import MinHash
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
 Progress = Callable[[str, int, int], None]
-AnyScheme = MinHash | Checksum
-
 PART: Final = 4096  # documents signed together
 
 
@@ -35,7 +32,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     *,
     text: str = "text",
     id: str | None = "id",  # noqa: A002 - the word users know
-    scheme: AnyScheme | None = None,
+    scheme: Scheme | None = None,
     threshold: float | None = None,
     keep: str = "first",
     verify: Verify = "exact",
@@ -60,22 +57,16 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     is no collection of documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
-    scheme = _with_threshold(MinHash() if scheme is None else scheme, threshold)
+    chosen: Scheme = MinHash() if scheme is None else scheme
+    if threshold is not None:
+        chosen = chosen.with_threshold(threshold)
     collection = Collection.of(table_or_texts, text, id)
     with LocalEngine(threads) as engine:
-        return _Run(collection, scheme, policy, engine, progress or _silent).result()
+        return _Run(collection, chosen, policy, engine, progress or _silent).result()
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:
     return
-
-
-def _with_threshold(scheme: AnyScheme, threshold: float | None) -> AnyScheme:
-    if threshold is None:
-        return scheme
-    if isinstance(scheme, MinHash):
-        return replace(scheme, threshold=threshold)
-    raise ParameterError("threshold", threshold, "does not go with a checksum, which is equal or not")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,11 +112,11 @@ class _Run:
     """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
     def __init__(
-        self, collection: Collection, scheme: AnyScheme, policy: Policy, engine: LocalEngine, progress: Progress
+        self, collection: Collection, scheme: Scheme, policy: Policy, engine: LocalEngine, progress: Progress
     ) -> None:
         self._collection, self._scheme, self._policy = collection, scheme, policy
         self._engine, self._progress = engine, progress
-        self._fields = collection.fields(scheme) if isinstance(scheme, Checksum) else None
+        self._fields = collection.fields(scheme.columns) if scheme.columns else None
 
     def result(self) -> Result:
         values = self._collection.column(self._policy.field) if self._policy.field else None
@@ -133,7 +124,7 @@ class _Run:
         order = ranking(self._policy, shingled.lengths, values)
         leaders, empty = self._equals(shingled, order)
         heads = _Heads.of_leaders(leaders, order)
-        signatures = self._sign(shingled.features, heads.positions)
+        signatures = self._sign(Corpus(shingled.features, self._fields), heads.positions)
         sets = FeatureSets(shingled.features, heads.positions)
         decided = self._decide(sets, signatures)
         return self._report(order, empty, heads, signatures, sets, decided)
@@ -184,27 +175,19 @@ class _Run:
         leaders_by_content(contents, ranks.tolist(), leaders)
         return leaders, empty
 
-    def _sign(self, features: Features, positions: Positions) -> Signatures:
-        """Sign the documents at these positions."""
-        scheme = self._scheme
-        if isinstance(scheme, Checksum):
-            return scheme.sign(self._fields)[positions]
-        starts, ends = features.offsets[positions], features.offsets[positions + 1]
-        parts = [scheme.sign([])]
+    def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions, a part at a time."""
+        parts = []
         done = 0
+        size = PART if self._fields is None else max(1, len(positions))  # fields are signed all at once
+        slices = [slice(begin, begin + size) for begin in range(0, len(positions), size)] or [slice(0, 0)]
         self._progress("sign", 0, len(positions))
-        slices = (slice(begin, begin + PART) for begin in range(0, len(positions), PART))
-        for part in self._engine.map(
-            lambda part: scheme.sign_segments(features.values, starts[part], ends[part]), slices
-        ):
+        for part in self._engine.map(lambda part: self._scheme.sign_at(corpus, positions[part]), slices):
             parts.append(part)
             done += len(part)
             self._progress("sign", done, len(positions))
-        return Signatures(
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.present for part in parts]),
-            scheme.recipe,
-        )
+        rows = np.concatenate([part.rows for part in parts])
+        return Signatures(rows, np.concatenate([part.present for part in parts]), self._scheme.recipe)
 
     def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
         """Say which head is dropped for which. Heads are numbered from best to worst."""
@@ -235,20 +218,17 @@ class _Run:
         scheme, verify = self._scheme, self._policy.verify
         if verify == "none":
             return GivenMatches(lambda left, _: np.ones(len(left), np.bool_))
-        if isinstance(scheme, Checksum):
-            if verify == "estimate":
-                return GivenMatches(lambda left, right: scheme.matches(signatures[left], signatures[right]))
-            return GivenMatches(
-                lambda left, right: scheme.same_content(self._fields, sets.positions[left], sets.positions[right])
-            )
         if verify == "estimate":
             return GivenMatches(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.threshold)
+        if isinstance(scheme, FieldScheme):
+            fields, at = self._fields, sets.positions
+            return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
         return ExactResemblance(sets, scheme.threshold, parts=self._engine.parts, map=self._engine.map)
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
         """Spare exact comparisons: an estimate far below the threshold settles it."""
         scheme = self._scheme
-        if not isinstance(scheme, MinHash) or self._policy.verify != "exact" or not len(block.candidates):
+        if self._policy.verify != "exact" or scheme.floor <= 0 or not len(block.candidates):
             return block
         pairs = block.pairs
         holds = np.empty(len(pairs), np.bool_)
@@ -317,16 +297,14 @@ class _Run:
             "contains_kept": common.right_in_left,
         }
         equal = exact | (left == right)
-        rule = np.full(len(left), _RULES[verify], dtype=object)
+        rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
         if verify != "exact":
             for measure in measured.values():
                 measure[~equal] = np.nan
-        if verify == "estimate" and isinstance(scheme, MinHash):
+        if verify == "estimate":
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
-        if verify != "none" and isinstance(scheme, MinHash):
+        if verify != "none" and self._fields is None:  # equal fields are transitive, and their texts may differ
             rule[measured["resemblance"] < scheme.threshold] = "component"
-        if verify != "none" and isinstance(scheme, Checksum):
-            rule[:] = "checksum"
         for measure in measured.values():  # equals share everything, also where they are too short for a shingle
             measure[equal] = 1.0
         return {"rule": rule, **measured}
@@ -338,7 +316,7 @@ class _Run:
         return Overlap.joined(list(self._engine.map(lambda part: overlap(sets, left[part], right[part]), parts)))
 
 
-_RULES = {"exact": "resemblance", "estimate": "estimate", "none": "shared key"}
+_UNVERIFIED = {"estimate": "estimate", "none": "shared key"}
 
 
 def _is_blank(text: bytes | None) -> bool:

@@ -1,22 +1,27 @@
 """The corpus moment on files: read, decide, write what is kept, with the evidence beside it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, OutputRefused, require
 from neardup.model.policy import Gather, Policy, Verify
-from neardup.pipeline.corpus import AnyScheme, Progress, dedup
+from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus import Progress, dedup
 from neardup.pipeline.result import Result
-from neardup.schemes.checksum import BODY, Checksum
+from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, SetAside
 from neardup.sources.output import check_output, check_table, write_table
 from neardup.sources.read import MAX_BYTES, read
 
 AnyPath = str | os.PathLike[str]
+
+_ID: Final = "\0id"  # the ids' column, named as no field is: the field itself may rank documents by its numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +39,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     *,
     text: str = "text",
     id: str = "id",  # noqa: A002 - the field's name, as everywhere
-    scheme: AnyScheme | None = None,
+    scheme: Scheme | None = None,
     threshold: float | None = None,
     keep: str = "first",
     verify: Verify = "exact",
@@ -50,27 +55,29 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     """Deduplicate files: the kept records go to *out*, in the inputs' format, columns and order.
 
     *report* (``.parquet`` or ``.jsonl``) gets the decisions, *dropped* the removed records. ``None``
-    writes nothing. Outputs are checked before anything is read, appear only when complete, and
-    *out* last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
+    writes nothing. Outputs are checked before anything is read, must be different files, appear only
+    when complete, and *out* last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
     ``ParameterError``, ``DataError`` and ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
+    require(text != id, "id", id, "must be another field than the text")
+    _check_distinct({"out": out, "report": report, "dropped": dropped})
     for path in (out, dropped):
         if path is not None:
             check_output(path, inputs, force=force)
     if report is not None:
         check_table(report, inputs, force=force)
-    fields = scheme.columns if isinstance(scheme, Checksum) else ()
+    fields = scheme.columns if scheme is not None else ()
     columns = [*fields, *([policy.field] if policy.field else [])]
     documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=progress)
-    table: dict[str, Any] = {text: documents.texts, id: documents.ids}
+    table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
     for name in columns:
         if name not in table:
             _add_column(table, documents, name, literal=name != policy.field)
     result = dedup(
         pa.table(table),
         text=text,
-        id=id,
+        id=_ID,
         scheme=scheme,
         threshold=threshold,
         keep=keep,
@@ -86,6 +93,16 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     if out is not None:
         documents.write(out, result.kept, force=force)
     return FilesResult(result, documents.set_aside, documents)
+
+
+def _check_distinct(outputs: Mapping[str, AnyPath | None]) -> None:
+    """Refuse two outputs of one name, or one inside the other: the later would destroy the earlier."""
+    named = ((name, os.fspath(path)) for name, path in outputs.items() if path is not None)
+    places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
+    for (name, _, place), (other, path, second) in combinations(places, 2):
+        same = place == second or (place.exists() and second.exists() and place.samefile(second))
+        if same or place.is_relative_to(second) or second.is_relative_to(place):
+            raise OutputRefused(path, f"{other} must not go where {name} goes; give each output a path of its own")
 
 
 def _add_column(table: dict[str, Any], documents: Collection, name: str, *, literal: bool) -> None:

@@ -1,7 +1,7 @@
 """Document signatures as enterprise search has them: equal fields, equal documents."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.kernels import checksum as kernels
-from neardup.model.arrays import Flags, Positions, Signatures, TextBatch, Words, require_same_recipe
-from neardup.model.errors import DataError, require
+from neardup.model.arrays import (
+    AnyPositions,
+    Corpus,
+    Flags,
+    Positions,
+    Signatures,
+    TextBatch,
+    Words,
+    require_same_recipe,
+)
+from neardup.model.errors import DataError, ParameterError, require
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.columns import table_or_column, text_column, whole_batch
 from neardup.text.shingling import Shingling
@@ -54,7 +63,9 @@ class Checksum:
     key: bytes | None = field(default=None, repr=False)
 
     name = "checksum"
+    rule = "checksum"
     threshold = 1.0
+    floor = 0.0
 
     def __post_init__(self) -> None:
         holds = len(self.fields) > 0 and all(isinstance(part, Field) for part in self.fields)
@@ -103,10 +114,18 @@ class Checksum:
             kernels.add_field(batch.data, batch.offsets, ends, key, sums)
         return Signatures(sums.reshape(-1, 1), present, self.recipe)
 
-    def same_content(self, documents: Any, left: Positions, right: Positions) -> Flags:
+    def with_threshold(self, threshold: float) -> Self:
+        """Refuse: a checksum has no threshold."""
+        raise ParameterError("threshold", threshold, "does not go with a checksum, which is equal or not")
+
+    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus, from its fields."""
+        return self.sign(corpus.fields)[positions]
+
+    def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
         """Say, pair by pair, whether two documents have the same bytes in every field, up to its limit."""
         same = np.ones(len(left), np.bool_)
-        for part, column in _fields(documents, self._parts()):
+        for part, column in _fields(fields, self._parts()):
             batch, ends = _cut(part, column)
             equal = np.empty(len(left), np.bool_)
             kernels.equal_fields(batch.data, batch.offsets, ends, left, right, equal)
@@ -129,6 +148,12 @@ class Checksum:
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
         """Give 1 where the checksums are equal, else 0: a checksum knows no in-between."""
         return self.matches(left, right).astype(np.float64)
+
+    def estimate_pairs(
+        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
+    ) -> npt.NDArray[np.float64]:
+        """Give 1 where the checksums of documents ``left[i]`` and ``right[i]`` are equal, else 0."""
+        return self.estimate(signatures[left], signatures[right])
 
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely the rule says "match": 1 for equal fields; else ``2**-64``, here 0.

@@ -1,15 +1,24 @@
 """Broder's resemblance, estimated from minima."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, lgamma
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words, require_same_recipe
+from neardup.model.arrays import (
+    AnyPositions,
+    Corpus,
+    Features,
+    Flags,
+    Positions,
+    Signatures,
+    Words,
+    require_same_recipe,
+)
 from neardup.model.errors import DataError, require
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
@@ -45,6 +54,8 @@ class MinHash:
     bag: bool = False
 
     name = "minhash"
+    rule = "resemblance"
+    columns = ()
 
     def __post_init__(self) -> None:
         whole = isinstance(self.permutations, int) and self.permutations >= 8 and self.permutations % 8 == 0  # noqa: PLR2004
@@ -75,6 +86,10 @@ class MinHash:
         """The estimate that a pair at the threshold misses with probability ``(1 - recall) / 10`` at most."""
         return _floor(self.permutations, self.threshold, (1.0 - self.recall) / 10.0)
 
+    def with_threshold(self, threshold: float) -> Self:
+        """Give the same scheme at another threshold; its layout follows."""
+        return replace(self, threshold=threshold)
+
     def features(self, texts: Any) -> Features:
         """Hash the shingles of a text column."""
         return self.shingling.features(texts)
@@ -86,7 +101,7 @@ class MinHash:
         ``0xFFFFFFFF``. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self.sign_segments(documents.values, documents.offsets[:-1], documents.offsets[1:])
+            return self._sign_segments(documents.values, documents.offsets[:-1], documents.offsets[1:])
         column = text_column(documents)
         shingling = self.shingling
         rows = np.empty((len(column), self.permutations), np.uint32)
@@ -97,8 +112,13 @@ class MinHash:
             begin += len(batch)
         return self._signatures(rows)
 
-    def sign_segments(self, values: Words, starts: Positions, ends: Positions) -> Signatures:
-        """Sign documents whose features lie apart: document *d* has ``values[starts[d]:ends[d]]``."""
+    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus, from its features."""
+        return self._sign_segments(
+            corpus.features.values, corpus.features.offsets[positions], corpus.features.offsets[positions + 1]
+        )
+
+    def _sign_segments(self, values: Words, starts: Positions, ends: Positions) -> Signatures:
         rows = np.empty((len(starts), self.permutations), np.uint32)
         self._sketch(values, starts, ends, rows)
         return self._signatures(rows)

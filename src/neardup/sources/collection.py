@@ -18,6 +18,7 @@ from neardup.sources.output import check_target
 Mask = npt.NDArray[np.bool_]
 Advance = Callable[[int, float], None]  # which input, and how much of it is read, from 0 to 1
 
+DEFAULT_TEXT: Final = "text"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
 _SHOWN: Final = 40  # how many column names a message lists
 

@@ -90,6 +90,8 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     source = display(path)
     try:
         if path == STDIN:
+            if sys.stdin is None:
+                raise DataError(source, "it is closed")
             return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))
         with Path(path).open("rb") as file:
             about = os.fstat(file.fileno())

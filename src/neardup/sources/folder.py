@@ -21,6 +21,8 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, OutputError, require
 from neardup.sources.collection import (
+    DEFAULT_ID,
+    DEFAULT_TEXT,
     Advance,
     Collection,
     Mask,
@@ -35,6 +37,7 @@ from neardup.sources.output import temporary
 from neardup.text.html import visible_text
 
 _HTML: Final = (".html", ".htm", ".xhtml")
+_FIELDS: Final = ("size", "modified")
 _CHUNK: Final = 1 << 23  # bytes of text gathered into one array
 
 
@@ -54,6 +57,8 @@ class Folder(Collection):
     def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
         roots = [PurePath(os.path.realpath(path)).name for path in inputs]
         require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
+        for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
+            raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
         self._documents: list[_Document] = []
         gathered = _Gathered()
         set_aside: list[SetAside] = []
@@ -82,7 +87,7 @@ class Folder(Collection):
         elif name == "modified":
             column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
         else:
-            raise missing_field(", ".join(self.names), name, ("size", "modified"))
+            raise missing_field(", ".join(self.names), name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
 
     def _write(self, path: str, mask: Mask) -> None:

@@ -1,6 +1,7 @@
 """Writing results: refused early or complete, never partial."""
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ AnyPath = str | os.PathLike[str]
 _BUFFER: Final = 1 << 20
 _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
+_OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
+_STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def check_output(path: AnyPath, inputs: Sequence[AnyPath], *, force: bool) -> None:
@@ -41,6 +44,8 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
+        for source in paths:
+            _check_apart(path, source)  # as where standard output is appended to an input
         return
     found = kind(path)
     if wanted == FOLDER and found is not None:
@@ -56,6 +61,8 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -
     """Raise now what ``write_table`` to *path* would raise later; *inputs* are never overwritten."""
     path = os.fspath(path)
     if is_special(path):
+        for source in expand(inputs) if inputs else ():
+            _check_apart(path, source)
         return
     found = kind(path)
     if found is None or found.format not in _TABLES:
@@ -71,7 +78,7 @@ def output_kind(path: str, wanted: str) -> Kind:
 
 
 def is_special(path: str) -> bool:
-    """Say whether the path is a device or a pipe, written to as it is instead of being replaced.
+    """Say whether the path is a device, a pipe or a socket, written to as it is instead of being replaced.
 
     What ``/dev`` names counts even if it leads to a regular file, as ``/dev/stdout`` may.
     """
@@ -81,7 +88,8 @@ def is_special(path: str) -> bool:
         return False
     if stat.S_ISBLK(mode):
         raise OutputRefused(path, "it is a disk")
-    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or (path.startswith("/dev/") and stat.S_ISREG(mode))
+    stream = stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return stream or (path.startswith("/dev/") and stat.S_ISREG(mode))
 
 
 @contextmanager
@@ -96,7 +104,7 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
     path = os.fspath(path)
     try:
         if is_special(path):
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb", buffering=_BUFFER) as file:
+            with os.fdopen(_opened(path), "wb", buffering=_BUFFER) as file:
                 yield file
         else:
             yield from _replacing(Path(os.path.realpath(path)))
@@ -132,6 +140,13 @@ def temporary(path: Path) -> Path:
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     names = batch.schema.names
     return [dict(zip(names, row, strict=True)) for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
+
+
+def _opened(path: str) -> int:
+    """Open a device or pipe. What the process has open already keeps its place: others write there before and after."""
+    if found := _OPEN.fullmatch(path):
+        return os.dup(int(found[1]) if found[1] else _STANDARD[path])
+    return os.open(path, os.O_WRONLY | os.O_APPEND)
 
 
 def _replacing(target: Path) -> Iterator[BinaryIO]:

@@ -1,7 +1,7 @@
 """The command line: parse, one call, render.
 
 Exit codes: 0 done; 1 done or stopped with trouble in the data or in writing, which was reported;
-2 wrong usage. A program that only asks for help loads nothing heavy.
+2 wrong usage; 130 interrupted, 143 terminated. A program that only asks for help loads nothing heavy.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from neardup import __version__
 from neardup.interfaces.cli import dedup, demo, warm
@@ -16,6 +17,7 @@ from neardup.model.errors import InputRefused, NeardupError, OutputRefused, Para
 
 _VERBS = {"dedup": dedup, "demo": demo, "warm": warm}
 _INTERRUPTED, _TERMINATED = 130, 143
+_SHOWN = 200  # characters of a wrong value in a message
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,13 +26,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)
     try:
         code = _VERBS[parsed.verb].run(parsed)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except NeardupError as error:
         usage = isinstance(error, ParameterError | InputRefused | OutputRefused)
         return _complain(_advice(error), 2 if usage else 1)
     except BrokenPipeError:  # the reader of our output has left; it needs no message
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_stdout()
         return 1
+    except OSError as error:  # what reads and writes documents raises our own errors
+        _abandon_stdout()
+        return _complain(f"the system refused: {error}", 1)
     except KeyboardInterrupt:
         return _complain("interrupted; unfinished output was removed", _INTERRUPTED)
     except MemoryError:
@@ -38,9 +44,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(code)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Takes options by their full names only, and shows no control character of what it was given."""
+
+    def error(self, message: str) -> NoReturn:
+        from neardup.interfaces.cli.terminal import printable
+
+        super().error(f"{printable(message)}; see `{self.prog} --help`")
+
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Tells the defaults, but not of switches: they are off."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help if action.default is False else super()._get_help_string(action)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="neardup",
+        allow_abbrev=False,
         description="Find, explain and eliminate near-duplicate documents.",
         epilog="`neardup VERB --help` explains a verb. Exit codes: 0 done, 1 trouble in the data, 2 wrong usage.",
     )
@@ -51,9 +74,11 @@ def _parser() -> argparse.ArgumentParser:
         verb.add_arguments(
             verbs.add_parser(
                 name,
+                allow_abbrev=False,
                 help=summary.rstrip("."),
                 description=summary,
-                formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+                epilog=getattr(verb, "EXAMPLE", None),
+                formatter_class=_Help,
             )
         )
     return parser
@@ -65,8 +90,24 @@ def _stop(*_: object) -> None:
 
 
 def _advice(error: NeardupError) -> str:
-    """Say what to do next, in the command line's words."""
+    """Say what is wrong and what to do next, in the command line's words."""
+    if isinstance(error, ParameterError):
+        several = isinstance(error.value, list | tuple)
+        value = _shortened(" ".join(str(one) for one in error.value) if several else str(error.value))
+        option = error.name if several or error.name == "output" else f"--{error.name.replace('_', '-')}"
+        rule = error.rule.replace("None or ", "")
+        return f"{option} {rule}" if error.value is None else f"{option} {value}: it {rule}"
     return str(error).replace("force replaces it", "--force replaces it")
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+
+
+def _abandon_stdout() -> None:
+    """Let go of what cannot be printed, or the interpreter would try once more at its end."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str, code: int) -> int:

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.options import add_scheme_options, scheme_of
 from neardup.interfaces.cli.terminal import console, printable, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import ParameterError
+from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
     from neardup.pipeline.files import FilesResult
+    from neardup.pipeline.result import Summary
 
 _HIDDEN = argparse.SUPPRESS
 _SHOWN = 5  # records set aside that are shown by name
 _EIGHT_GIB = 8 << 30
+_STDOUT = "/dev/stdout"
+
+EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " JSON lines on standard input; patterns and several inputs of one format are fine",
     )
     outputs = parser.add_argument_group("outputs")
-    outputs.add_argument("--out", metavar="PATH", default=_HIDDEN, help="kept documents, in the input's format")
+    outputs.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the kept documents, in the input's format")
     outputs.add_argument(
-        "--report", metavar="PATH", default=_HIDDEN, help="every document's decision (.parquet or .jsonl)"
+        "--report",
+        metavar="PATH",
+        default=_HIDDEN,
+        help="every document's decision, with its evidence (.parquet, .jsonl)",
     )
     outputs.add_argument("--dropped", metavar="PATH", default=_HIDDEN, help="the removed documents themselves")
-    outputs.add_argument("--dry-run", action="store_true", help="decide and summarise, write no kept documents")
+    outputs.add_argument("--dry-run", action="store_true", help="write no kept documents, only the summary")
     outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
     reading = parser.add_argument_group("reading")
@@ -42,7 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
     reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
     reading.add_argument(
-        "--max-bytes", type=int, metavar="N", default=_EIGHT_GIB, help="cap on what a compressed input may expand to"
+        "--max-bytes",
+        type=int,
+        metavar="N",
+        default=_HIDDEN,
+        help="cap on what a compressed input may expand to (default: 8 GiB)",
     )
     add_scheme_options(parser)
     policy = parser.add_argument_group("what is done with matches")
@@ -58,15 +69,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     policy.add_argument(
         "--gather", choices=("kept", "components"), default="kept", help="match the kept copy itself, or chain matches"
     )
-    parser.add_argument("--threads", type=int, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+    running = parser.add_argument_group("how it runs")
+    running.add_argument("--threads", type=int, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; 1 if records were set aside."""
     given = vars(arguments)
-    out = None if arguments.dry_run else given.get("out")
-    if out is None and not arguments.dry_run:
-        raise ParameterError("out", None, "is needed: --out PATH for the kept documents, or --dry-run to write none")
+    paths = {name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped")}
+    if arguments.dry_run:
+        paths["out"] = None
+    elif paths["out"] is None:
+        raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
+    to_stdout = _STDOUT in paths.values()
+    if to_stdout and sys.stdout is None:
+        raise OutputRefused(_STDOUT, "it is closed")
     say_if_cold()
     from neardup.pipeline.files import dedup_files
 
@@ -74,27 +91,26 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bars() as progress:
         done = dedup_files(
             arguments.inputs,
-            "/dev/stdout" if out == "-" else out,
+            paths["out"],
             text=arguments.text,
             id=arguments.id,
             scheme=scheme_of(arguments),
             keep=arguments.keep,
             verify=arguments.verify,
             gather=arguments.gather,
-            report=given.get("report"),
-            dropped=given.get("dropped"),
+            report=paths["report"],
+            dropped=paths["dropped"],
             strict=arguments.strict,
             force=arguments.force,
-            max_bytes=arguments.max_bytes,
+            max_bytes=given.get("max_bytes", _EIGHT_GIB),
             threads=given.get("threads"),
             progress=progress,
         )
     seconds = time.monotonic() - started
-    documents_on_stdout = out in {"-", "/dev/stdout"}
     if arguments.json:
-        print(json.dumps(summary_of(done, seconds)), file=sys.stderr if documents_on_stdout else sys.stdout)
+        print(json.dumps(summary_of(done, seconds)), file=sys.stderr if to_stdout else sys.stdout)
     else:
-        show_summary(done, seconds, errors=documents_on_stdout)
+        show_summary(done, seconds, errors=to_stdout)
     return 1 if done.set_aside else 0
 
 
@@ -106,18 +122,14 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
 
 def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
     """Print the run in numbers, for people."""
-    from rich.table import Table
+    from rich.text import Text
 
     summary = done.result.summary
-    screen = console(errors=errors)
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(justify="right", style="bold")
-    table.add_column()
     rows = [
         (summary.documents, "documents"),
         (summary.kept, "kept"),
         (summary.exact, "dropped: exact duplicates, equal byte by byte"),
-        (summary.near, f"dropped: near duplicates, {_rule(done)}"),
+        (summary.near, f"dropped: near duplicates, {_rule(summary)}"),
     ]
     for count, words in (
         (summary.empty, "empty, kept"),
@@ -129,23 +141,29 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
     ):
         if count:
             rows.append((count, words))
+    width = max(len(f"{count:,}") for count, _ in rows)
+    screen = console(errors=errors)
+
+    def line(text: str, style: str = "") -> None:
+        screen.print(Text(text, style), soft_wrap=True)
+
     for count, words in rows:
-        table.add_row(f"{count:,}", words)
-    screen.print(table)
+        screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {words}"), soft_wrap=True)
     for one in done.set_aside[:_SHOWN]:
-        screen.print(f"  set aside: {printable(str(one))}", markup=False, style="yellow")
+        line(f"set aside: {printable(str(one))}", "yellow")
     if len(done.set_aside) > _SHOWN:
-        screen.print(f"  and {len(done.set_aside) - _SHOWN:,} more (--json lists all)", style="yellow")
-    screen.print(f"{seconds:.1f} s, {done.documents.texts.nbytes / 1e6 / max(seconds, 1e-9):,.0f} MB of text a second")
+        line(f"and {len(done.set_aside) - _SHOWN:,} more (--json lists all)", "yellow")
+    size = done.documents.texts.nbytes / 1e6
+    line(f"{seconds:.1f} s" + (f", {size / seconds:,.0f} MB of text a second" if seconds >= 1 else ""))
 
 
-def _rule(done: "FilesResult") -> str:
-    summary = done.result.summary
-    verified = {
-        "exact": "verified",
-        "estimate": "estimated, not verified",
-        "none": "NOT VERIFIED: a shared key was enough",
-    }[summary.policy.verify]
+def _rule(summary: "Summary") -> str:
+    policy = summary.policy
+    if policy.verify == "none":
+        return "NOT VERIFIED: a shared key was enough"
+    verified = "verified" if policy.verify == "exact" else "not verified"
     if summary.scheme == "checksum":
         return f"equal checksum ({verified})"
-    return f"resemblance at least {summary.threshold:g} ({verified})"
+    chained = "connected by " if policy.gather == "components" else ""
+    estimated = "" if policy.verify == "exact" else "estimated "
+    return f"{chained}{estimated}resemblance at least {summary.threshold:g} ({verified})"

@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from difflib import SequenceMatcher
 from importlib.resources import as_file, files
+from itertools import groupby
+from string import punctuation
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
@@ -54,7 +56,9 @@ def _show(done: "FilesResult", seconds: float) -> None:
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)
     chosen = _chosen(dropped)
-    screen.print(f"\n{len(sizes):,} kept documents stand for {len(dropped):,} others. {len(chosen)} of them:\n")
+    screen.print(
+        f"\n{len(sizes):,} kept documents stand for {len(dropped):,} others. {len(chosen)} of them, with what differs marked:\n"
+    )
     ids = done.documents.ids.to_pylist()
     texts = dict(zip(ids, done.documents.texts.to_pylist(), strict=True))
     for row in chosen:
@@ -78,42 +82,60 @@ def _chosen(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> None:
+    from rich import box
     from rich.table import Table
 
     screen = console()
     others = f", as for {size - 1} more" if size > 1 else ""
     screen.print(f"[bold]{printable(row['id'])}[/] dropped for [bold]{printable(row['representative'])}[/]{others}")
-    measures = (
-        f"{row['rule']} {row['resemblance']:.2f}; {row['contained_in_kept']:.0%} of it is in the kept one,"
-        f" {row['contains_kept']:.0%} of the kept one is in it"
-    )
-    screen.print(measures, style="cyan")
-    kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "")
-    table = Table(expand=True, pad_edge=False)
+    screen.print(_evidence(row), style="cyan")
+    plain = screen.color_system is None
+    kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "", plain=plain)
+    table = Table(expand=True, box=box.SIMPLE)
     table.add_column("kept", ratio=1)
     table.add_column("dropped", ratio=1)
     table.add_row(kept, gone)
     screen.print(table)
 
 
-def _marked(kept: str, gone: str) -> "tuple[Text, Text]":
-    """Mark the words that differ, in a stretch of both texts around the first difference."""
+def _evidence(row: dict[str, Any]) -> str:
+    if row["rule"] == "same text":
+        return "same text: equal byte by byte"
+    if row["rule"] == "same features":
+        return "same features: they differ in nothing that counts, such as case, spaces or punctuation"
+    return (
+        f"{row['rule']} {row['resemblance']:.2f}; {row['contained_in_kept']:.0%} of it is in the kept one,"
+        f" {row['contains_kept']:.0%} of the kept one is in it"
+    )
+
+
+def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
+    """Mark the words that differ, where both texts part or meet: around an end of the longest stretch they share.
+
+    Case and punctuation do not count. With *plain* the marks are stars, as no colour would be seen.
+    """
     from rich.text import Text
 
     left, right = printable(kept).split(), printable(gone).split()
-    blocks = SequenceMatcher(a=left, b=right, autojunk=False).get_matching_blocks()
-    first = blocks[0]
-    begin = max(0, first.size - _WORDS // 4) if first.a == 0 and first.b == 0 else 0
-    shared_left = {first.a + step for first in blocks for step in range(first.size)}
-    shared_right = {first.b + step for first in blocks for step in range(first.size)}
+    plainly = [[word.casefold().strip(punctuation) for word in words] for words in (left, right)]
+    blocks = SequenceMatcher(None, *plainly, autojunk=False).get_matching_blocks()
+    longest = max(blocks, key=lambda block: block.size)
+    at_start = longest.a == 0 and longest.b == 0
+    ahead = max(0, longest.size - _WORDS // 2) if at_start and longest.size < max(len(left), len(right)) else 0
+    before = 0 if ahead else _WORDS // 3
 
-    def stretch(words: list[str], shared: set[int]) -> Text:
+    def stretch(words: list[str], start: int, shared: set[int]) -> Text:
+        begin = max(0, start + ahead - before)
         shown = Text("... " if begin else "")
-        for place in range(begin, min(begin + _WORDS, len(words))):
-            shown.append(words[place], style="" if place in shared else "bold red")
+        for same, places in groupby(range(begin, min(begin + _WORDS, len(words))), shared.__contains__):
+            run = " ".join(words[place] for place in places)
+            shown.append(f"*{run}*" if plain and not same else run, style="" if same else "bold red")
             shown.append(" ")
         if begin + _WORDS < len(words):
             shown.append("...")
         return shown
 
-    return stretch(left, shared_left), stretch(right, shared_right)
+    return (
+        stretch(left, longest.a, {block.a + step for block in blocks for step in range(block.size)}),
+        stretch(right, longest.b, {block.b + step for block in blocks for step in range(block.size)}),
+    )

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.model.errors import DataError, ParameterError
+from neardup.model.errors import InputRefused, ParameterError
 
 if TYPE_CHECKING:
     from neardup.schemes.checksum import Checksum, Field
@@ -32,7 +32,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         help="checksum: the fields, each with an optional cap (default: title and 1,024 bytes of the text)",
     )
     seed = group.add_mutually_exclusive_group()
-    seed.add_argument("--seed", type=int, default=1, help="public seed of all hash functions")
+    seed.add_argument("--seed", type=int, metavar="N", default=1, help="public seed of all hash functions")
     seed.add_argument(
         "--key-file",
         metavar="PATH",
@@ -70,17 +70,13 @@ def scheme_of(arguments: argparse.Namespace) -> "MinHash | Checksum":
 def _fields(described: str) -> "tuple[Field, ...]":
     from neardup.schemes.checksum import Field
 
+    rule = "must be NAME or NAME:BYTES with at least 1 byte, separated by commas"
     fields = []
     for part in described.split(","):
         name, colon, limit = part.strip().partition(":")
-        if colon and not limit.isascii():
-            raise ParameterError("fields", described, "must be NAME or NAME:BYTES, separated by commas")
         try:
             fields.append(Field(name=name, limit=int(limit) if colon else None))
         except ValueError as error:
-            if isinstance(error, ParameterError):
-                raise
-            rule = "must be NAME or NAME:BYTES, separated by commas"
             raise ParameterError("fields", described, rule) from error
     return tuple(fields)
 
@@ -90,7 +86,7 @@ def _key(path: Path) -> bytes:
         with path.open("rb") as stream:
             content = stream.read(4 * _KEY_BYTES)
     except OSError as error:
-        raise DataError(str(path), f"the key cannot be read: {error.strerror}") from error
+        raise InputRefused(str(path), f"the key cannot be read: {error.strerror}") from error
     if len(content) == _KEY_BYTES:
         return content
     try:
@@ -98,5 +94,5 @@ def _key(path: Path) -> bytes:
     except ValueError:
         key = b""
     if len(key) != _KEY_BYTES:
-        raise DataError(str(path), "must hold a key of 16 bytes or 32 hexadecimal digits")
+        raise InputRefused(str(path), "a key file must hold 16 bytes or 32 hexadecimal digits")
     return key

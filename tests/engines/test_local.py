@@ -1,0 +1,87 @@
+import threading
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.engines import local
+from neardup.engines.local import LocalEngine
+from neardup.model.errors import ParameterError
+
+THREADS = [1, 2, 5]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("number", [0, 1, 3, 100])
+def test_results_come_in_the_order_of_the_items(threads, number):
+    with LocalEngine(threads) as engine:
+        assert list(engine.map(lambda item: item * item, range(number))) == [item * item for item in range(number)]
+
+
+def test_items_are_in_work_side_by_side():
+    """Two items that wait for each other get done by two threads."""
+    meeting = threading.Barrier(2, timeout=60)
+    with LocalEngine(2) as engine:
+        assert sorted(engine.map(lambda _: meeting.wait(), range(2))) == [0, 1]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_only_a_few_items_ahead_are_taken(threads):
+    taken = 0
+
+    def items():
+        nonlocal taken
+        for item in range(1000):
+            taken += 1
+            yield item
+
+    with LocalEngine(threads) as engine:
+        results = engine.map(lambda item: item, items())
+        assert next(results) == 0
+        assert taken <= 4 * threads + 2
+        results.close()
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_an_error_reaches_the_caller(threads):
+    def fail(item):
+        if item == 3:
+            raise KeyError(item)
+        return item
+
+    with LocalEngine(threads) as engine:
+        results = engine.map(fail, range(10))
+        assert [next(results) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(KeyError, match="3"):
+            next(results)
+
+
+def test_one_thread_is_the_callers():
+    with LocalEngine(1) as engine:
+        assert {*engine.map(lambda _: threading.get_ident(), range(3))} == {threading.get_ident()}
+
+
+def test_every_core_by_default(monkeypatch):
+    monkeypatch.setattr(local, "_cores", lambda: 3)
+    with LocalEngine() as engine:
+        assert engine.threads == 3
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2"])
+def test_threads_have_a_rule(threads):
+    with pytest.raises(ParameterError) as caught:
+        LocalEngine(threads)
+    assert (caught.value.name, caught.value.value) == ("threads", threads)
+
+
+@given(st.integers(0, 50), st.integers(1, 7))
+def test_parts_cover_everything_once(number, threads):
+    with LocalEngine(threads) as engine:
+        parts = engine.parts(number)
+    assert [item for part in parts for item in range(number)[part]] == list(range(number))
+    assert len(parts) == min(number, threads)
+    sizes = [part.stop - part.start for part in parts]
+    assert all(sizes)
+    assert max(sizes, default=0) - min(sizes, default=0) <= 1
+    assert all(one.stop == other.start for one, other in pairwise(parts))

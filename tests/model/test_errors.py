@@ -1,0 +1,45 @@
+import inspect
+import pickle
+
+import pytest
+
+from neardup.model import errors
+from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch, require
+
+KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, NeardupError)]
+MADE = [
+    (ParameterError("size", -1, "must be at least 0"), "size=-1, but it must be at least 0", ValueError),
+    (RecipeMismatch("aa", "bb"), "signatures of recipe aa cannot be compared with signatures of recipe bb", TypeError),
+    (DataError("line 3", "is broken"), "line 3: is broken", ValueError),
+    (OutputError("out.jsonl", "is full"), "out.jsonl: is full", OSError),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "builtin"), MADE, ids=lambda value: type(value).__name__)
+def test_errors_say_what_and_why_and_are_caught_in_two_ways(error, message, builtin):
+    assert str(error) == message
+    assert isinstance(error, NeardupError)
+    assert isinstance(error, builtin)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not NeardupError])
+def test_every_error_survives_pickling(kind):
+    parts = list(inspect.signature(kind).parameters)
+    error = kind(*parts)
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was pickled a moment ago
+    assert type(again) is kind
+    assert again.args == error.args
+    assert str(again) == str(error) != ""
+    assert vars(again) == vars(error) == {name: name for name in parts}
+
+
+def test_every_error_is_in_the_tree_of_the_docstring():
+    for kind in KINDS:
+        assert kind.__name__ in errors.__doc__
+
+
+def test_require():
+    require(True, "size", 1, "must be 1")
+    with pytest.raises(ParameterError) as caught:
+        require(False, "size", [2], "must be 1")
+    assert (caught.value.name, caught.value.value, caught.value.rule) == ("size", [2], "must be 1")
