@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import EMPTY, sketch
 
 from neardup import Analysis, DataError, MinHash, ParameterError
+from neardup.model.arrays import Corpus
 from neardup.model.recipe import Hashing
 from neardup.schemes.minhash import _least_count, _rounds
 

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:  # what reads and writes documents raises our own errors
         _abandon_stdout()
-        return _complain(f"the system refused: {error}", 1)
+        return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
         return _complain("interrupted; unfinished output was removed", _INTERRUPTED)
     except MemoryError:
@@ -92,8 +92,8 @@ def _stop(*_: object) -> None:
 def _advice(error: NeardupError) -> str:
     """Say what is wrong and what to do next, in the command line's words."""
     if isinstance(error, ParameterError):
-        several = isinstance(error.value, list | tuple)
-        value = _shortened(" ".join(str(one) for one in error.value) if several else str(error.value))
+        several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
+        value = _shortened(" ".join(several) or str(error.value))
         option = error.name if several or error.name == "output" else f"--{error.name.replace('_', '-')}"
         rule = error.rule.replace("None or ", "")
         return f"{option} {rule}" if error.value is None else f"{option} {value}: it {rule}"
@@ -113,5 +113,6 @@ def _abandon_stdout() -> None:
 def _complain(message: str, code: int) -> int:
     from neardup.interfaces.cli.terminal import printable
 
-    print(f"neardup: {printable(message)}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"neardup: {printable(message)}", file=sys.stderr)
     return code

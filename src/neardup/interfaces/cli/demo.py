@@ -56,9 +56,8 @@ def _show(done: "FilesResult", seconds: float) -> None:
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)
     chosen = _chosen(dropped)
-    screen.print(
-        f"\n{len(sizes):,} kept documents stand for {len(dropped):,} others. {len(chosen)} of them, with what differs marked:\n"
-    )
+    screen.print(f"\n{len(sizes):,} kept documents stand for {len(dropped):,} others. {len(chosen)} of them,")
+    screen.print("with what differs marked:\n")
     ids = done.documents.ids.to_pylist()
     texts = dict(zip(ids, done.documents.texts.to_pylist(), strict=True))
     for row in chosen:
@@ -117,8 +116,8 @@ def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
     from rich.text import Text
 
     left, right = printable(kept).split(), printable(gone).split()
-    plainly = [[word.casefold().strip(punctuation) for word in words] for words in (left, right)]
-    blocks = SequenceMatcher(None, *plainly, autojunk=False).get_matching_blocks()
+    a, b = ([word.casefold().strip(punctuation) for word in words] for words in (left, right))
+    blocks = SequenceMatcher(a=a, b=b, autojunk=False).get_matching_blocks()
     longest = max(blocks, key=lambda block: block.size)
     at_start = longest.a == 0 and longest.b == 0
     ahead = max(0, longest.size - _WORDS // 2) if at_start and longest.size < max(len(left), len(right)) else 0

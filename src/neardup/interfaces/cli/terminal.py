@@ -40,7 +40,7 @@ def console(*, errors: bool = False) -> "Console":
 @contextmanager
 def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int], None] | None]":
     """Show a bar a stage on standard error if it is a terminal: what is done, the rate, the time left."""
-    if not (wanted and sys.stderr.isatty()):
+    if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield None
         return
     from rich import progress

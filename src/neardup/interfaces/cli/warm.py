@@ -28,6 +28,6 @@ def say_if_cold() -> None:
     """Tell on standard error that the first run compiles, if it will."""
     from neardup.pipeline.warming import is_warm
 
-    if not is_warm():
+    if sys.stderr is not None and not is_warm():
         message = "First use on this machine: compiling the kernels, some ten seconds, once."
         print(message, file=sys.stderr, flush=True)
