@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -117,9 +118,9 @@ def _check_plain(source: str, head: bytes) -> None:
     raise DataError(source, f"it should be plain text, but its first bytes are those of {found}; {remedy}")
 
 
-def _plain(source: str, file: BinaryIO, max_bytes: int) -> memoryview:
+def _plain(source: str, file: BufferedIOBase, max_bytes: int) -> memoryview:
     data = bytearray()
-    while chunk := file.read(1 << 20):
+    while chunk := file.read1(1 << 20):  # read() would go on until it has so much, and not notice Ctrl-C
         data += chunk
         _check_size(source, len(data), max_bytes)
     _check_plain(source, bytes(data[:8]))

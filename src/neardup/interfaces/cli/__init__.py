@@ -1,7 +1,7 @@
 """The command line: parse, one call, render.
 
 Exit codes: 0 done; 1 done or stopped with trouble in the data or in writing, which was reported;
-2 wrong usage; 130 interrupted, 143 terminated. A program that only asks for help loads nothing heavy.
+2 wrong usage; 128 and its number after a signal. A program that only asks for help loads nothing heavy.
 """
 
 import argparse
@@ -16,14 +16,17 @@ from neardup.interfaces.cli import dedup, demo, warm
 from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError
 
 _VERBS = {"dedup": dedup, "demo": demo, "warm": warm}
-_INTERRUPTED, _TERMINATED = 130, 143
+_SIGNALLED = 128
 _SHOWN = 200  # characters of a wrong value in a message
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     parsed = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _stop)
+    for name in ("SIGTERM", "SIGHUP"):  # end as Ctrl-C does, so that unfinished output is removed
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _stop)
     try:
         code = _VERBS[parsed.verb].run(parsed)
         if sys.stdout is not None:
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
-        return _complain("interrupted; unfinished output was removed", _INTERRUPTED)
+        return _complain("interrupted; unfinished output was removed", _SIGNALLED + signal.SIGINT)
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
     return int(code)
@@ -84,9 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _stop(*_: object) -> None:
-    """End as Ctrl-C does, so that unfinished output is removed."""
-    sys.exit(_TERMINATED)
+def _stop(number: int, _: object) -> NoReturn:
+    sys.exit(_SIGNALLED + number)
 
 
 def _advice(error: NeardupError) -> str:

@@ -83,12 +83,14 @@ def _chosen(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> None:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     screen = console()
     others = f", as for {size - 1} more" if size > 1 else ""
-    screen.print(f"[bold]{printable(row['id'])}[/] dropped for [bold]{printable(row['representative'])}[/]{others}")
+    gone_id, kept_id = printable(row["id"]), printable(row["representative"])
+    screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
     screen.print(_evidence(row), style="cyan")
-    plain = screen.color_system is None
+    plain = screen.no_color or screen.color_system is None
     kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "", plain=plain)
     table = Table(expand=True, box=box.SIMPLE)
     table.add_column("kept", ratio=1)

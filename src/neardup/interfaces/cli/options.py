@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.model.errors import InputRefused, ParameterError
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from neardup.schemes.minhash import MinHash
 
 _KEY_BYTES = 16
+_MINHASH = ("threshold", "shingle", "permutations")
+_ANALYSIS = ("unit", "stem")
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
 
@@ -21,10 +23,19 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--threshold", type=float, metavar="T", default=_HIDDEN, help="least resemblance of a match (default: 0.6)"
     )
-    group.add_argument("--unit", choices=("letter", "word", "line", "sentence"), default="word", help="what a token is")
-    group.add_argument("--shingle", type=int, metavar="Q", default=3, help="tokens in a row that make a feature")
+    group.add_argument(
+        "--unit",
+        choices=("letter", "word", "line", "sentence"),
+        default=_HIDDEN,
+        help="what a token is (default: word)",
+    )
+    group.add_argument(
+        "--shingle", type=int, metavar="Q", default=_HIDDEN, help="tokens in a row that make a feature (default: 3)"
+    )
     group.add_argument("--stem", metavar="LANGUAGE", default=_HIDDEN, help="stem words, e.g. english (default: no)")
-    group.add_argument("--permutations", type=int, metavar="P", default=128, help="minima in a signature")
+    group.add_argument(
+        "--permutations", type=int, metavar="P", default=_HIDDEN, help="minima in a signature (default: 128)"
+    )
     group.add_argument(
         "--fields",
         metavar="NAME[:BYTES],...",
@@ -32,7 +43,9 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         help="checksum: the fields, each with an optional cap (default: title and 1,024 bytes of the text)",
     )
     seed = group.add_mutually_exclusive_group()
-    seed.add_argument("--seed", type=int, metavar="N", default=1, help="public seed of all hash functions")
+    seed.add_argument(
+        "--seed", type=int, metavar="N", default=_HIDDEN, help="public seed of all hash functions (default: 1)"
+    )
     seed.add_argument(
         "--key-file",
         metavar="PATH",
@@ -48,23 +61,20 @@ def scheme_of(arguments: argparse.Namespace) -> "MinHash | Checksum":
     from neardup.text.analysis import Analysis
 
     given = vars(arguments)
-    key = _key(Path(given["key_file"])) if "key_file" in given else None
+    hashing: dict[str, Any] = {"seed": given.get("seed", 1)}
+    if "key_file" in given:
+        hashing["key"] = _key(Path(given["key_file"]))
     if arguments.scheme == "checksum":
-        if "threshold" in given:
-            raise ParameterError("threshold", given["threshold"], "does not go with a checksum, which is equal or not")
-        if "fields" not in given:
-            return Checksum(seed=arguments.seed, key=key)
-        return Checksum(fields=_fields(given["fields"]), seed=arguments.seed, key=key)
+        for name in (*_MINHASH, *_ANALYSIS):
+            if name in given:
+                raise ParameterError(name, given[name], "does not go with a checksum, which is equal or not")
+        if "fields" in given:
+            return Checksum(fields=_fields(given["fields"]), **hashing)
+        return Checksum(**hashing)
     if "fields" in given:
         raise ParameterError("fields", given["fields"], "goes with --scheme checksum only")
-    return MinHash(
-        shingle=arguments.shingle,
-        permutations=arguments.permutations,
-        threshold=given.get("threshold", 0.6),
-        seed=arguments.seed,
-        key=key,
-        analysis=Analysis(unit=arguments.unit, stem=given.get("stem")),
-    )
+    analysis = Analysis(**{name: given[name] for name in _ANALYSIS if name in given})
+    return MinHash(**{name: given[name] for name in _MINHASH if name in given}, **hashing, analysis=analysis)
 
 
 def _fields(described: str) -> "tuple[Field, ...]":

@@ -1,0 +1,751 @@
+import csv
+import gzip
+import io
+import json
+import signal
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+import neardup
+from neardup.interfaces.cli import main
+
+SAMPLES = Path(neardup.__file__).parent / "samples"
+COLUMNS = ["id", "kept", "representative", "rule", "resemblance", "contained_in_kept", "contains_kept", "exact"]
+ESCAPE, OVERRIDE = "\x1b", "\u202e"
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = 'A baker from the old town says "rye, water and time"\nand nothing else belongs into an honest loaf'
+DOCUMENTS = [  # id, text, rank, for whom it is dropped by default
+    ("storm", STORM, 3, None),
+    ("storm-edited", f"{STORM} on Tuesday", 7, "storm"),
+    ("storm-copy", STORM, 5, "storm"),
+    ("baker", BAKER, 2, None),
+    ("baker-loud", BAKER.upper(), 9, "baker"),
+    ("short", "hi", 1, None),
+    ("empty", "", 0, None),
+    ("heron", "Seven herons stood in the shallow water below the weir and watched each other fish", 4, None),
+]
+KEPT = [representative is None for *_, representative in DOCUMENTS]
+TEXTS = {name: text for name, text, *_ in DOCUMENTS}
+MEMBERS = {"storm", "storm-edited", "storm-copy"}
+
+
+@pytest.fixture(autouse=True)
+def _signals():
+    """Give back the handlers that a run in this process replaces."""
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def run(capfd, monkeypatch, tmp_path):
+    """Run the verb in this process, in a folder of its own; no outcome may show a traceback."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, code=0):
+        try:
+            ended = main(["dedup", *map(str, arguments)])
+        except SystemExit as stop:
+            ended = stop.code
+        sys.stdout.flush()
+        shown = capfd.readouterr()
+        assert "Traceback" not in shown.out + shown.err
+        assert ended == code, shown.err + shown.out
+        return SimpleNamespace(out=shown.out, err=shown.err, all=shown.out + shown.err)
+
+    return run
+
+
+def lines_of(ending):
+    """Return a header and a record each, in a form that only a faithful copy keeps."""
+    if ending in {"jsonl", "ndjson"}:
+        spellings = (
+            '{{"id": {id}, "text":{text},"rank":{rank}}}\n',
+            '  {{"rank":{rank}  , "text" : {text}, "id":{id}, "extra": [1.0, 1e2]}}\r\n',
+        )
+        rows = [
+            spellings[index % 2].format(id=json.dumps(name), text=json.dumps(text), rank=rank)
+            for index, (name, text, rank, _) in enumerate(DOCUMENTS)
+        ]
+        return "", rows
+    delimiter = "," if ending == "csv" else "\t"
+
+    def row(values, quoting):
+        out = io.StringIO(newline="")
+        csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerow(values)
+        return out.getvalue()
+
+    quotings = (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+    rows = [row((name, rank, text), quotings[index % 2]) for index, (name, text, rank, _) in enumerate(DOCUMENTS)]
+    return row(("id", "rank", "text"), csv.QUOTE_ALL), rows
+
+
+def packed(content, path):
+    return {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)(content)
+
+
+def unpacked(path):
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        return gzip.decompress(content)
+    return zstandard.ZstdDecompressor().decompressobj().decompress(content) if path.suffix == ".zst" else content
+
+
+def jsonl(path, documents, **more):
+    """Write (id, text) pairs."""
+    rows = [{"id": name, "text": text, **more} for name, text in documents]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def source(tmp_path):
+    return jsonl(tmp_path / "in.jsonl", TEXTS.items())
+
+
+# Formats and outputs
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.jsonl", "a.ndjson", "a.JSONL.gz", "a.ndjson.zst", "a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.tsv.gz"],
+)
+def test_kept_and_dropped_records_are_copied_byte_by_byte(run, tmp_path, name):
+    source = tmp_path / name
+    ending = name.lower().split(".")[1]
+    header, rows = lines_of(ending)
+    source.write_bytes(packed("".join([header, *rows]).encode(), source))
+    kept, dropped, report = tmp_path / f"kept.{ending}.zst", tmp_path / f"dropped.{ending}", tmp_path / "why.jsonl"
+    run(source, "--out", kept, "--dropped", dropped, "--report", report)
+    assert unpacked(kept).decode() == header + "".join(row for row, stays in zip(rows, KEPT, strict=True) if stays)
+    assert unpacked(dropped).decode() == header + "".join(
+        row for row, stays in zip(rows, KEPT, strict=True) if not stays
+    )
+    decided = rows_of(report)
+    assert [row["id"] for row in decided] == list(TEXTS)
+    assert [row["representative"] for row in decided] == [representative for *_, representative in DOCUMENTS]
+
+
+def test_a_parquet_table_keeps_its_columns_and_types(run, tmp_path):
+    table = pa.table(
+        {
+            "rank": pa.array([rank for _, _, rank, _ in DOCUMENTS], pa.int8()),
+            "text": pa.array([text for _, text, *_ in DOCUMENTS]).dictionary_encode(),
+            "id": pa.array(list(TEXTS), pa.large_string()),
+            "nested": [{"a": [index]} for index in range(len(DOCUMENTS))],
+        }
+    ).replace_schema_metadata({"made": "by hand"})
+    source = tmp_path / "in.parquet"
+    pq.write_table(table, source)
+    run(source, "--out", "kept.parquet", "--dropped", "dropped.parquet", "--report", "why.parquet")
+    kept, dropped = pq.read_table(tmp_path / "kept.parquet"), pq.read_table(tmp_path / "dropped.parquet")
+    assert kept.schema.equals(pq.read_schema(source), check_metadata=True)
+    assert kept.equals(pq.read_table(source).filter(pa.array(KEPT)))
+    assert dropped["id"].to_pylist() == [name for name, stays in zip(TEXTS, KEPT, strict=True) if not stays]
+    assert pq.read_table(tmp_path / "why.parquet")["kept"].to_pylist() == KEPT
+
+
+def test_a_folder_of_text_and_html(run, tmp_path):
+    folder = tmp_path / "pages"
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "a.txt").write_text(STORM)
+    (folder / "deep" / "b.html").write_text(f"<title>t</title><script>x()</script><p>{STORM}</p>")
+    (folder / "deep" / "er" / "c.md").write_text(BAKER)
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    shown = run(folder, "--out", "kept", "--dropped", "gone", "--report", "why.jsonl")
+    assert "1  other files ignored" in shown.out
+    assert (tmp_path / "kept" / "a.txt").read_text() == STORM
+    assert (tmp_path / "kept" / "deep" / "er" / "c.md").read_text() == BAKER
+    assert sorted(path.name for path in (tmp_path / "kept").rglob("*.*")) == ["a.txt", "c.md"]
+    assert [path.name for path in (tmp_path / "gone").rglob("*.*")] == ["b.html"]
+    assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == ["a.txt", "deep/b.html", "deep/er/c.md"]
+
+
+def test_several_inputs_and_patterns_are_one_collection(run, tmp_path):
+    for index, (name, text) in enumerate(TEXTS.items()):
+        jsonl(tmp_path / f"part-{index}.jsonl", [(name, text)])
+    late = jsonl(tmp_path / "late.jsonl", [("storm-late", STORM)])
+    run("part-[0-3].jsonl", "part-[4-9].jsonl", late, "--out", "kept.jsonl", "--report", "why.jsonl")
+    assert [row["id"] for row in rows_of(tmp_path / "kept.jsonl")] == ["storm", "baker", "short", "empty", "heron"]
+    assert rows_of(tmp_path / "why.jsonl")[-1]["representative"] == "storm"
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "jsonl.gz"])
+def test_a_report_has_a_row_for_every_document_and_these_columns(run, tmp_path, source, ending):
+    report = tmp_path / f"why.{ending}"
+    run(source, "--dry-run", "--report", report)
+    if ending == "parquet":
+        table = pq.read_table(report)
+        assert table.column_names == COLUMNS
+        rows = table.to_pylist()
+    else:
+        rows = [json.loads(line) for line in unpacked(report).splitlines()]
+        assert all(list(row) == COLUMNS for row in rows)
+    by_id = {row.pop("id"): row for row in rows}
+    nothing = {**dict.fromkeys(COLUMNS[1:]), "kept": True, "exact": False}
+    assert all(by_id[name] == nothing for name in ("storm", "baker", "short", "empty", "heron"))
+    full = {"kept": False, "resemblance": 1.0, "contained_in_kept": 1.0, "contains_kept": 1.0}
+    assert by_id["storm-copy"] == {**full, "representative": "storm", "rule": "same text", "exact": True}
+    assert by_id["baker-loud"] == {**full, "representative": "baker", "rule": "same features", "exact": False}
+    edited = by_id["storm-edited"]
+    assert edited["rule"] == "resemblance"
+    assert edited["resemblance"] == neardup.resemblance(TEXTS["storm-edited"], STORM)
+    assert edited["contained_in_kept"] == neardup.containment(TEXTS["storm-edited"], STORM) < 1
+    assert edited["contains_kept"] == neardup.containment(STORM, TEXTS["storm-edited"]) == 1
+
+
+def test_a_dry_run_writes_nothing(run, tmp_path, source):
+    assert "3  dropped" not in run(source, "--dry-run").err
+    run(source, "--dry-run", "--out", "kept.jsonl")
+    assert names(tmp_path) == ["in.jsonl"]
+
+
+def test_json_has_every_count(run, source):
+    counted = json.loads(run(source, "--dry-run", "--json").out)
+    expected = {"documents": 8, "kept": 5, "exact": 1, "near": 2, "empty": 1, "too_short": 1, "duplicate_ids": 0}
+    assert expected.items() <= counted.items()
+    assert counted["policy"] == {"keep": "first", "verify": "exact", "gather": "kept"}
+    assert (counted["scheme"], counted["threshold"], counted["set_aside"]) == ("minhash", 0.6, [])
+
+
+def test_the_summary_tells_a_person_the_same(run, source):
+    shown = run(source, "--dry-run")
+    assert [line.split("  ") for line in shown.out.splitlines()[:-1]] == [
+        ["8", "documents"],
+        ["5", "kept"],
+        ["1", "dropped: exact duplicates, equal byte by byte"],
+        ["2", "dropped: near duplicates, resemblance at least 0.6 (verified)"],
+        ["1", "empty, kept"],
+        ["1", "too short for a signature, kept unless equal byte by byte"],
+    ]
+    assert shown.err == ""
+
+
+def test_documents_on_standard_output_leave_the_summary_to_standard_error(run, source):
+    for where in ("-", "/dev/stdout"):
+        shown = run(source, "--out", where)
+        assert [json.loads(line)["id"] for line in shown.out.splitlines()] == [
+            name for name, stays in zip(TEXTS, KEPT, strict=True) if stays
+        ]
+        assert "5  kept" in shown.err
+    shown = run(source, "--dry-run", "--report", "-", "--json")
+    assert len(shown.out.splitlines()) == json.loads(shown.err)["documents"]
+
+
+# What counts as the same, and what is done with it
+
+
+@pytest.mark.parametrize(
+    ("keep", "stays"),
+    [
+        ("first", "storm"),
+        ("last", "storm-copy"),
+        ("longest", "storm-edited"),
+        ("shortest", "storm"),
+        ("max:rank", "storm-edited"),
+        ("min:rank", "storm"),
+        ("max:id", "storm-edited"),
+        ("min:text", "storm"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_the_copy_that_is_kept(run, tmp_path, keep, stays, ending):
+    source = tmp_path / f"in.{ending}"
+    header, rows = lines_of(ending)
+    source.write_text(header + "".join(rows), newline="")
+    run(source, "--dry-run", "--keep", keep, "--report", "why.jsonl")
+    decided = {row["id"]: row for row in rows_of(tmp_path / "why.jsonl")}
+    assert [name for name in decided if name in MEMBERS and decided[name]["kept"]] == [stays]
+    assert {decided[name]["representative"] for name in MEMBERS - {stays}} == {stays}
+
+
+def test_ids_that_are_numbers_rank_as_numbers(run, tmp_path):
+    source = tmp_path / "in.jsonl"
+    jsonl(source, [(9, STORM), (10, STORM)])
+    run(source, "--out", "kept.jsonl", "--keep", "max:id")
+    assert [row["id"] for row in rows_of(tmp_path / "kept.jsonl")] == [10]
+
+
+def test_gathering_components_follows_chains(run, tmp_path):
+    words = [f"w{number}" for number in range(60)]
+    chain = [" ".join(words[start : start + 40]) for start in (0, 8, 16)]
+    source = jsonl(tmp_path / "in.jsonl", zip("abc", chain, strict=True))
+    assert neardup.resemblance(chain[0], chain[2]) < 0.6 < neardup.resemblance(chain[0], chain[1])
+    assert json.loads(run(source, "--dry-run", "--json").out)["kept"] == 2
+    shown = run(source, "--dry-run", "--gather", "components", "--report", "why.jsonl")
+    assert "connected by resemblance at least 0.6 (verified)" in shown.out
+    assert [row["rule"] for row in rows_of(tmp_path / "why.jsonl")] == [None, "resemblance", "component"]
+
+
+def test_what_was_not_verified_is_called_so(run, tmp_path, source):
+    shown = run(source, "--dry-run", "--verify", "estimate", "--report", "estimate.jsonl")
+    assert "estimated resemblance at least 0.6 (not verified)" in shown.out
+    row = rows_of(tmp_path / "estimate.jsonl")[1]
+    assert (row["rule"], row["contained_in_kept"], row["exact"]) == ("estimate", None, False)
+    assert 0.6 <= row["resemblance"] <= 1
+    shown = run(source, "--dry-run", "--verify", "none", "--report", "none.jsonl")
+    assert "NOT VERIFIED" in shown.out
+    assert "at least" not in shown.out
+    row = rows_of(tmp_path / "none.jsonl")[1]
+    assert (row["rule"], row["resemblance"], row["contained_in_kept"]) == ("shared key", None, None)
+
+
+def test_checksums_of_fields(run, tmp_path):
+    source = tmp_path / "in.jsonl"
+    rows = [
+        {"id": 1, "title": "Storm", "text": STORM, "site": "a"},
+        {"id": 2, "title": "Storm", "text": STORM + " and rain", "site": "b"},
+        {"id": 3, "title": "Baker", "text": STORM, "site": "a"},
+        {"id": 4, "text": STORM, "site": "a"},
+    ]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def kept(*options):
+        run(source, "--out", "kept.jsonl", "--force", "--scheme", "checksum", *options)
+        return [row["id"] for row in rows_of(tmp_path / "kept.jsonl")]
+
+    assert kept() == [1, 2, 3, 4]
+    assert kept("--fields", f"title,text:{len(STORM)}") == [1, 3, 4]
+    assert kept("--fields", "site,text") == [1, 2]
+    assert kept("--fields", "body:10") == [1]
+    shown = run(source, "--dry-run", "--scheme", "checksum", "--fields", "site", "--report", "why.jsonl")
+    assert "equal checksum (verified)" in shown.out
+    assert [row["rule"] for row in rows_of(tmp_path / "why.jsonl")] == [None, None, "same text", "same text"]
+
+
+@pytest.mark.parametrize("unit", ["letter", "word", "line", "sentence"])
+def test_every_unit(run, source, unit):
+    shingle = 1 if unit in {"line", "sentence"} else 3
+    counted = json.loads(run(source, "--dry-run", "--json", "--unit", unit, "--shingle", shingle).out)
+    assert counted["documents"] == 8
+    assert counted["exact"] == 1
+
+
+def test_stems_join_what_only_endings_part(run, tmp_path):
+    pair = [("a", "the walking dogs were barking loudly"), ("b", "the walked dog were barked loudly")]
+    source = jsonl(tmp_path / "in.jsonl", pair)
+    assert json.loads(run(source, "--dry-run", "--json").out)["kept"] == 2
+    assert json.loads(run(source, "--dry-run", "--json", "--stem", "english").out)["kept"] == 1
+
+
+def test_threshold_shingle_and_permutations_have_their_say(run, tmp_path):
+    pair = [("a", STORM), ("b", STORM.replace("dawn", "dusk"))]
+    source = jsonl(tmp_path / "in.jsonl", pair)
+    resemblance = neardup.resemblance(*(text for _, text in pair))
+    for threshold, kept in ((resemblance, 1), (resemblance + 0.001, 2)):
+        counted = json.loads(run(source, "--dry-run", "--json", "--threshold", threshold).out)
+        assert (counted["threshold"], counted["kept"]) == (threshold, kept)
+    assert json.loads(run(source, "--dry-run", "--json", "--shingle", 8, "--permutations", 64).out)["kept"] == 2
+
+
+def test_the_text_and_the_id_may_have_any_name(run, tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text(f"url,content\n/a,{STORM}\n/b,{STORM}\n,x y z\n")
+    run(source, "--text", "content", "--id", "url", "--report", "why.jsonl", "--dry-run")
+    assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == ["/a", "/b", f"{source}:4"]
+
+
+def test_threads_change_nothing(run, tmp_path):
+    source = SAMPLES / "collection.jsonl"
+    for threads in (1, 2, 5):
+        run(source, "--threads", threads, "--out", f"{threads}.jsonl", "--report", f"why-{threads}.jsonl")
+    for name in ("{}.jsonl", "why-{}.jsonl"):
+        assert len({(tmp_path / name.format(threads)).read_bytes() for threads in (1, 2, 5)}) == 1
+
+
+def test_seed_and_key_decide_the_recipe_but_not_the_outcome(run, tmp_path, source):
+    (tmp_path / "raw.key").write_bytes(bytes(range(16)))
+    (tmp_path / "hex.key").write_text(bytes(range(16)).hex() + "\n")
+    options = ([], ["--seed", 1], ["--seed", 2], ["--key-file", "raw.key"], ["--key-file", "hex.key"])
+    counted = [json.loads(run(source, "--dry-run", "--json", *option).out) for option in options]
+    recipes = [run_["recipe"] for run_ in counted]
+    assert recipes[0] == recipes[1]
+    assert recipes[3] == recipes[4]
+    assert len(set(recipes)) == 3
+    assert {run_["kept"] for run_ in counted} == {5}
+
+
+def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
+    documents = {row["id"]: row["text"] for row in rows_of(SAMPLES / "collection.jsonl")}
+    truth = json.loads((SAMPLES / "truth.json").read_text())["pairs"]
+    run(SAMPLES / "collection.jsonl", "--out", "kept.jsonl", "--dropped", "gone.jsonl", "--report", "why.jsonl")
+    kept = {row["id"] for row in rows_of(tmp_path / "kept.jsonl")}
+    gone = {row["id"] for row in rows_of(tmp_path / "gone.jsonl")}
+    assert not kept & gone
+    assert kept | gone == documents.keys()
+    matches = set()
+    for left, right, kind, verdict in truth:
+        texts = documents[left] or "", documents[right] or ""
+        same = texts[0] == texts[1] != ""
+        assert (same or neardup.resemblance(*texts) >= 0.6) == (verdict == "match"), (left, right, kind)
+        if verdict == "match":
+            matches.add(frozenset((left, right)))
+            assert not {left, right} <= kept, (left, right, kind)
+    for row in rows_of(tmp_path / "why.jsonl"):
+        assert row["kept"] == (row["id"] in kept)
+        if not row["kept"]:
+            assert row["representative"] in kept
+            texts = documents[row["id"]], documents[row["representative"]]
+            assert frozenset((row["id"], row["representative"])) in matches or row["exact"]
+            assert row["exact"] == (texts[0] == texts[1])
+            assert row["exact"] or row["resemblance"] == pytest.approx(neardup.resemblance(*texts))
+
+
+# Hostile records: what is set aside, where, and why
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "x", broken', "it is not valid JSON"),
+        (b'{"text": 5}', "its 'text' must be a string, not a number"),
+        (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
+        (b'{"text": "a", "id": {"x": 1}}', "its 'id' must be a string or a number, not an object"),
+        (b'{"text": "a", "id": NaN}', "it is not valid JSON"),
+        (b'["a"]', "it must be an object, not a list"),
+        (b'{"text": "\xff\xfe"}', "it is not valid UTF-8"),
+        (b'{"text": "\\ud800"}', "half a surrogate pair"),
+        (b'{"text": "\xed\xa0\x80"}', "it is not valid UTF-8"),
+        (b'{"text": "raw \x00 zero"}', "it is not valid JSON"),
+        (b'{"text": "a", "deep": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested too deeply"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_broken_line_is_set_aside_with_its_place_and_strict_stops_there(run, tmp_path, line, reason):
+    good = b'{"id": "a", "text": "one two three four"}\n', b'{"id": "b", "text": "five six seven eight"}\n'
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(good[0] + line + b"\n" + good[1])
+    shown = run(source, "--out", "kept.jsonl", code=1)
+    assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(good)
+    assert "1  records set aside, in no output" in shown.out
+    assert f"{source}:2: " in shown.out
+    assert reason in shown.out
+    counted = json.loads(run(source, "--dry-run", "--json", code=1).out)
+    assert [(one["source"], one["position"]) for one in counted["set_aside"]] == [(str(source), 2)]
+    shown = run(source, "--strict", "--out", "strict.jsonl", code=1)
+    assert shown.err.startswith(f"neardup: {source}:2: ")
+    assert reason in shown.err
+    assert names(tmp_path) == ["in.jsonl", "kept.jsonl"]
+
+
+def test_a_truncated_last_line_and_many_broken_ones(run, tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b'{"text": "whole"}\n' + b'{"text": "cut')
+    assert f"{source}:2: it ends in the middle" in run(source, "--dry-run", code=1).out
+    source.write_bytes(b'{"text": "whole"}\n' + b"broken\n" * 10)
+    shown = run(source, "--out", "kept.jsonl", code=1)
+    assert (tmp_path / "kept.jsonl").read_bytes() == b'{"text": "whole"}\n'
+    assert "10  records set aside" in shown.out
+    assert "and 5 more (--json lists all)" in shown.out
+
+
+def test_odd_but_legal_lines_are_documents(run, tmp_path):
+    lines = [
+        b'{"text": "carriage return", "id": 1}\r\n',
+        b'{"text": "not this", "text": "the last of two keys", "id": 2}\r\n',
+        b'{"text": null, "id": 3}\r\n',
+        b'{"id": 4}\r\n',
+        b"\r\n",
+        b'{"text": "zero \\u0000 bidi \\u202e mark \\ufeff", "id": 123456789012345678901234567890}\r\n',
+        b'{"text": "no id", "id": null}\r\n',
+        b'{"text": "twice the same id", "id": 1}\r\n',
+        b'{"text": "' + b"w" * 1_000_000 + b'", "id": "enormous"}\r\n',
+        b'{"text": "e' + "\u0301".encode() * 10_000 + b'", "id": "tower"}\r\n',
+    ]
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"\xef\xbb\xbf" + b"".join(lines))
+    shown = run(source, "--out", "kept.jsonl", "--report", "why.jsonl")
+    assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(line for line in lines if line != b"\r\n")
+    assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == [
+        *("1", "2", "3", "4", "123456789012345678901234567890", f"{source}:7", "1", "enormous", "tower")
+    ]
+    assert "2  empty, kept" in shown.out
+    assert "1  ids that an earlier document has already" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("texts", "counts"),
+    [
+        ([], (0, 0, 0, 0)),
+        (["only one document here"], (1, 0, 0, 0)),
+        (["", None, "  \n\t", ""], (4, 4, 0, 0)),
+        (["hi", "hi", "ho", "hi there"], (3, 0, 4, 1)),
+        (["!!! ???", "!!! ???", "..."], (2, 0, 3, 1)),
+        (["the and of the", "the and of the"], (1, 0, 0, 1)),
+        (["2024 10 17 5531", "2024 10 17 5532"], (2, 0, 0, 0)),
+    ],
+    ids=["none", "one", "all empty", "short", "no words", "only stop words", "only digits"],
+)
+def test_collections_at_the_edge(run, tmp_path, texts, counts):
+    source = jsonl(tmp_path / "in.jsonl", enumerate(texts))
+    counted = json.loads(run(source, "--out", "kept.jsonl", "--report", "why.parquet", "--json").out)
+    assert tuple(counted[name] for name in ("kept", "empty", "too_short", "exact")) == counts
+    assert counted["near"] == 0
+    assert len(rows_of(tmp_path / "kept.jsonl")) == counts[0]
+    assert pq.read_table(tmp_path / "why.parquet").num_rows == len(texts)
+
+
+def test_delimited_rows_of_the_wrong_length_and_open_quotes_are_set_aside(run, tmp_path):
+    source = tmp_path / "in.csv"
+    head = 'id,text\n1,"a, b\nand ""c"""\n'
+    source.write_text(head + "2\n3,x,y\n4,last good\n" + '5,"never closed\n6,swallowed\n')
+    shown = run(source, "--out", "kept.csv", code=1)
+    assert (tmp_path / "kept.csv").read_text() == head + "4,last good\n"
+    assert f"{source}:4: it has 1 field, the header has 2" in shown.out
+    assert f"{source}:5: it has 3 fields, the header has 2" in shown.out
+    assert f"{source}:7: a quoted field in it is never closed" in shown.out
+
+
+def test_a_header_alone_is_a_collection_and_an_empty_table_is_none(run, tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("id,text\n")
+    assert "0  documents" in run(source, "--out", "kept.csv").out
+    assert (tmp_path / "kept.csv").read_text() == "id,text\n"
+    source.write_bytes(b"")
+    assert "it is empty" in run(source, "--dry-run", code=1).err
+
+
+def parquet(path, **columns):
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"text": pa.array([1, 2])}, "must hold strings, or binary values in UTF-8, not int64"),
+        ({"body": pa.array(["a"])}, "there is no field 'text'; there are: body"),
+        ({"text": pa.array([["a"], ["b"]])}, "must hold strings"),
+        ({"text": pa.array([{"a": "b"}])}, "must hold strings"),
+        ({"text": pa.array(["a"]), "id": pa.array([[1]])}, "must hold strings or numbers to be the id"),
+    ],
+    ids=["number", "missing", "list", "struct", "id"],
+)
+def test_a_table_with_a_wrong_column(run, tmp_path, columns, message):
+    source = parquet(tmp_path / "in.parquet", **columns)
+    shown = run(source, "--out", "kept.parquet", code=1)
+    assert str(source) in shown.err
+    assert message in shown.err
+    assert names(tmp_path) == ["in.parquet"]
+
+
+def test_odd_but_legal_tables(run, tmp_path):
+    source = parquet(tmp_path / "in.parquet", text=pa.array([STORM.encode(), STORM.encode(), None, b"\xff"]))
+    shown = run(source, "--out", "kept.parquet", "--report", "why.jsonl", code=1)
+    assert f"{source}:4: its 'text' is not valid UTF-8" in shown.out
+    assert pq.read_table(tmp_path / "kept.parquet")["text"].to_pylist() == [STORM.encode(), None]
+    nothing = parquet(tmp_path / "nothing.parquet", text=pa.array([], pa.string()), id=pa.array([], pa.int64()))
+    run(nothing, "--out", "none.parquet")
+    assert pq.read_table(tmp_path / "none.parquet").equals(pq.read_table(nothing))
+    ids = pa.array([1.0, float("nan"), None, 1.0, 2.0**70])
+    numbers = parquet(tmp_path / "numbers.parquet", text=pa.array(["a", "b", "c", "d", "e"]), id=ids)
+    shown = run(numbers, "--dry-run", "--report", "ids.jsonl")
+    assert [row["id"] for row in rows_of(tmp_path / "ids.jsonl")][:4] == ["1", f"{numbers}:2", f"{numbers}:3", "1"]
+    assert "1  ids that an earlier document has already" in shown.out
+
+
+@pytest.mark.parametrize("cut", [7, -1, -6, -30])
+def test_a_damaged_parquet_file(run, tmp_path, cut):
+    whole = parquet(tmp_path / "whole.parquet", text=pa.array([STORM] * 9)).read_bytes()
+    source = tmp_path / "in.parquet"
+    source.write_bytes(whole[:cut] + (b"\xff" * 9 if cut == -30 else b""))
+    shown = run(source, "--out", "kept.parquet", code=1)
+    assert shown.err.startswith(f"neardup: {source}: ")
+    assert not (tmp_path / "kept.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999)[:-9], "the file is truncated"),
+        ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
+        ("a.jsonl.gz", b'{"text": "a"}\n', "its name says gzip"),
+        ("a.jsonl.zst", gzip.compress(b"{}"), "its name says zstd"),
+        ("a.jsonl", gzip.compress(b"{}"), "give it the ending that says so"),
+        ("a.csv", '"text"\n'.encode("utf-16"), "save it as UTF-8"),
+        ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
+        ("a.parquet", b"", "no bytes at all"),
+        ("a.jsonl.gz", gzip.compress(b"{}\n") + b"more", "what follows its compressed data"),
+    ],
+)
+def test_files_that_are_not_what_they_should_be(run, tmp_path, name, content, message):
+    source = tmp_path / name
+    source.write_bytes(content)
+    shown = run(source, "--dry-run", code=1)
+    assert shown.err.startswith(f"neardup: {source}: ")
+    assert message in shown.err
+
+
+def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, tmp_path):
+    line = b'{"text": "' + b"0" * 1_000_000 + b'"}\n'
+    for name in ("bomb.jsonl.gz", "bomb.jsonl.zst"):
+        source = tmp_path / name
+        source.write_bytes(packed(line * 20, source))
+        assert "expands to more than 1,000,000 bytes; --max-bytes raises" in (
+            run(source, "--dry-run", "--max-bytes", 1_000_000, code=1).err
+        )
+        assert "1  kept" in run(source, "--dry-run", "--max-bytes", 50_000_000).out
+    source = parquet(tmp_path / "bomb.parquet", text=pa.array(["0" * 1_000_000] * 20))
+    assert "--max-bytes raises" in run(source, "--dry-run", "--max-bytes", 100_000, code=1).err
+
+
+# Usage
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--shingle", "0"], "--shingle 0: it must be an integer from 1 to 1000"),
+        (["--permutations", "7"], "--permutations 7: it must be a positive multiple of 8"),
+        (["--threshold", "0"], "--threshold 0.0: it must be above 0 and at most 1"),
+        (["--threshold", "nan"], "--threshold nan: it must be above 0"),
+        (["--threads", "0"], "--threads 0: it must be at least 1"),
+        (["--max-bytes", "0"], "--max-bytes 0: it must be at least 1"),
+        (["--keep", "best"], "--keep best: it must be first, last"),
+        (["--keep", "max:"], "--keep max:: it must be first, last"),
+        (["--stem", "klingon"], "--stem klingon: it must be one of arabic"),
+        (["--stem", "english", "--unit", "letter"], "--stem english: it chooses words"),
+        (["--seed", "-1"], "--seed -1: it must be an integer of 64 bits"),
+        (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
+        (["--key-file", "none.key"], "none.key: the key cannot be read"),
+        (["--key-file", "."], "the key cannot be read"),
+        (["--key-file", "in.jsonl"], "a key file must hold 16 bytes or 32 hexadecimal digits"),
+        (["--fields", "a"], "--fields a: it goes with --scheme checksum only"),
+        (["--scheme", "checksum", "--fields", "a:x"], "it must be NAME or NAME:BYTES"),
+        (["--scheme", "checksum", "--fields", "a:0"], "it must be NAME or NAME:BYTES"),
+        (["--scheme", "checksum", "--fields", ""], "it must be NAME or NAME:BYTES"),
+        (["--scheme", "checksum", "--fields", "a,a"], "different names"),
+        (["--scheme", "checksum", "--threshold", "0.5"], "does not go with a checksum"),
+        (["--scheme", "simhash"], "invalid choice: 'simhash'"),
+        (["--verify", "maybe"], "invalid choice: 'maybe'"),
+        (["--text", "id"], "it must be another field than the text"),
+        (["--shingle", "three"], "invalid int value: 'three'"),
+        (["--report", "why.csv"], "must end in .parquet or .jsonl"),
+        (["--report", "no/such/why.jsonl"], "its folder does not exist"),
+        (["--dropped", "gone.csv"], "must end in .jsonl or .ndjson"),
+        (["--dr"], "unrecognized arguments: --dr"),
+        (["--x\x1b[31m"], "unrecognized arguments: --x\\x1b[31m"),
+    ],
+)
+def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, message):
+    shown = run(source, "--dry-run", *options, code=2)
+    assert message in shown.err
+    assert ESCAPE not in shown.err
+    assert shown.out == ""
+    assert names(tmp_path) == ["in.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["in.jsonl"], "--out is needed: a path for the kept documents, or --dry-run to write none"),
+        (["none.jsonl", "--dry-run"], "none.jsonl: there is no such file or folder"),
+        (["*.parquet", "--dry-run"], "*.parquet: no file matches this pattern"),
+        (["notes.doc", "--dry-run"], "notes.doc: its ending is unknown; known are .jsonl"),
+        (["in.jsonl", "in.csv", "--dry-run"], "it must be of one format, not jsonl and csv"),
+        (["-", "-", "--dry-run"], "it must name standard input only once"),
+        (["in.jsonl", "--out", "kept.parquet"], "kept.parquet: it must end in .jsonl or .ndjson"),
+        (["in.jsonl", "--out", "in.csv/kept.jsonl"], "its folder does not exist"),
+        (["in.jsonl", "--out", "old.jsonl"], "old.jsonl: it exists already; --force replaces it"),
+        (["in.jsonl", "--dry-run", "--report", "old.jsonl"], "old.jsonl: it exists already"),
+        (["in.jsonl", "--dry-run", "--dropped", "old.jsonl"], "old.jsonl: it exists already"),
+        (["in.jsonl", "--force", "--out", "in.jsonl"], "in.jsonl: it is one of the inputs"),
+        (["in.jsonl", "--force", "--out", "./link.jsonl"], "link.jsonl: it is one of the inputs"),
+        (["in.jsonl", "--force", "--out", "hard.jsonl"], "hard.jsonl: it is one of the inputs"),
+        (["in.jsonl", "--force", "--dry-run", "--report", "in.jsonl"], "in.jsonl: it is one of the inputs"),
+        (["in.jsonl", "--force", "--dry-run", "--dropped", "in.jsonl"], "in.jsonl: it is one of the inputs"),
+        (["in.jsonl", "--out", "new.jsonl", "--report", "new.jsonl"], "report must not go where out goes"),
+        (["in.jsonl", "--out", "new.jsonl", "--dropped", "./new.jsonl"], "dropped must not go where out goes"),
+        (["in.jsonl", "--dry-run", "--report", "new.jsonl", "--dropped", "new.jsonl"], "dropped must not go where"),
+        (["in.jsonl", "--force", "--out", "old.jsonl", "--report", "old-link.jsonl"], "report must not go where out"),
+        (["in.jsonl", "--out", "-", "--report", "-"], "report must not go where out goes"),
+        (["pages", "--out", "pages/kept"], "it lies in the input folder"),
+        (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "report must not go where out goes"),
+        (["pages", "--out", "-"], "it must be the name of a folder"),
+        (["pages", "--out", ".", "--force"], "the input pages lies in it"),
+    ],
+)
+def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_path, source, arguments, message):
+    for name in ("in.csv", "notes.doc", "old.jsonl"):
+        (tmp_path / name).write_text("as it was")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.txt").write_text(STORM)
+    (tmp_path / "link.jsonl").symlink_to(source)
+    (tmp_path / "hard.jsonl").hardlink_to(source)
+    (tmp_path / "old-link.jsonl").symlink_to("old.jsonl")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    shown = run(*arguments, code=2)
+    assert message in shown.err
+    assert shown.err.startswith("neardup: ")
+    assert shown.err.count("\n") == 1
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("options", [["--text", "none"], ["--id", "none"], ["--keep", "max:none"]])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "folder"])
+def test_a_field_that_is_not_there_is_named_with_those_that_are(run, tmp_path, kind, options):
+    source = tmp_path / f"in.{kind}"
+    if kind == "folder":
+        source.mkdir()
+        (source / "a.txt").write_text(STORM)
+    elif kind == "parquet":
+        parquet(source, text=pa.array(["a"]), size=pa.array([1]))
+    else:
+        source.write_text('{"text": "a", "size": 1}\n' if kind == "jsonl" else "text,size\na,1\n")
+    shown = run(source, "--dry-run", *options, code=1)
+    assert str(source) in shown.err
+    assert "there is no field 'none'; there are: " in shown.err
+    assert "size" in shown.err
+
+
+def test_replacing_is_all_or_nothing(run, tmp_path, source):
+    old = tmp_path / "old.jsonl"
+    old.write_text("as it was")
+    source.write_text(source.read_text() + "broken\n")
+    run(source, "--force", "--strict", "--out", old, "--report", "why.jsonl", code=1)
+    assert old.read_text() == "as it was"
+    run(source, "--force", "--out", old, code=1)
+    assert len(rows_of(old)) == 5
+    assert names(tmp_path) == ["in.jsonl", "old.jsonl"]
+
+
+@pytest.mark.parametrize("options", [["--out", "/dev/full"], ["--out", "k.jsonl", "--report", "/dev/full"]])
+def test_a_full_disk(run, tmp_path, source, options):
+    shown = run(source, *options, code=1)
+    assert shown.err == "neardup: /dev/full: it cannot be written: No space left on device\n"
+    assert names(tmp_path) == ["in.jsonl"]
+
+
+def test_hostile_names_cannot_steer_the_terminal(run, tmp_path):
+    source = tmp_path / f"a{ESCAPE}[2J{OVERRIDE}[red]\n.jsonl"
+    source.write_text('{"te\\u001b[31mxt": "a"}\nbroken\n')
+    shown = run(source, "--dry-run", code=1)
+    assert "there is no field 'text'; there are: te\\x1b[31mxt" in shown.err
+    source.write_text('{"text": "a"}\nbroken\n')
+    shown = run(source, "--dry-run", code=1)
+    assert "a\\x1b[2J\\u202e[red] .jsonl:2: it is not valid JSON" in shown.out
+    for shown in (run(source, "--dry-run", code=1), run(source, "--dry-run", "--json", code=1)):
+        assert ESCAPE not in shown.all
+        assert OVERRIDE not in shown.all
+    with pytest.raises(ValueError, match="null byte"):
+        Path("a\0b").stat()
+    raw = tmp_path / "latin-\udce9.jsonl"
+    raw.write_text('{"text": "a"}\nbroken\n')
+    assert "latin-\\xe9.jsonl:2" in run(raw, "--dry-run", code=1).out

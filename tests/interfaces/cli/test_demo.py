@@ -1,0 +1,84 @@
+import json
+
+import pytest
+
+from neardup.interfaces.cli import demo, main
+
+
+@pytest.fixture
+def collection(tmp_path, monkeypatch):
+    """Show a collection of our own instead of the bundled one."""
+
+    def collection(documents):
+        rows = [json.dumps({"id": name, "text": text}) + "\n" for name, text in documents]
+        (tmp_path / "collection.jsonl").write_text("".join(rows))
+        monkeypatch.setattr(demo, "files", lambda _package: tmp_path)
+
+    return collection
+
+
+@pytest.fixture
+def shown(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def shown(*options):
+        assert main(["demo", *options]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return out
+
+    return shown
+
+
+def test_it_shows_the_numbers_and_some_clusters_within_80_columns(shown):
+    out = shown()
+    assert "which say the same, which one stays, and why?" in out
+    assert "225  kept" in out
+    assert "resemblance at least 0.6 (verified)" in out
+    assert out.count(" dropped for ") == 4
+    assert "same features" in out
+    assert "neardup dedup FILE.jsonl --out kept.jsonl --report why.jsonl" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+
+
+def test_it_is_the_same_every_time(shown):
+    def steady(out):
+        return [line for line in out.splitlines() if not line.endswith(" s")]
+
+    assert steady(shown()) == steady(shown())
+
+
+def test_as_json_it_counts_what_dedup_counts(shown):
+    counted = json.loads(shown("--json"))
+    assert counted["documents"] >= 300
+    assert counted["kept"] + counted["exact"] + counted["near"] == counted["documents"]
+    assert counted["near"] >= 100
+    assert counted["set_aside"] == []
+
+
+def test_what_differs_is_marked(shown, collection):
+    words = [f"word{number}" for number in range(200)]
+    changed = [*words[:90], "Changed", "twice", *words[92:]]
+    collection([("one", " ".join(words)), ("two", " ".join(changed).upper())])
+    out = " ".join(shown().split())
+    assert "*word90 word91*" in out
+    assert "*CHANGED TWICE*" in out
+    assert "WORD92" in out
+    assert "*WORD92" not in out
+
+
+def test_documents_cannot_steer_the_terminal(shown, collection):
+    words = "one two three four five six seven \x1b[2J \u202e [red] [/] eight nine ten"
+    collection([("\x1b]0;title\x07[bold]", words), ("[/]", words + " eleven"), ("twin", words)])
+    out = shown()
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "[/] dropped for \\x1b]0;title\\x07[bold]" in out
+    assert "[red]" in out
+
+
+@pytest.mark.parametrize("documents", [[], [("one", "x")], [("one", None), ("two", "a b c d"), ("three", "a b c d")]])
+def test_small_collections(shown, collection, documents):
+    collection(documents)
+    assert f"{len(documents)}  documents" in shown()

@@ -1,0 +1,50 @@
+import sys
+
+import pytest
+
+from neardup.interfaces.cli import main
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.pipeline import warming
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    monkeypatch.setattr(warming, "is_warm", lambda: False)
+    monkeypatch.setattr(warming, "warm", lambda: None)
+
+
+def test_warming_what_is_warm_says_so(capsys):
+    warming.warm()
+    assert main(["warm"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("The kernels are compiled already")
+    assert "Ready after" in shown.out
+    assert shown.err == ""
+
+
+def test_warming_says_what_it_does(capsys, cold):
+    assert main(["warm"]) == 0
+    assert capsys.readouterr().out.startswith("Compiling the kernels for this machine")
+
+
+def test_a_cold_start_is_announced_on_standard_error(capsys, cold):
+    say_if_cold()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "compiling the kernels" in shown.err
+
+
+def test_a_warm_start_and_a_closed_standard_error_are_silent(capsys, monkeypatch):
+    monkeypatch.setattr(warming, "is_warm", lambda: True)
+    say_if_cold()
+    monkeypatch.setattr(warming, "is_warm", lambda: False)
+    monkeypatch.setattr(sys, "stderr", None)
+    say_if_cold()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_it_takes_no_arguments(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["warm", "more"])
+    assert stopped.value.code == 2
+    assert "unrecognized arguments: more" in capsys.readouterr().err

@@ -1,0 +1,402 @@
+"""A stranger's whole uses of the program, from files to files, as real processes."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+
+PACKAGE = Path(neardup.__file__).parent
+COLLECTION = PACKAGE / "samples" / "collection.jsonl"
+PROGRAM = [sys.executable, "-m", "neardup"]
+NOBODY = 65534
+PATIENCE = 120  # seconds until a process counts as stuck
+
+
+def environment(**changes):
+    plain = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
+    return {**plain, "TERM": "xterm-256color", **changes}
+
+
+def run(*arguments, code=0, **options):
+    """Run the program; it may fail, but not fall."""
+    chosen = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": PATIENCE, "env": environment(), **options}
+    if "input" in chosen:
+        del chosen["stdin"]
+    done = subprocess.run([*PROGRAM, *map(str, arguments)], check=False, **chosen)
+    assert b"Traceback" not in (done.stdout or b"") + (done.stderr or b""), done.stderr
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def big(tmp_path):
+    """Enough documents for a run that is still at work when it is stopped."""
+    path = tmp_path / "big.jsonl"
+    words = [f"word{number * 7919 % 10_007}" for number in range(20_200)]
+    with path.open("w") as file:
+        file.writelines(json.dumps({"text": " ".join(words[start : start + 200])}) + "\n" for start in range(20_000))
+    return path
+
+
+# A first afternoon
+
+
+def test_from_the_demo_to_files_of_ones_own(tmp_path):
+    assert b"neardup dedup FILE.jsonl --out kept.jsonl --report why.jsonl" in run("demo").stdout
+    shutil.copy(COLLECTION, tmp_path / "FILE.jsonl")
+    run("dedup", "FILE.jsonl", "--out", "kept.jsonl", "--report", "why.jsonl", cwd=tmp_path)
+    kept = [row["id"] for row in rows_of(tmp_path / "why.jsonl") if row["kept"]]
+    assert [row["id"] for row in rows_of(tmp_path / "kept.jsonl")] == kept
+    again = run("dedup", "FILE.jsonl", "--out", "kept.jsonl", code=2, cwd=tmp_path)
+    assert again.stderr == b"neardup: kept.jsonl: it exists already; --force replaces it\n"
+    twice = run("dedup", "kept.jsonl", "--out", "once-more.jsonl", "--json", cwd=tmp_path)
+    assert json.loads(twice.stdout)["near"] == json.loads(twice.stdout)["exact"] == 0
+    assert (tmp_path / "once-more.jsonl").read_bytes() == (tmp_path / "kept.jsonl").read_bytes()
+    assert names(tmp_path) == ["FILE.jsonl", "kept.jsonl", "once-more.jsonl", "why.jsonl"]
+
+
+def test_the_same_documents_in_every_format_get_the_same_answer(tmp_path):
+    rows = [
+        {"id": row["id"], "text": row["text"] or ""} for row in rows_of(COLLECTION)
+    ]  # a table of text knows no null, and a folder no id but the name
+    table = pa.Table.from_pylist(rows)
+    pq.write_table(table, tmp_path / "in.parquet")
+    (tmp_path / "in.ndjson").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "folder").mkdir()
+    for row in rows:
+        (tmp_path / "folder" / f"{row['id']}.txt").write_bytes(row["text"].encode())
+    kept = {}
+    for source, options in (("in.parquet", []), ("in.ndjson", []), ("folder", [])):
+        run(
+            "dedup",
+            source,
+            "--keep",
+            "min:id" if source != "folder" else "first",
+            "--report",
+            f"{source}.why.jsonl",
+            "--dry-run",
+            *options,
+            cwd=tmp_path,
+        )
+        decided = rows_of(tmp_path / f"{source}.why.jsonl")
+        kept[source] = {row["id"].removesuffix(".txt") for row in decided if row["kept"]}
+    assert kept["in.parquet"] == kept["in.ndjson"] == kept["folder"]
+
+
+# Pipes
+
+
+def test_in_a_pipeline(tmp_path):
+    done = run("dedup", "-", "--out", "-", "--json", input=COLLECTION.read_bytes())
+    assert len(done.stdout.splitlines()) == json.loads(done.stderr)["kept"] == 225
+    broken = run("dedup", "-", "--out", "-", input=b'{"text": "a"}\nbroken\n', code=1)
+    assert broken.stdout == b'{"text": "a"}\n'
+    assert b"<stdin>:2: it is not valid JSON" in broken.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_disaster():
+    for arguments, message in (
+        (["demo"], b""),
+        (["dedup", COLLECTION, "--out", "-"], b"neardup: /dev/stdout: it cannot be written: Broken pipe\n"),
+    ):
+        reading, writing = os.pipe()
+        os.close(reading)  # as `| head` once it has seen enough
+        done = run(*arguments, code=1, stdout=writing, stderr=subprocess.PIPE, capture_output=False)
+        os.close(writing)
+        assert done.stderr == message
+
+
+def test_what_others_write_to_the_same_file_stays(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"text": "a"}\n')
+    with (tmp_path / "log").open("wb") as log:
+        log.write(b"before\n")
+        log.flush()
+        run("dedup", source, "--out", "-", stdout=log, stderr=log, capture_output=False)
+        log.write(b"after\n")
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[:3] == ["before", '{"text": "a"}', "1  documents"]
+    assert lines[-1] == "after"
+
+
+def test_standard_output_may_be_a_socket():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        run(
+            "dedup",
+            "-",
+            "--out",
+            "-",
+            input=b'{"text": "a"}\n',
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            capture_output=False,
+        )
+        assert ours.recv(99) == b'{"text": "a"}\n'
+
+
+def test_an_input_cannot_be_appended_to(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"text": "a"}\n')
+    with source.open("ab") as file:
+        done = run(
+            "dedup", source, "--out", "-", "--force", code=2, stdout=file, stderr=subprocess.PIPE, capture_output=False
+        )
+    assert b"it is one of the inputs" in done.stderr
+    assert source.read_text() == '{"text": "a"}\n'
+
+
+def test_closed_and_full_streams(tmp_path):
+    def shell(command):
+        quoted = command.replace("neardup", f"{sys.executable} -m neardup")
+        done = subprocess.run(
+            ["sh", "-c", quoted], check=False, capture_output=True, cwd=tmp_path, timeout=PATIENCE, env=environment()
+        )
+        assert b"Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    full = b"neardup: standard output: No space left on device\n"
+    assert shell("neardup demo > /dev/full") == (1, b"", full)
+    assert shell("neardup dedup in.jsonl --dry-run --json > /dev/full") == (1, b"", full)
+    assert shell("neardup dedup in.jsonl --out a.jsonl >&-") == (0, b"", b"")
+    assert shell("neardup dedup in.jsonl --out b.jsonl 2>&-")[0] == 0
+    assert shell("neardup dedup in.jsonl --out - >&-") == (2, b"", b"neardup: /dev/stdout: it is closed\n")
+    assert shell("neardup dedup - --dry-run <&-") == (1, b"", b"neardup: <stdin>: it is closed\n")
+    assert shell("neardup dedup none.jsonl --dry-run 2>&-") == (2, b"", b"")
+    assert names(tmp_path) == ["a.jsonl", "b.jsonl", "in.jsonl"]
+
+
+# Terminals
+
+
+def on_a_terminal(*arguments, **variables):
+    """Run the program with a terminal as standard output and error; return what that showed."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(COLUMNS="80", **variables),
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 1 << 16):
+                shown += chunk
+        except OSError:  # how a terminal says that its other end is closed
+            pass
+        assert process.wait(PATIENCE) == 0
+    os.close(ours)
+    return shown.decode()
+
+
+def test_a_terminal_sees_progress_and_colours():
+    shown = on_a_terminal("dedup", COLLECTION, "--dry-run")
+    for word in ("Reading", "Shingling", "Signing", "Comparing", "100%", "225\x1b[0m  kept"):
+        assert word in shown
+    assert "\x1b[1m225" in shown
+    assert "\x1b[1;31m" in on_a_terminal("demo")
+
+
+def test_no_color_means_none():
+    shown = on_a_terminal("demo", NO_COLOR="1")
+    assert "*" in shown
+    assert "\x1b[1;31m" not in shown
+    assert "\x1b[36m" not in shown
+
+
+def test_elsewhere_there_is_neither():
+    done = run("dedup", COLLECTION, "--dry-run")
+    assert done.stderr == b""
+    assert b"\x1b" not in done.stdout
+    assert b"\r" not in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_the_demo_fits_any_terminal_encoding(encoding):
+    run("demo", env=environment(PYTHONIOENCODING=encoding, COLUMNS="60"))
+
+
+# Interruptions
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, big, number, code):
+    old = tmp_path / "old.jsonl"
+    old.write_text("as it was")
+    os.mkfifo(tmp_path / "report")  # nobody reads it: the run cannot come to its end before it is stopped
+    before = names(tmp_path)
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, "dedup", big, "--force", "--out", old, "--dropped", "gone.jsonl", "--report", "report"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=environment(),
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"Shingling" not in shown:
+            shown += os.read(ours, 1 << 16)
+        process.send_signal(number)
+        try:
+            while chunk := os.read(ours, 1 << 16):
+                shown += chunk
+        except OSError:
+            pass
+        assert process.wait(PATIENCE) == code
+    os.close(ours)
+    assert b"Traceback" not in shown
+    if number == signal.SIGINT:
+        assert b"neardup: interrupted; unfinished output was removed" in shown
+    assert old.read_text() == "as it was"
+    assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_stopped_while_writing_it_leaves_nothing(tmp_path, number):
+    """The kept documents go to a pipe that is full; the removed ones are complete by then."""
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"text": f"document {n} " * 50}) + "\n" for n in range(9_000)))
+    before = names(tmp_path)
+    with subprocess.Popen(
+        [*PROGRAM, "dedup", source, "--out", "-"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        assert process.stdout.read(1) == b"{"
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    assert b"Traceback" not in errors
+    assert names(tmp_path) == before
+
+
+def test_stopped_while_waiting_for_more_input(tmp_path):
+    with subprocess.Popen(
+        [*PROGRAM, "dedup", "-", "--out", "kept.jsonl"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        process.stdin.write(b'{"text": "a"}\n' * 100_000)  # more than a pipe holds: it has begun to read
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert process.stderr.read() == b"neardup: interrupted; unfinished output was removed\n"
+    assert names(tmp_path) == []
+
+
+# Installations that cannot be written to
+
+
+@pytest.fixture
+def installed():
+    """Copy the package to where anybody can read it and nobody can write."""
+    if os.getuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("root may write anywhere, and there is no setpriv to become somebody else")
+    place = Path(tempfile.mkdtemp(prefix="neardup-test-"))
+    place.chmod(0o755)
+    shutil.copytree(PACKAGE, place / "site" / "neardup", ignore=shutil.ignore_patterns("__pycache__"))
+    (place / "home").mkdir()
+    (place / "home").chmod(0o777)
+    (place / "in.jsonl").write_text('{"text": "one two three four"}\n' * 3)
+    folders = [path for path in (place / "site").rglob("*") if path.is_dir()] + [place / "site"]
+    for path in folders:
+        path.chmod(stat.S_IRUSR | stat.S_IXUSR | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
+    yield place
+    for path in folders:
+        path.chmod(0o755)
+    shutil.rmtree(place)
+
+
+def as_nobody(place, home):
+    """Run a small job from the copy, as a user without rights; return what it said on standard error."""
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
+    variables = environment(HOME=str(home), PYTHONPATH=str(place / "site"), PYTHONSAFEPATH="1")
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        variables.pop(name, None)
+    where = "import neardup; print(neardup.__file__)"
+    for command in (["-c", where], ["-m", "neardup", "dedup", str(place / "in.jsonl"), "--dry-run", "--json"]):
+        done = subprocess.run(
+            [*become, sys.executable, *command],
+            check=False,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+            env=variables,
+            timeout=PATIENCE,
+        )
+        if command[0] == "-c" and (done.returncode or not done.stdout.decode().startswith(str(place))):
+            pytest.skip(f"another user cannot run this Python with another copy: {done.stderr.decode()[-200:]}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["kept"] == 1
+    return done.stderr.decode()
+
+
+def test_kernels_go_to_the_users_cache_and_the_first_start_says_that_it_compiles(installed):
+    assert as_nobody(installed, installed / "home").startswith("First use on this machine: compiling the kernels")
+    assert list((installed / "home").rglob("*.nbi"))
+    assert not list((installed / "site").rglob("*.nbi"))
+    assert as_nobody(installed, installed / "home") == ""
+
+
+def test_without_any_cache_it_still_works(installed):
+    as_nobody(installed, "/nonexistent")
+    assert not list(installed.rglob("*.nbi"))
+
+
+# Long runs
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("step", range(12))
+def test_stopped_at_any_moment_nothing_partial_is_left(tmp_path, big, number, step):
+    old = tmp_path / "old.jsonl.zst"
+    old.write_text("as it was")
+    with subprocess.Popen(
+        [*PROGRAM, "dedup", big, "--force", "--out", old, "--report", "why.jsonl"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        time.sleep(0.25 * step)
+        process.send_signal(number)
+        ended = process.wait(PATIENCE)
+    assert set(names(tmp_path)) <= {"big.jsonl", "old.jsonl.zst", "why.jsonl"}
+    if ended:
+        assert old.read_text() == "as it was"
+    if (tmp_path / "why.jsonl").exists():
+        assert len(rows_of(tmp_path / "why.jsonl")) == 20_000
