@@ -81,9 +81,11 @@ def main():
             entry = len(expansions) | 1 << 23
             expansions.append([*folded, 0, 0][:3])
         analysis[code] = entry | kind << 21 | letter.islower() << 24
+        # What decomposes into marks alone counts as a mark: runs of it are ordered like theirs.
+        first = unicodedata.normalize("NFD", letter)[0]
         changes = code in seconds
         normal[code] = (
-            unicodedata.combining(letter)
+            unicodedata.combining(first)
             | (changes or not unicodedata.is_normalized("NFC", letter)) << 8
             | (changes or not unicodedata.is_normalized("NFKC", letter)) << 9
         )

@@ -182,6 +182,18 @@ def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
     assert {*planted} <= found
 
 
+def test_pairs_that_share_crowded_keys_only_meet_by_what_the_keys_divide():
+    """Every key has 150 members, three together have one: the pairs meet though none of their buckets has room."""
+    random = np.random.default_rng(3)
+    keys = random.integers(0, 20, (3000, 6)).astype(np.uint64) << np.uint64(40)
+    planted = [(a, a + 1000) for a in range(1800, 1999)]
+    for a, b in planted:
+        keys[b, 2:5] = keys[a, 2:5]
+    assert min(np.unique(keys[:, column], return_counts=True)[1].min() for column in range(6)) > ROOM
+    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
+    assert {*planted} <= found
+
+
 # Real texts: a collection under one licence, which is about half of each document.
 
 

@@ -49,13 +49,3 @@ def test_sums_equal_their_definition(first, second, limit):
         checksum.add_field(*ends_of(column, limit), np.array(KEY, np.uint64), sums)
     hashed = [[siphash13(cut(text, limit), *KEY) for text in column[:number]] for column in (first, second)]
     assert sums.tolist() == [(a * SPREAD + b) % 2**64 for a, b in zip(*hashed, strict=True)]
-
-
-@given(st.lists(st.text(alphabet="ab", max_size=3), min_size=1, max_size=6), st.integers(-1, 3))
-def test_equal_fields(texts, limit):
-    data, offsets, ends = ends_of(texts, limit)
-    left, right = (found.ravel() for found in np.indices((len(texts), len(texts))))
-    equal = np.empty(len(left), np.bool_)
-    checksum.equal_fields(data, offsets, ends, left, right, equal)
-    kept = [cut(text, limit) for text in texts]
-    assert equal.tolist() == [kept[a] == kept[b] for a, b in zip(left, right, strict=True)]

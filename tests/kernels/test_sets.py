@@ -43,12 +43,13 @@ def test_digests_are_sums(documents):
 
 
 @given(DOCUMENTS)
-def test_equal_segments(documents):
+def test_equal_ranges(documents):
     values, offsets = ragged(documents)
     left = np.repeat(np.arange(len(documents)), len(documents))
     right = np.tile(np.arange(len(documents)), len(documents))
     equal = np.empty(len(left), np.bool_)
-    sets.equal_segments(values, offsets, left, right, equal)
+    ends = offsets[:-1], offsets[1:]
+    sets.equal_ranges(values, *ends, values, *ends, left, right, equal)
     assert equal.tolist() == [documents[i] == documents[j] for i, j in zip(left, right, strict=True)]
 
 

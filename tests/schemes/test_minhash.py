@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import EMPTY, sketch
 
 from neardup import Analysis, DataError, MinHash, ParameterError
-from neardup.model.arrays import Corpus
+from neardup.model.arrays import Corpus, Signatures
 from neardup.model.recipe import Hashing
 from neardup.schemes.minhash import _least_count, _rounds
 
@@ -173,6 +173,12 @@ def test_matches_begin_at_the_least_count(threshold, permutations):
     needed = _least_count(permutations, threshold)
     assert needed / permutations >= threshold
     assert (needed - 1) / permutations < threshold
+    scheme = MinHash(permutations=permutations, threshold=threshold, recall=0.5)
+    rows = np.zeros((3, permutations), np.uint32)
+    rows[1, needed:] = 1  # as many equal columns as it takes, and one fewer
+    rows[2, needed - 1 :] = 1
+    signatures = Signatures(rows, np.ones(3, np.bool_), scheme.recipe)
+    assert scheme.matches(signatures[[0, 0]], signatures[[1, 2]]).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8])

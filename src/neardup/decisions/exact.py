@@ -1,39 +1,61 @@
-"""Documents with the same features, found without comparing pairs."""
+"""Equal documents, found without comparing all pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
-from neardup.kernels.sets import equal_segments
-from neardup.model.arrays import Features, Positions, Words
+from neardup.kernels.sets import equal_ranges
+from neardup.model.arrays import Features, Flags, Positions, Words
+
+ROUNDS: Final = 4
+
+
+def leaders_by_digest(
+    digests: Words, ranks: Positions, equal: Callable[[Positions, Positions], Flags], leaders: Positions
+) -> None:
+    """Group the documents of these *ranks* (ascending) that are equal, into *leaders*, in place.
+
+    *digests* are the ranks' own. Equal digests only suggest: *equal* compares ranks pair by pair. Each
+    document gets the best-ranked one that it equals. Those that share a (shortened) digest with
+    another one are grouped among themselves, ``ROUNDS`` times at most: documents crafted to share
+    digests only miss being grouped. Linear, but for a sort.
+    """
+    for _ in range(ROUNDS):
+        if len(ranks) < 2:  # noqa: PLR2004 - a pair takes two
+            return
+        bits = np.uint64(int(ranks[-1]).bit_length())
+        below = (np.uint64(1) << bits) - np.uint64(1)
+        packed = (digests & ~below) | ranks.astype(np.uint64)
+        packed.sort()
+        members = (packed & below).astype(np.int64)
+        begins = np.concatenate([[True], (packed[1:] >> bits) != (packed[:-1] >> bits)])
+        firsts = members[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
+        repeats = firsts != members
+        left, right = members[repeats], firsts[repeats]
+        holds = equal(left, right)
+        leaders[left[holds]] = right[holds]
+        again = np.sort(left[~holds])
+        digests = digests[np.searchsorted(ranks, again)]
+        ranks = again
 
 
 def leaders_by_features(features: Features, sums: Words, order: Positions) -> Positions:
     """Give each document the best-ranked one with the same features, itself if there is no better.
 
-    *features* and their digests *sums* are by position, *order* is the ranking. Answers by rank. Equal
-    digests only suggest: whatever is grouped was compared feature by feature. Documents without
-    features stay alone. Linear, but for one sort of the digests.
+    *features* and their digests *sums* are by position, *order* is the ranking. Answers by rank.
+    Documents without features stay alone.
     """
-    number = len(order)
-    leaders = np.arange(number)
-    with_features = np.diff(features.offsets)[order] > 0
-    ranks = np.flatnonzero(with_features)
-    if len(ranks) < 2:  # noqa: PLR2004 - a pair takes two
-        return leaders
-    digests = sums[order[ranks]]
-    bits = np.uint64(int(number - 1).bit_length())
-    below = (np.uint64(1) << bits) - np.uint64(1)
-    packed = (digests & ~below) | ranks.astype(np.uint64)
-    packed.sort()
-    members = (packed & below).astype(np.int64)
-    begins = np.concatenate([[True], (packed[1:] >> bits) != (packed[:-1] >> bits)])
-    firsts = members[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
-    repeats = firsts != members
-    left, right = members[repeats], firsts[repeats]
-    equal = np.empty(len(left), np.bool_)
-    equal_segments(features.values, features.offsets, order[left], order[right], equal)
-    leaders[left[equal]] = right[equal]
+    leaders = np.arange(len(order))
+    starts, ends = features.offsets[order], features.offsets[order + 1]
+
+    def equal(left: Positions, right: Positions) -> Flags:
+        holds = np.empty(len(left), np.bool_)
+        equal_ranges(features.values, starts, ends, features.values, starts, ends, left, right, holds)
+        return holds
+
+    ranks = np.flatnonzero(ends > starts)
+    leaders_by_digest(sums[order[ranks]], ranks, equal, leaders)
     return leaders
 
 

@@ -30,18 +30,3 @@ def add_field(data, offsets, ends, key, sums):
     for field in range(offsets.size - 1):
         hashed = sip_bytes(data[offsets[field] : ends[field]], key[0], key[1])
         sums[field] = sums[field] * _SPREAD + hashed
-
-
-@kernel
-def equal_fields(data, offsets, ends, left, right, equal):
-    """Say whether the fields of documents ``left[i]`` and ``right[i]`` hold the same bytes."""
-    for pair in range(left.size):
-        one = data[offsets[left[pair]] : ends[left[pair]]]
-        other = data[offsets[right[pair]] : ends[right[pair]]]
-        same = one.size == other.size
-        if same:
-            for i in range(one.size):
-                if one[i] != other[i]:
-                    same = False
-                    break
-        equal[pair] = same

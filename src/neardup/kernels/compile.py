@@ -85,9 +85,9 @@ def filled_at(array, position):
 
 
 def is_cached(function: Kernel) -> bool:
-    """Tell whether a kernel's machine code may be on disk; ``True`` where Numba does not say."""
+    """Tell whether a kernel's machine code is on disk; never where there is no place for a cache."""
     try:
         cache = function._cache._cache_file  # type: ignore[attr-defined]  # noqa: SLF001 - Numba says it nowhere else
         return Path(cache._cache_path, cache._index_name).exists()  # noqa: SLF001 - the same
     except AttributeError:
-        return True
+        return False

@@ -197,3 +197,17 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
             cuts[count] = end
     parts[offsets.size - 1] = count
     return count
+
+
+@kernel
+def blank(data, offsets, flags):
+    """Flag the documents that hold nothing but white space; of others only the beginning is read."""
+    for document in range(offsets.size - 1):
+        source = data[offsets[document] : offsets[document + 1]]
+        position = 0
+        while position < source.size:
+            code, length = code_point(source, position)
+            if code == _INVALID or not (_is_space(code) or 0x1C <= code <= 0x1F):
+                break
+            position += length
+        flags[document] = position >= source.size

@@ -3,12 +3,17 @@
 A set is ``values[starts[d] : starts[d] + sizes[d]]``.
 """
 
+import secrets
+
 import numpy as np
 from numba import njit
 
 from neardup.kernels.compile import kernel
 
 _ONE = np.uint64(1)
+# Where a value goes in a table must not be foreseeable, or crafted texts would make long runs of
+# collisions. Drawn when the kernels are compiled, and without effect on any result.
+_SALT = np.uint64(secrets.randbits(64) | 1)
 
 
 @njit(nogil=True)
@@ -21,11 +26,18 @@ def places_for(entries):
 
 
 @njit(nogil=True)
+def first_place(value, mask):
+    """Choose a value's first place in a table of ``mask + 1`` places."""
+    salted = value * _SALT
+    return (salted ^ (salted >> np.uint64(32))) & mask
+
+
+@njit(nogil=True)
 def _fill(values, keys, owners, owner):
     """Enter distinct *values* in a table; a place is taken where ``owners`` holds *owner*."""
     mask = np.uint64(keys.size - 1)
     for value in values:
-        place = value & mask
+        place = first_place(value, mask)
         while owners[place] == owner:
             place = (place + _ONE) & mask
         owners[place] = owner
@@ -39,7 +51,7 @@ def _shared(values, keys, owners, owner, enough):
     shared = 0
     left = values.size
     for value in values:
-        place = value & mask
+        place = first_place(value, mask)
         while owners[place] == owner and keys[place] != value:
             place = (place + _ONE) & mask
         if owners[place] == owner:
@@ -79,7 +91,7 @@ def make_distinct(values, starts, sizes, chosen, distinct):
         mask = np.uint64(places_for(content.size) - 1)
         count = 0
         for value in content:
-            place = value & mask
+            place = first_place(value, mask)
             while owners[place] == segment and keys[place] != value:
                 place = (place + _ONE) & mask
             if owners[place] != segment:
@@ -109,11 +121,15 @@ def intersections(values, starts, sizes, left, right, shared):
 
 
 @kernel
-def equal_segments(values, bounds, left, right, equal):
-    """Say whether segments ``left[i]`` and ``right[i]`` hold the same values in the same order."""
+def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, left, right, equal):
+    """Say whether two ranges hold the same values in the same order.
+
+    ``equal[i]`` compares ``values[starts[l]:ends[l]]``, *l* being ``left[i]``, with the range ``right[i]`` of
+    the other arrays.
+    """
     for pair in range(left.size):
-        one = values[bounds[left[pair]] : bounds[left[pair] + 1]]
-        other = values[bounds[right[pair]] : bounds[right[pair] + 1]]
+        one = values[starts[left[pair]] : ends[left[pair]]]
+        other = other_values[other_starts[right[pair]] : other_ends[right[pair]]]
         same = one.size == other.size
         if same:
             for i in range(one.size):

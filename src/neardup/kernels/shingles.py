@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from neardup.kernels.compile import kernel
+from neardup.kernels.sets import first_place, places_for
 
 SPREAD = 0xD6E8FEB86659FD93
 MIX_1 = 0xFF51AFD7ED558CCD
@@ -88,16 +89,14 @@ def label_repeats(values, bounds):
     widest = 0
     for document in range(bounds.size - 1):
         widest = max(widest, bounds[document + 1] - bounds[document])
-    places = 1
-    while places < 2 * widest:
-        places *= 2
+    places = places_for(widest)
     keys = np.empty(places, np.uint64)
     counts = np.empty(places, np.int64)
     owners = np.full(places, -1, np.int64)
     for document in range(bounds.size - 1):
         for position in range(bounds[document], bounds[document + 1]):
             value = values[position]
-            place = value & np.uint64(places - 1)
+            place = first_place(value, np.uint64(places - 1))
             while owners[place] == document and keys[place] != value:
                 place = (place + np.uint64(1)) & np.uint64(places - 1)
             if owners[place] != document:

@@ -9,6 +9,7 @@ from numba import njit
 
 from neardup.kernels.compile import kernel
 from neardup.kernels.folding import INVALID, code_point, lookup
+from neardup.kernels.sets import first_place
 
 DROPPED = 0
 
@@ -20,7 +21,7 @@ _INVALID = np.uint32(INVALID)
 def _place(keys, key):
     """Where *key* is, or the free place where it would be."""
     mask = np.uint64(keys.size - 1)
-    place = key & mask
+    place = first_place(key, mask)
     while keys[place] != _NOTHING and keys[place] != key:
         place = (place + np.uint64(1)) & mask
     return place

@@ -4,7 +4,8 @@
     ├── ParameterError   a parameter breaks its rule            (also ValueError)
     ├── RecipeMismatch   signatures of different recipes meet   (also TypeError)
     ├── DataError        input that cannot be read as documents (also ValueError)
-    │   └── InputRefused     refused by its name, before anything was read
+    │   ├── InputRefused     refused by its name, before anything was read
+    │   └── FieldMissing     a field that no record has
     └── OutputError      a result that cannot be written        (also OSError)
         └── OutputRefused    refused by its name, before anything was read
 
@@ -62,6 +63,10 @@ class OutputError(NeardupError, OSError):
 
 class InputRefused(DataError):  # noqa: N818 - the name of the event
     """An input that does not exist or is of no known kind."""
+
+
+class FieldMissing(DataError):  # noqa: N818 - the name of the event
+    """A field that no record has."""
 
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event

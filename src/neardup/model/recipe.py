@@ -25,9 +25,8 @@ class Hashing:
     key: bytes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        require(
-            isinstance(self.seed, int) and 0 <= self.seed < 2**64, "seed", self.seed, "must be an integer of 64 bits"
-        )
+        whole = isinstance(self.seed, int) and not isinstance(self.seed, bool)
+        require(whole and 0 <= self.seed < 2**64, "seed", self.seed, "must be an integer from 0 to 2**64 - 1")
         length_holds = self.key is None or (isinstance(self.key, bytes) and len(self.key) == KEY_BYTES)
         require(length_holds, "key", "(secret)", f"must be {KEY_BYTES} bytes")
 

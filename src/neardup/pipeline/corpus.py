@@ -5,19 +5,20 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.decisions.evidence import FeatureSets, Overlap, overlap
-from neardup.decisions.exact import leaders_by_content, leaders_by_features, spread
+from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.gathering import ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.index.buckets import Buckets, Proposal
+from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.errors import require
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import FieldScheme, Scheme
-from neardup.pipeline.collection import Collection
+from neardup.pipeline.documents import Documents
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.minhash import MinHash
 from neardup.text.columns import batches
@@ -58,9 +59,10 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     chosen: Scheme = MinHash() if scheme is None else scheme
+    require(hasattr(chosen, "sign_at"), "scheme", scheme, "must be a scheme, such as MinHash()")
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
-    collection = Collection.of(table_or_texts, text, id)
+    collection = Documents.of(table_or_texts, text, id)
     with LocalEngine(threads) as engine:
         return _Run(collection, chosen, policy, engine, progress or _silent).result()
 
@@ -76,6 +78,7 @@ class _Shingled:
     features: Features
     sums: Words  # digests of the features
     lengths: Positions  # bytes of text
+    blank: Flags  # nothing but white space
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +115,7 @@ class _Run:
     """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
     def __init__(
-        self, collection: Collection, scheme: Scheme, policy: Policy, engine: LocalEngine, progress: Progress
+        self, collection: Documents, scheme: Scheme, policy: Policy, engine: LocalEngine, progress: Progress
     ) -> None:
         self._collection, self._scheme, self._policy = collection, scheme, policy
         self._engine, self._progress = engine, progress
@@ -122,58 +125,64 @@ class _Run:
         values = self._collection.column(self._policy.field) if self._policy.field else None
         shingled = self._shingle()
         order = ranking(self._policy, shingled.lengths, values)
-        leaders, empty = self._equals(shingled, order)
+        leaders = self._equals(shingled, order)
         heads = _Heads.of_leaders(leaders, order)
         signatures = self._sign(Corpus(shingled.features, self._fields), heads.positions)
         sets = FeatureSets(shingled.features, heads.positions)
         decided = self._decide(sets, signatures)
-        return self._report(order, empty, heads, signatures, sets, decided)
+        return self._report(shingled, order, heads, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
         texts = self._collection.texts
         total = len(texts)
         buffer = FeatureBuffer(texts.nbytes)
-        sums, lengths = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        sums, lengths, blanks = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
         done = 0
         self._progress("shingle", 0, total)
-        for features, digest, sizes in self._engine.map(self._shingle_batch, batches(texts)):
+        for features, digest, sizes, flags in self._engine.map(self._shingle_batch, batches(texts)):
             buffer.append(features)
             sums.append(digest)
             lengths.append(sizes)
+            blanks.append(flags)
             done += len(sizes)
             self._progress("shingle", done, total)
-        return _Shingled(buffer.features(), np.concatenate(sums), np.concatenate(lengths))
+        return _Shingled(buffer.features(), np.concatenate(sums), np.concatenate(lengths), np.concatenate(blanks))
 
-    def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions]:
+    def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions, Flags]:
         features = self._scheme.shingling.batch_features(batch)
         sums = np.empty(len(batch), np.uint64)
         digests(features.values, features.offsets, sums)
-        return features, sums, np.diff(batch.offsets)
+        flags = np.empty(len(batch), np.bool_)
+        blank(batch.data, batch.offsets, flags)
+        return features, sums, np.diff(batch.offsets), flags
 
-    def _equals(self, shingled: _Shingled, order: Positions) -> tuple[Positions, Flags]:
-        """Find each document's best-ranked equal, by rank; and which positions hold empty documents.
+    def _equals(self, shingled: _Shingled, order: Positions) -> Positions:
+        """Find each document's best-ranked equal, by rank.
 
         Equal are documents with the same features, and those without features but with the same
-        text. Where fields decide, the fields must be the same too, and the features say nothing.
+        text, unless it is blank. Where fields decide, equal are those whose signed fields are; a document
+        without a signature stays alone.
         """
-        number = len(order)
-        if self._fields is None:
-            leaders = leaders_by_features(shingled.features, shingled.sums, order)
-            ranks = np.flatnonzero(np.diff(shingled.features.offsets)[order] == 0)
-        else:
-            leaders, ranks = np.arange(number), np.arange(number)
-        positions = order[ranks]
-        texts = self._collection.raw_texts(positions)
-        blank = np.array([_is_blank(text) for text in texts], np.bool_)
-        empty = np.zeros(number, np.bool_)
-        empty[positions[blank]] = True
-        contents: list[Any] = texts
         if self._fields is not None:
-            fields = [column.to_pylist() for column in self._fields.take(pa.array(positions)).columns]
-            contents = list(zip(texts, *fields, strict=True))
-        contents = [None if nothing else content for content, nothing in zip(contents, blank, strict=True)]
-        leaders_by_content(contents, ranks.tolist(), leaders)
-        return leaders, empty
+            return self._equal_fields(Corpus(shingled.features, self._fields), order)
+        leaders = leaders_by_features(shingled.features, shingled.sums, order)
+        featureless = np.diff(shingled.features.offsets)[order] == 0
+        ranks = np.flatnonzero(featureless & ~shingled.blank[order])
+        leaders_by_content(self._collection.raw_texts(order[ranks]), ranks.tolist(), leaders)
+        return leaders
+
+    def _equal_fields(self, corpus: Corpus, order: Positions) -> Positions:
+        scheme = self._scheme
+        leaders = np.arange(len(order))
+        if isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
+            signatures = scheme.sign_at(corpus, order)
+            ranks = np.flatnonzero(signatures.present)
+
+            def equal(left: Positions, right: Positions) -> Flags:
+                return scheme.same_content(corpus.fields, order[left], order[right])
+
+            leaders_by_digest(scheme.keys(signatures)[ranks, 0], ranks, equal, leaders)
+        return leaders
 
     def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions, a part at a time."""
@@ -217,7 +226,7 @@ class _Run:
     def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
         scheme, verify = self._scheme, self._policy.verify
         if verify == "none":
-            return GivenMatches(lambda left, _: np.ones(len(left), np.bool_))
+            return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
         if verify == "estimate":
             return GivenMatches(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.threshold)
         if isinstance(scheme, FieldScheme):
@@ -242,8 +251,8 @@ class _Run:
 
     def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
         self,
+        shingled: _Shingled,
         order: Positions,
-        empty: Flags,
         heads: _Heads,
         signatures: Signatures,
         sets: FeatureSets,
@@ -254,10 +263,16 @@ class _Run:
         left, right = order[dropped], order[matched[dropped]]
         own, kept_for = heads.of[dropped], heads.of[matched[dropped]]
         exact = np.zeros(len(dropped), np.bool_)
-        asked = np.flatnonzero(own == kept_for) if self._fields is None else np.arange(len(dropped))
-        exact[asked] = self._collection.same_text(left[asked], right[asked])  # equal texts have the same head
-        evidence = self._evidence(sets, signatures, own, kept_for, exact)
-        evidence["rule"][(own == kept_for) & ~exact] = "same features"
+        if self._fields is None:
+            equal = own == kept_for
+            asked = np.flatnonzero(equal)  # equal texts have the same head
+            exact[asked] = self._collection.same_text(left[asked], right[asked])
+            common = self._overlap(sets, own, kept_for)
+        else:  # documents of one head have the same fields, but not the same text
+            equal = exact = self._collection.same_text(left, right)
+            common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped])
+        evidence = self._evidence(common, signatures, own, kept_for, equal)
+        evidence["rule"][equal] = "same features"
         evidence["rule"][exact] = "same text"
 
         number = len(order)
@@ -271,8 +286,8 @@ class _Run:
             kept=len(kept),
             exact=int(exact.sum()),
             near=len(dropped) - int(exact.sum()),
-            empty=int(empty.sum()),
-            too_short=int((~signed & ~empty).sum()),
+            empty=int((~signed & shingled.blank).sum()),
+            too_short=int((~signed & ~shingled.blank).sum()),
             duplicate_ids=self._collection.duplicate_ids(),
             candidates=decided.candidates,
             compared=decided.compared,
@@ -286,23 +301,24 @@ class _Run:
         return Result(kept, decisions, representative, summary)
 
     def _evidence(
-        self, sets: FeatureSets, signatures: Signatures, left: Positions, right: Positions, exact: Flags
+        self, common: Overlap, signatures: Signatures, left: Positions, right: Positions, equal: Flags
     ) -> dict[str, Any]:
         """Give rule and measures of dropped heads *left*, kept heads *right*; what was not verified is not claimed."""
         scheme, verify = self._scheme, self._policy.verify
-        common = self._overlap(sets, left, right)
         measured = {
             "resemblance": common.resemblance,
             "contained_in_kept": common.left_in_right,
             "contains_kept": common.right_in_left,
         }
-        equal = exact | (left == right)
         rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
         if verify != "exact":
             for measure in measured.values():
                 measure[~equal] = np.nan
         if verify == "estimate":
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
+        if verify == "none" and self._policy.gather == "components":
+            keys = scheme.keys(signatures)
+            rule[~(keys[left] == keys[right]).any(axis=1)] = "component"
         if verify != "none" and self._fields is None:  # equal fields are transitive, and their texts may differ
             rule[measured["resemblance"] < scheme.threshold] = "component"
         for measure in measured.values():  # equals share everything, also where they are too short for a shingle
@@ -317,7 +333,3 @@ class _Run:
 
 
 _UNVERIFIED = {"estimate": "estimate", "none": "shared key"}
-
-
-def _is_blank(text: bytes | None) -> bool:
-    return text is None or not text or not text.decode("utf-8", "replace").strip()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.model.errors import DataError, OutputRefused, require
+from neardup.model.errors import FieldMissing, OutputRefused, require
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus import Progress, dedup
@@ -22,6 +22,7 @@ from neardup.sources.read import MAX_BYTES, read
 AnyPath = str | os.PathLike[str]
 
 _ID: Final = "\0id"  # the ids' column, named as no field is: the field itself may rank documents by its numbers
+_RANK: Final = "\0rank of "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,9 +72,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     columns = [*fields, *([policy.field] if policy.field else [])]
     documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=progress)
     table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
-    for name in columns:
-        if name not in table:
-            _add_column(table, documents, name, literal=name != policy.field)
+    _add_fields(table, documents, fields)
+    if policy.field is not None:
+        keep = _add_ranking(table, documents, policy.field, keep)
     result = dedup(
         pa.table(table),
         text=text,
@@ -105,10 +106,19 @@ def _check_distinct(outputs: Mapping[str, AnyPath | None]) -> None:
             raise OutputRefused(path, f"{other} must not go where {name} goes; give each output a path of its own")
 
 
-def _add_column(table: dict[str, Any], documents: Collection, name: str, *, literal: bool) -> None:
-    """Add a field of the records; ``body`` may be missing, as the text stands for it."""
-    try:
-        table[name] = documents.column(name, literal=literal)
-    except DataError:
-        if name != BODY:
-            raise
+def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
+    """Add the fields that are signed, as they are written; ``body`` may be missing, as the text stands for it."""
+    for name in fields:
+        try:
+            if name not in table:
+                table[name] = documents.column(name, literal=True)
+        except FieldMissing:
+            if name != BODY:
+                raise
+
+
+def _add_ranking(table: dict[str, Any], documents: Collection, field: str, keep: str) -> str:
+    """Add the field that ranks, by its values; returns the keep policy in terms of the table."""
+    name = field if field not in table else f"{_RANK}{field}"  # signed as it is written, ranked by its value
+    table[name] = documents.column(field)
+    return f"{keep.partition(':')[0]}:{name}"

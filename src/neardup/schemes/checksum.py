@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.kernels import checksum as kernels
+from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import (
     AnyPositions,
     Corpus,
@@ -54,7 +55,8 @@ class Checksum:
     ``S = S * SPREAD + SipHash-1-3(field) mod 2**64`` from 0 over the fields in order
     (``neardup.kernels.checksum``), under the 128-bit key, or one derived from the public seed.
 
-    Exact verification compares the fields' bytes themselves.
+    Exact verification compares the fields' bytes themselves. A document without a signature is
+    never dropped, not even for an equal one.
     """
 
     fields: tuple[Field, ...] = (Field(name="title"), Field(name=BODY, limit=1024))
@@ -68,8 +70,10 @@ class Checksum:
     floor = 0.0
 
     def __post_init__(self) -> None:
-        holds = len(self.fields) > 0 and all(isinstance(part, Field) for part in self.fields)
-        require(holds, "fields", self.fields, "must be one Field or more")
+        listed = isinstance(self.fields, tuple | list) and all(isinstance(part, Field) for part in self.fields)
+        require(listed and len(self.fields) > 0, "fields", self.fields, "must be one Field or more")
+        object.__setattr__(self, "fields", tuple(self.fields))
+        require(self.contribution != "", "contribution", self.contribution, "must be None or a column's name")
         names = self.columns
         require(len(set(names)) == len(names), "fields", names, "must have different names")
         Hashing(seed=self.seed, key=self.key)
@@ -128,7 +132,8 @@ class Checksum:
         for part, column in _fields(fields, self._parts()):
             batch, ends = _cut(part, column)
             equal = np.empty(len(left), np.bool_)
-            kernels.equal_fields(batch.data, batch.offsets, ends, left, right, equal)
+            starts = batch.offsets[:-1]
+            equal_ranges(batch.data, starts, ends, batch.data, starts, ends, left, right, equal)
             same &= equal
         return same
 
@@ -185,9 +190,12 @@ def _fields(documents: Any, parts: tuple[Field, ...]) -> list[tuple[Field, pa.Ch
 
 def _as_text(column: Any) -> Any:
     """Numbers and times in a checksum are taken as they print."""
+    if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
+        column = column.cast(column.type.value_type)
     kind = column.type
     plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
-    return pc.cast(column, pa.large_string()) if plain or pa.types.is_floating(kind) else column
+    printed = plain or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return pc.cast(column, pa.large_string()) if printed else column
 
 
 def _cut(part: Field, column: pa.ChunkedArray) -> tuple[TextBatch, Positions]:

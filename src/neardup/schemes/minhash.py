@@ -161,6 +161,7 @@ class MinHash:
         self, signatures: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.float64]:
         """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        require_same_recipe(self.recipe, signatures.recipe)
         counts = np.empty(len(left), np.int32)
         kernels.agreements(signatures.rows, signatures.rows, left, right, counts)
         return counts / self.permutations
@@ -184,7 +185,8 @@ class MinHash:
 
 
 def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value <= 1
+    number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
 
 
 @lru_cache(maxsize=64)
@@ -209,17 +211,21 @@ def _least_count(permutations: int, threshold: float) -> int:
 
 @lru_cache(maxsize=64)
 def _floor(permutations: int, threshold: float, miss: float) -> float:
-    count = 0
-    while 1.0 - _binomial_tail(permutations, count + 1, np.array([threshold]))[0] <= miss:
-        count += 1
-    return count / permutations
+    """Find the greatest share below which the binomial law leaves a probability of at most *miss*."""
+    below = np.cumsum(_binomial_terms(permutations, 0, np.array([threshold]))[0])
+    return int(np.searchsorted(below, miss, side="right")) / permutations
 
 
 def _binomial_tail(trials: int, needed: int, chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``P[Binomial(trials, chance) >= needed]``, by summing the logarithms' exponentials."""
-    counts = np.arange(needed, trials + 1)
+    """``P[Binomial(trials, chance) >= needed]``."""
+    return np.asarray(np.minimum(_binomial_terms(trials, needed, chance).sum(axis=1), 1.0))
+
+
+def _binomial_terms(trials: int, first: int, chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``P[Binomial(trials, chance) == k]`` for k from *first* to *trials*, by logarithms; one row a chance."""
+    counts = np.arange(first, trials + 1)
     ways = np.array([lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in counts])
     with np.errstate(divide="ignore", invalid="ignore"):
         hits = np.where(counts == 0, 0.0, counts * np.log(chance)[:, None])
         misses = np.where(trials - counts == 0, 0.0, (trials - counts) * np.log1p(-chance)[:, None])
-    return np.asarray(np.minimum(np.exp(ways + hits + misses).sum(axis=1), 1.0))
+    return np.asarray(np.exp(ways + hits + misses))

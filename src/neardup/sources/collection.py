@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, FieldMissing, require
 from neardup.sources.formats import common_format, display
 from neardup.sources.output import check_target
 
@@ -121,10 +121,10 @@ def named(source: str, positions: npt.NDArray[np.int64]) -> pa.Array:
     return pc.binary_join_element_wise(f"{source}:", pa.array(positions).cast(pa.string()), "")
 
 
-def missing_field(where: str, name: str, existing: Sequence[str]) -> DataError:
+def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
     """Build the error for a field that no record has; it lists those that exist."""
     shown = ", ".join(existing[:_SHOWN]) + (f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else "")
-    return DataError(where, f"there is no field {name!r}; there are: {shown or 'none'}")
+    return FieldMissing(where, f"there is no field {name!r}; there are: {shown or 'none'}")
 
 
 def check_strict(request: Request, set_aside: Sequence[SetAside]) -> None:
@@ -132,8 +132,3 @@ def check_strict(request: Request, set_aside: Sequence[SetAside]) -> None:
     if request.strict and set_aside:
         first = set_aside[0]
         raise DataError(f"{first.source}:{first.position}", first.reason)
-
-
-def chunked(chunks: list[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
-    """Join arrays without copying."""
-    return pa.chunked_array(chunks, kind)

@@ -93,7 +93,7 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
         if path == STDIN:
             if sys.stdin is None:
                 raise DataError(source, "it is closed")
-            return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))
+            return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))  # type: ignore[arg-type] # it has read1
         with Path(path).open("rb") as file:
             about = os.fstat(file.fileno())
             regular = stat.S_ISREG(about.st_mode)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from neardup.model.errors import require
-from neardup.text.stems import stem_languages
+from neardup.text.stems import stem_languages, stemmer_version
 
 Unit = Literal["letter", "word", "line", "sentence"]
 Normalization = Literal["NFC", "NFKC"]
@@ -54,7 +54,8 @@ class Analysis:
         require(self.unit in get_args(Unit), "unit", self.unit, "must be letter, word, line or sentence")
         forms = (*get_args(Normalization), None)
         require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
-        whole = isinstance(self.min_length, int) and self.min_length >= 1
+        require(isinstance(self.fold_case, bool), "fold_case", self.fold_case, "must be True or False")
+        whole = isinstance(self.min_length, int) and not isinstance(self.min_length, bool) and self.min_length >= 1
         require(whole, "min_length", self.min_length, "must be an integer of at least 1")
         words: object = self.stop_words  # a plain string would pass as a sequence of letters
         several = isinstance(words, Collection) and not isinstance(words, str)
@@ -74,5 +75,5 @@ class Analysis:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What enters the recipe id."""
-        return asdict(self)
+        """What enters the recipe id; the stemmer's version too, as its rules change with it."""
+        return asdict(self) | ({"stemmer": stemmer_version()} if self.stem else {})

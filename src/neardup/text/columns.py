@@ -1,6 +1,6 @@
 """Text columns of any kind, as batches of bytes without a copy."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from neardup.model.errors import DataError
 BATCH_BYTES = 1 << 19  # with its tokens and shingles, stays in a core's second-level cache
 BATCH_DOCUMENTS = 1 << 14
 
-Texts = Sequence[str | None] | pa.Array | pa.ChunkedArray
+_LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
 def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
@@ -27,7 +27,7 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     column = _as_arrow(texts, name)
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
+        column = column.cast(_LARGE.get(kind.value_type, kind.value_type))  # unpacked, 32-bit offsets may overflow
         kind = column.type
     if pa.types.is_string_view(kind) or pa.types.is_null(kind):
         column = column.cast(pa.large_string())
@@ -91,7 +91,7 @@ def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBa
     A document longer than *size* is a batch by itself.
     """
     for chunk in column.chunks:
-        whole = _as_it_lies(chunk)
+        whole = as_it_lies(chunk)
         first = 0
         while first < len(whole):
             last = int(np.searchsorted(whole.offsets, whole.offsets[first] + size, side="right")) - 1
@@ -103,12 +103,13 @@ def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBa
 def whole_batch(column: pa.ChunkedArray) -> TextBatch:
     """Take a column as one batch; several chunks are copied together."""
     if column.num_chunks == 1:
-        return _as_it_lies(column.chunk(0))
+        return as_it_lies(column.chunk(0))
     wide = column.cast(pa.large_binary()).combine_chunks()
-    return _as_it_lies(wide if isinstance(wide, pa.Array) else pa.concat_arrays(wide.chunks))
+    return as_it_lies(wide if isinstance(wide, pa.Array) else pa.concat_arrays(wide.chunks))
 
 
-def _as_it_lies(chunk: pa.Array) -> TextBatch:
+def as_it_lies(chunk: pa.Array) -> TextBatch:
+    """Take one chunk of a text column as one batch; nulls are empty."""
     if chunk.null_count:
         chunk = pc.fill_null(chunk, pa.scalar(b"" if "binary" in str(chunk.type) else "", chunk.type))
     _, offsets, data = chunk.buffers()

@@ -32,6 +32,7 @@ class Shingling:
 
     def __post_init__(self) -> None:
         require(isinstance(self.analysis, Analysis), "analysis", self.analysis, "must be an Analysis")
+        require(isinstance(self.bag, bool), "bag", self.bag, "must be True or False")
         whole = isinstance(self.size, int) and not isinstance(self.size, bool)
         require(whole and 1 <= self.size <= 1000, "shingle", self.size, "must be an integer from 1 to 1000")  # noqa: PLR2004
 

@@ -11,6 +11,13 @@ def stem_languages() -> tuple[str, ...]:
     return tuple(sorted(Stemmer.algorithms()))
 
 
+def stemmer_version() -> str:
+    """Name the release of the stemmers."""
+    import Stemmer
+
+    return str(Stemmer.version())
+
+
 def stems(words: list[bytes], language: str) -> list[bytes]:
     """Stem each word (UTF-8). Words that are not UTF-8 stay as they are."""
     import Stemmer

@@ -9,8 +9,8 @@ Two tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, wr
     bits 21-22 its kind: 0 separator, 1 part of a word, 2 a word by itself (scripts without spaces);
     bit 24 set for a lower-case letter.
 ``normal`` (uint16)
-    bits 0-7 the canonical combining class; bit 8 (NFC) and bit 9 (NFKC) set where the code point may
-    change under normalisation.
+    bits 0-7 the canonical combining class of the first code point of its decomposition; bit 8 (NFC) and
+    bit 9 (NFKC) set where the code point may change under normalisation.
 """
 
 from functools import cache

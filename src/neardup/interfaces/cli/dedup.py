@@ -154,7 +154,8 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
     if len(done.set_aside) > _SHOWN:
         line(f"and {len(done.set_aside) - _SHOWN:,} more (--json lists all)", "yellow")
     size = done.documents.texts.nbytes / 1e6
-    line(f"{seconds:.1f} s" + (f", {size / seconds:,.0f} MB of text a second" if seconds >= 1 else ""))
+    worth_telling = size > seconds >= 1  # the start takes longer than a small collection
+    line(f"{seconds:.1f} s" + (f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""))
 
 
 def _rule(summary: "Summary") -> str:

@@ -1,22 +1,21 @@
 """Whatever holds documents, as one Arrow table with texts and ids."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import text_column
-
-SLICE: Final = 1 << 14  # texts compared at a time
+from neardup.text.columns import as_it_lies, text_column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Collection:
+class Documents:
     """A table's columns by name, its texts and its ids."""
 
     texts: pa.ChunkedArray
@@ -25,11 +24,14 @@ class Collection:
     named: bool  # whether the ids come from the table
 
     @classmethod
-    def of(cls, source: Any, text: str, id_: str | None) -> "Collection":
+    def of(cls, source: Any, text: str, id_: str | None) -> "Documents":
         """Read the columns of a table, or take a plain column of texts."""
-        if hasattr(source, "__arrow_c_stream__") and not isinstance(source, pa.Table | pa.ChunkedArray):
+        if not isinstance(source, pa.Table | pa.ChunkedArray) and hasattr(source, "__arrow_c_stream__"):
             source = pa.chunked_array(source)
         table = _as_table(source)
+        if table is not None and len(set(table.column_names)) < len(table.column_names):
+            twice = next(name for name in table.column_names if table.column_names.count(name) > 1)
+            raise DataError(f"column {twice!r}", "is there more than once")
         if table is None:
             texts = text_column(source, text)
             table = pa.table({text: texts})
@@ -52,16 +54,24 @@ class Collection:
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Give the texts at these positions, as bytes; null where there is none."""
-        raw: list[bytes | None] = _gathered(self.texts, positions).cast(pa.large_binary()).to_pylist()
+        raw: list[bytes | None] = _gathered(self.texts, positions).to_pylist()
         return raw
 
     def same_text(self, left: Positions, right: Positions) -> Flags:
-        """Say, pair by pair, whether two texts are equal byte by byte; missing ones never are."""
-        same = np.empty(len(left), np.bool_)
-        for begin in range(0, len(left), SLICE):
-            part = slice(begin, begin + SLICE)
-            equal = pc.equal(_gathered(self.texts, left[part]), _gathered(self.texts, right[part]))
-            same[part] = pc.fill_null(equal, fill_value=False).to_numpy(zero_copy_only=False)
+        """Say, pair by pair, whether two texts are equal byte by byte; empty ones never are."""
+        same = np.zeros(len(left), np.bool_)
+        chunks = [as_it_lies(chunk) for chunk in self.texts.chunks]
+        edges = np.cumsum([0, *(len(chunk) for chunk in chunks)])
+        left_chunk, right_chunk = (np.searchsorted(edges, side, side="right") - 1 for side in (left, right))
+        for pair_of_chunks in np.unique(left_chunk * len(chunks) + right_chunk):
+            one, other = divmod(int(pair_of_chunks), len(chunks))
+            pairs = np.flatnonzero((left_chunk == one) & (right_chunk == other))
+            equal = np.empty(len(pairs), np.bool_)
+            ranges = (chunks[one].data, chunks[one].offsets[:-1], chunks[one].offsets[1:])
+            others = (chunks[other].data, chunks[other].offsets[:-1], chunks[other].offsets[1:])
+            inside = left[pairs] - edges[one]
+            equal_ranges(*ranges, *others, inside, right[pairs] - edges[other], equal)
+            same[pairs] = equal & (ranges[2][inside] > ranges[1][inside])
         return same
 
     def fields(self, columns: tuple[str, ...]) -> pa.Table:
@@ -73,27 +83,25 @@ class Collection:
 
 
 def _gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
-    """Take some rows, chunk by chunk: Arrow's own ``take`` would first copy all chunks together."""
+    """Take some rows as bytes, chunk by chunk: Arrow's own ``take`` would first copy all chunks together."""
     edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
     by_position = np.argsort(positions, kind="stable")
     ordered = positions[by_position]
     bounds = np.searchsorted(ordered, edges)
     pieces = [
-        chunk.take(pa.array(ordered[begin:end] - edge))
+        chunk.take(pa.array(ordered[begin:end] - edge)).cast(pa.large_binary())  # 32-bit offsets would overflow
         for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
         if begin < end
     ]
     back = np.empty(len(positions), np.int64)
     back[by_position] = np.arange(len(positions))
-    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], column.type)
+    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
 
 
 def _as_table(source: Any) -> pa.Table | None:
     """Take a table of any kind; ``None`` for a plain column of texts. A stream is read only once."""
     if isinstance(source, pa.Table):
         return source
-    if isinstance(source, pa.RecordBatch):
-        return pa.Table.from_batches([source])
     if isinstance(source, pa.ChunkedArray) and pa.types.is_struct(source.type):
         schema = pa.schema(source.type.fields)
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in source.chunks], schema)
@@ -106,6 +114,10 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     if name is None:
         return pa.chunked_array([positions])
     column = table.column(name)
+    if pa.types.is_boolean(column.type):
+        raise DataError(f"column {name!r}", "holds bool, but ids must be strings or numbers")
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
