@@ -84,10 +84,10 @@ def filled_at(array, position):
     return _load_filled(array, position)
 
 
-def is_cached(function: Kernel) -> bool:
-    """Tell whether a kernel's machine code is on disk; never where there is no place for a cache."""
+def is_cached(function: Kernel) -> bool | None:
+    """Tell whether a kernel's machine code is on disk; ``None`` where there is no place to keep it."""
     try:
         cache = function._cache._cache_file  # type: ignore[attr-defined]  # noqa: SLF001 - Numba says it nowhere else
         return Path(cache._cache_path, cache._index_name).exists()  # noqa: SLF001 - the same
     except AttributeError:
-        return False
+        return None

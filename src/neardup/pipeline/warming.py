@@ -16,8 +16,8 @@ _TEXTS = [
 ]
 
 
-def is_warm() -> bool:
-    """Tell whether the machine code of the kernels is on disk already."""
+def is_warm() -> bool | None:
+    """Tell whether the machine code of the kernels is on disk already; ``None`` where no folder can keep it."""
     return is_cached(sketch)
 
 

@@ -4,6 +4,8 @@ import argparse
 import sys
 import time
 
+_NO_FOLDER = "no folder can keep them. NUMBA_CACHE_DIR names one that can be written."
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options: it has none."""
@@ -14,8 +16,11 @@ def run(_: argparse.Namespace) -> int:
     """Compile everything that is not compiled yet."""
     from neardup.pipeline.warming import is_warm, warm
 
-    if is_warm():
+    warmed = is_warm()
+    if warmed:
         print("The kernels are compiled already; checking them.", flush=True)
+    elif warmed is None:
+        print(f"Compiling the kernels in vain: {_NO_FOLDER}", flush=True)
     else:
         print("Compiling the kernels for this machine (once, half a minute or less).", flush=True)
     started = time.monotonic()
@@ -28,6 +33,10 @@ def say_if_cold() -> None:
     """Tell on standard error that the first run compiles, if it will."""
     from neardup.pipeline.warming import is_warm
 
-    if sys.stderr is not None and not is_warm():
-        message = "First use on this machine: compiling the kernels, some ten seconds, once."
-        print(message, file=sys.stderr, flush=True)
+    warmed = is_warm()
+    if sys.stderr is None or warmed:
+        return
+    message = "First use on this machine: compiling the kernels, some ten seconds, once."
+    if warmed is None:
+        message = f"Compiling the kernels, some ten seconds every time: {_NO_FOLDER}"
+    print(message, file=sys.stderr, flush=True)
