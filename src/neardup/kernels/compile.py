@@ -42,20 +42,28 @@ def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: 
     return signature, generate
 
 
-@intrinsic
-def _load_filled(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
-    """One bit for each of 64 bytes from any position, set where the byte is not zero, the first byte lowest."""
-    signature = types.uint64(array, types.intp)
+def _block_test(comparison: str) -> Any:
+    """Make an intrinsic that gives one bit for each of 64 signed bytes: whether *comparison* with zero holds."""
 
-    def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        view = context.make_array(array)(context, builder, arguments[0])
-        block, word = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), block.as_pointer())
-        loaded = builder.load(address, align=1, typ=block)
-        mask = builder.bitcast(builder.icmp_unsigned("!=", loaded, ir.Constant(block, [0] * 64)), word)
-        return builder.bitreverse(mask) if sys.byteorder == "big" else mask
+    @intrinsic
+    def test(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+        signature = types.uint64(array, types.intp)
 
-    return signature, generate
+        def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+            view = context.make_array(array)(context, builder, arguments[0])
+            block, word = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
+            address = builder.bitcast(builder.gep(view.data, [arguments[1]]), block.as_pointer())
+            loaded = builder.load(address, align=1, typ=block)
+            mask = builder.bitcast(builder.icmp_signed(comparison, loaded, ir.Constant(block, [0] * 64)), word)
+            return builder.bitreverse(mask) if sys.byteorder == "big" else mask
+
+        return signature, generate
+
+    return test
+
+
+_load_filled = _block_test("!=")
+_load_high = _block_test("<")
 
 
 @intrinsic
@@ -82,6 +90,14 @@ def filled_at(array, position):
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_filled(array, position)
+
+
+@njit(nogil=True)
+def high_at(array, position):
+    """Tell by one bit each which of ``array[position : position + 64]`` (uint8) are not ASCII, the first lowest."""
+    if _CHECKED and (position < 0 or position + 64 > array.size):
+        raise IndexError("a block is read outside its array")
+    return _load_high(array, position)
 
 
 def is_cached(function: Kernel) -> bool | None:

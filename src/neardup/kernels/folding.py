@@ -6,7 +6,7 @@ Code points outside words become zero bytes, so a word is a maximal run of bytes
 import numpy as np
 from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import high_at, kernel, trailing_zeros
 
 CHUNK = 64  # bytes looked at together: pure ASCII takes a vectorised path
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
@@ -14,6 +14,9 @@ PADDING = 72  # zero bytes behind the last document, for readers of whole words
 MOST_MARKS = 30  # the limit of UAX #15's stream-safe text
 INVALID = 0xFFFFFFFF
 
+BLOCK = 64  # bytes that one test looks at
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTE = np.uint8
 _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
@@ -175,37 +178,37 @@ def may_change(data, offsets, index, table, bit, flags):
         source = data[offsets[document] : offsets[document + 1]]
         flags[document] = 0
         position = 0
+        end = 0  # of the last code point that is not ASCII
         last_class = 0
         marks = 0
         while position < source.size:
-            stop = min(position + CHUNK, source.size)
-            high = _BYTE(0)
-            for byte in source[position:stop]:
-                high |= byte
-            if high < 0x80:
-                position = stop
+            high = _ALL
+            if position + BLOCK <= source.size:
+                high = high_at(source, position)
+            if high == 0:
+                position += BLOCK
+                continue
+            step = np.int64(trailing_zeros(high)) if high != _ALL else 0
+            position += step
+            if source[position] < 0x80:  # in the last block, which is looked at byte by byte
+                position += 1
+                continue
+            if position != end:  # ASCII lies between
+                last_class = 0
+                marks = 0
+            code, length = code_point(source, position)
+            position += length
+            end = position
+            if code == _INVALID:
                 last_class = 0
                 marks = 0
                 continue
-            while position < stop:
-                if source[position] < 0x80:
-                    position += 1
-                    last_class = 0
-                    marks = 0
-                    continue
-                code, length = code_point(source, position)
-                position += length
-                if code == _INVALID:
-                    last_class = 0
-                    marks = 0
-                    continue
-                entry = lookup(index, table, code)
-                combining = np.int64(entry & 0xFF)
-                if entry & bit or (combining != 0 and combining < last_class):
-                    flags[document] = 1
-                last_class = combining
-                marks = marks + 1 if combining != 0 else 0
-                if marks > MOST_MARKS:
-                    flags[document] = 0
-                    position = source.size
-                    break
+            entry = lookup(index, table, code)
+            combining = np.int64(entry & 0xFF)
+            if entry & bit or (combining != 0 and combining < last_class):
+                flags[document] = 1
+            last_class = combining
+            marks = marks + 1 if combining != 0 else 0
+            if marks > MOST_MARKS:
+                flags[document] = 0
+                break

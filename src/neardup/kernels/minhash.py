@@ -33,7 +33,10 @@ def sketch(values, starts, ends, multipliers, addends, minima):
         if features.size == 0:
             continue
         for turn in range(2 * bins):
-            fresh[:] = _EMPTY
+            target = row  # every bin is empty before the first round, which needs no second row
+            if turn > 0:
+                target = fresh
+                target[:] = _EMPTY
             multiplier = multipliers[turn]
             addend = addends[turn]
             if turn < bins:
@@ -41,16 +44,16 @@ def sketch(values, starts, ends, multipliers, addends, minima):
                     hashed = value * multiplier + addend
                     place = ((hashed >> _HALF) * np.uint64(bins)) >> _HALF
                     minimum = min(np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
-                    fresh[place] = min(fresh[place], minimum)
+                    target[place] = min(target[place], minimum)
             elif row[turn - bins] == _EMPTY:
                 lowest = _EMPTY - np.uint32(1)
                 for value in features:
                     lowest = min(lowest, np.uint32(value * multiplier + addend))
-                fresh[turn - bins] = lowest
+                target[turn - bins] = lowest
             waiting = 0
             for place in range(bins):
                 if row[place] == _EMPTY:
-                    row[place] = fresh[place]
+                    row[place] = target[place]
                 waiting += row[place] == _EMPTY
             if waiting == 0:
                 break

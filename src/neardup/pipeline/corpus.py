@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
 Progress = Callable[[str, int, int], None]
-PART: Final = 4096  # documents signed together
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -185,16 +184,14 @@ class _Run:
         return leaders
 
     def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions, a part at a time."""
-        parts = []
-        done = 0
-        size = PART if self._fields is None else max(1, len(positions))  # fields are signed all at once
-        slices = [slice(begin, begin + size) for begin in range(0, len(positions), size)] or [slice(0, 0)]
-        self._progress("sign", 0, len(positions))
-        for part in self._engine.map(lambda part: self._scheme.sign_at(corpus, positions[part]), slices):
-            parts.append(part)
-            done += len(part)
-            self._progress("sign", done, len(positions))
+        """Sign the documents at these positions, a part each thread; fields are signed all at once."""
+        number = len(positions)
+        slices = self._engine.parts(number) if self._fields is None and number else [slice(0, number)]
+        self._progress("sign", 0, number)
+        parts = list(self._engine.map(lambda part: self._scheme.sign_at(corpus, positions[part]), slices))
+        self._progress("sign", number, number)
+        if len(parts) == 1:
+            return parts[0]
         rows = np.concatenate([part.rows for part in parts])
         return Signatures(rows, np.concatenate([part.present for part in parts]), self._scheme.recipe)
 
