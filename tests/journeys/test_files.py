@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -158,7 +159,7 @@ def test_an_input_cannot_be_appended_to(tmp_path):
 
 def test_closed_and_full_streams(tmp_path):
     def shell(command):
-        quoted = command.replace("neardup", f"{sys.executable} -m neardup")
+        quoted = command.replace("neardup", f"{shlex.quote(sys.executable)} -m neardup")
         done = subprocess.run(
             ["sh", "-c", quoted], check=False, capture_output=True, cwd=tmp_path, timeout=PATIENCE, env=environment()
         )
