@@ -33,6 +33,16 @@ def first_place(value, mask):
 
 
 @njit(nogil=True)
+def _table_for(sizes, chosen):
+    """Make an empty table that has room for the largest of the *chosen* sets: its keys, and the places' owners."""
+    widest = 0
+    for segment in chosen:
+        widest = max(widest, sizes[segment])
+    keys = np.empty(places_for(widest), np.uint64)
+    return keys, np.full(keys.size, -1, np.int64)
+
+
+@njit(nogil=True)
 def _fill(values, keys, owners, owner):
     """Enter distinct *values* in a table; a place is taken where ``owners`` holds *owner*."""
     mask = np.uint64(keys.size - 1)
@@ -78,11 +88,7 @@ def make_distinct(values, starts, sizes, chosen, distinct):
 
     Segments that are ``distinct`` already are passed over; the others become so.
     """
-    widest = 0
-    for segment in chosen:
-        widest = max(widest, sizes[segment])
-    keys = np.empty(places_for(widest), np.uint64)
-    owners = np.full(keys.size, -1, np.int64)
+    keys, owners = _table_for(sizes, chosen)
     for segment in chosen:
         if distinct[segment]:
             continue
@@ -105,11 +111,7 @@ def make_distinct(values, starts, sizes, chosen, distinct):
 @kernel
 def intersections(values, starts, sizes, left, right, shared):
     """Count what the distinct sets ``left[i]`` and ``right[i]`` share."""
-    widest = 0
-    for segment in left:
-        widest = max(widest, sizes[segment])
-    keys = np.empty(places_for(widest), np.uint64)
-    owners = np.full(keys.size, -1, np.int64)
+    keys, owners = _table_for(sizes, left)
     for pair in range(left.size):
         one = values[starts[left[pair]] : starts[left[pair]] + sizes[left[pair]]]
         other = values[starts[right[pair]] : starts[right[pair]] + sizes[right[pair]]]
@@ -165,11 +167,7 @@ def first_matches(asking, bounds, candidates, lowest, highest, values, starts, s
     number of comparisons.
     """
     compared = 0
-    widest = 0
-    for document in asking:
-        widest = max(widest, sizes[document])
-    keys = np.empty(places_for(widest), np.uint64)
-    owners = np.full(keys.size, -1, np.int64)
+    keys, owners = _table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         if matched[document] >= 0:
@@ -228,11 +226,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, parent
     already is not compared.
     """
     compared = 0
-    widest = 0
-    for document in asking:
-        widest = max(widest, sizes[document])
-    keys = np.empty(places_for(widest), np.uint64)
-    owners = np.full(keys.size, -1, np.int64)
+    keys, owners = _table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         size = sizes[document]

@@ -61,9 +61,9 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     require(hasattr(chosen, "sign_at"), "scheme", scheme, "must be a scheme, such as MinHash()")
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
-    collection = Documents.of(table_or_texts, text, id)
+    documents = Documents.of(table_or_texts, text, id)
     with LocalEngine(threads) as engine:
-        return _Run(collection, chosen, policy, engine, progress or _silent).result()
+        return _Run(documents, chosen, policy, engine, progress or _silent).result()
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:
@@ -114,14 +114,14 @@ class _Run:
     """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
     def __init__(
-        self, collection: Documents, scheme: Scheme, policy: Policy, engine: LocalEngine, progress: Progress
+        self, documents: Documents, scheme: Scheme, policy: Policy, engine: LocalEngine, progress: Progress
     ) -> None:
-        self._collection, self._scheme, self._policy = collection, scheme, policy
+        self._documents, self._scheme, self._policy = documents, scheme, policy
         self._engine, self._progress = engine, progress
-        self._fields = collection.fields(scheme.columns) if scheme.columns else None
+        self._fields = documents.fields(scheme.columns) if scheme.columns else None
 
     def result(self) -> Result:
-        values = self._collection.column(self._policy.field) if self._policy.field else None
+        values = self._documents.column(self._policy.field) if self._policy.field else None
         shingled = self._shingle()
         order = ranking(self._policy, shingled.lengths, values)
         leaders = self._equals(shingled, order)
@@ -132,7 +132,7 @@ class _Run:
         return self._report(shingled, order, heads, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
-        texts = self._collection.texts
+        texts = self._documents.texts
         total = len(texts)
         buffer = FeatureBuffer(texts.nbytes)
         sums, lengths, blanks = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
@@ -167,7 +167,7 @@ class _Run:
         leaders = leaders_by_features(shingled.features, shingled.sums, order)
         featureless = np.diff(shingled.features.offsets)[order] == 0
         ranks = np.flatnonzero(featureless & ~shingled.blank[order])
-        leaders_by_content(self._collection.raw_texts(order[ranks]), ranks.tolist(), leaders)
+        leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
         return leaders
 
     def _equal_fields(self, corpus: Corpus, order: Positions) -> Positions:
@@ -263,10 +263,10 @@ class _Run:
         if self._fields is None:
             equal = own == kept_for
             asked = np.flatnonzero(equal)  # equal texts have the same head
-            exact[asked] = self._collection.same_text(left[asked], right[asked])
+            exact[asked] = self._documents.same_text(left[asked], right[asked])
             common = self._overlap(sets, own, kept_for)
         else:  # documents of one head have the same fields, but not the same text
-            equal = exact = self._collection.same_text(left, right)
+            equal = exact = self._documents.same_text(left, right)
             common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped])
         evidence = self._evidence(common, signatures, own, kept_for, equal)
         evidence["rule"][equal] = "same features"
@@ -285,7 +285,7 @@ class _Run:
             near=len(dropped) - int(exact.sum()),
             empty=int((~signed & shingled.blank).sum()),
             too_short=int((~signed & ~shingled.blank).sum()),
-            duplicate_ids=self._collection.duplicate_ids(),
+            duplicate_ids=self._documents.duplicate_ids(),
             candidates=decided.candidates,
             compared=decided.compared,
             not_compared=decided.not_compared,
@@ -294,7 +294,7 @@ class _Run:
             threshold=self._scheme.threshold,
             policy=self._policy,
         )
-        decisions = decisions_table(self._collection.ids, representative, left, evidence, exact)
+        decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)
 
     def _evidence(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _HIDDEN = argparse.SUPPRESS
 _SHOWN = 5  # records set aside that are shown by name
-_EIGHT_GIB = 8 << 30
 _STDOUT = "/dev/stdout"
 
 EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
@@ -86,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutputRefused(_STDOUT, "it is closed")
     say_if_cold()
     from neardup.pipeline.files import dedup_files
+    from neardup.sources.read import MAX_BYTES
 
     started = time.monotonic()
     with progress_bars() as progress:
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
             dropped=paths["dropped"],
             strict=arguments.strict,
             force=arguments.force,
-            max_bytes=given.get("max_bytes", _EIGHT_GIB),
+            max_bytes=given.get("max_bytes", MAX_BYTES),
             threads=given.get("threads"),
             progress=progress,
         )
