@@ -6,13 +6,14 @@ A plain file is mapped, not read: its pages stay the system's, and writing copie
 import gzip
 import mmap
 import os
+import select
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -23,6 +24,7 @@ from neardup.sources.formats import STDIN, display
 
 _STEP: Final = 1 << 14  # zstd may expand 32,768-fold: one step stays below 512 MiB
 _LONGEST_WINDOW: Final = 1 << 31  # what `zstd --long=31` makes; the usual limit is 128 MiB
+_PATIENCE: Final = 200  # milliseconds until a waiting reader looks up
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
 
@@ -120,11 +122,25 @@ def _check_plain(source: str, head: bytes) -> None:
 
 def _plain(source: str, file: BufferedIOBase, max_bytes: int) -> memoryview:
     data = bytearray()
-    while chunk := file.read1(1 << 20):  # read() would go on until it has so much, and not notice Ctrl-C
+    while chunk := _next(file):
         data += chunk
         _check_size(source, len(data), max_bytes)
     _check_plain(source, bytes(data[:8]))
     return memoryview(data)
+
+
+def _next(file: BufferedIOBase) -> bytes:
+    """Read what there is, and notice Ctrl-C while there is nothing.
+
+    ``read`` would go on until it has all it was asked for; and a signal that comes just before a read that
+    has to wait is noticed after it only, so the wait is cut in pieces.
+    """
+    if isinstance(file, BufferedReader) and hasattr(select, "poll"):
+        waiting = select.poll()
+        waiting.register(file, select.POLLIN)
+        while not waiting.poll(_PATIENCE):
+            pass
+    return file.read1(1 << 20)
 
 
 def _expanded(source: str, file: BinaryIO, compression: str, max_bytes: int) -> memoryview:
