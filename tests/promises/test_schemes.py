@@ -95,11 +95,20 @@ def test_questions_answer_in_the_promised_shapes(scheme):
     assert hash(scheme) == hash(replace(scheme))
 
 
-def test_matches_agrees_with_estimate(scheme):
-    left, right = all_pairs(scheme.sign(SAMPLE))
-    estimates = scheme.estimate(left, right)
-    assert scheme.matches(left, right).tolist() == (estimates >= scheme.threshold).tolist()
+def test_pairs_of_positions_get_the_answers_of_rows(scheme):
+    signatures = scheme.sign(SAMPLE)
+    left, right = (found.ravel() for found in np.indices((len(SAMPLE), len(SAMPLE))))
+    estimates = scheme.estimate(*all_pairs(signatures))
     assert ((estimates >= 0) & (estimates <= 1)).all()
+    assert scheme.estimate_pairs(signatures, left, right).tolist() == estimates.tolist()
+    assert scheme.match_pairs(signatures, left, right).tolist() == scheme.matches(*all_pairs(signatures)).tolist()
+
+
+def test_what_estimates_a_resemblance_matches_from_the_threshold_on(scheme):
+    if scheme.measure != "resemblance":
+        pytest.skip("its threshold is no estimate's")
+    left, right = all_pairs(scheme.sign(SAMPLE))
+    assert scheme.matches(left, right).tolist() == (scheme.estimate(left, right) >= scheme.threshold).tolist()
 
 
 def test_the_questions_do_not_care_for_the_order_of_a_pair(scheme):
@@ -182,7 +191,7 @@ def test_the_size_of_a_batch_changes_nothing(scheme, monkeypatch):
     whole = rows_of(scheme, LONGER)
     for size in (1, 300, 5000):
         cut = partial(columns.batches, size=size)
-        monkeypatch.setattr("neardup.schemes.minhash.batches", cut)
+        monkeypatch.setattr("neardup.schemes.signing.batches", cut)
         assert rows_of(scheme, LONGER) == whole
     one_by_one = [rows_of(scheme, [text]) for text in LONGER]
     assert [rows[0] for rows, _ in one_by_one] == whole[0]

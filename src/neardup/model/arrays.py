@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import RecipeMismatch
+from neardup.model.errors import DataError, RecipeMismatch
 from neardup.model.recipe import RecipeId
 
 Bytes = npt.NDArray[np.uint8]
@@ -72,3 +72,11 @@ def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
     """Raise ``RecipeMismatch`` unless both are the same."""
     if left != right:
         raise RecipeMismatch(left, right)
+
+
+def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) -> None:
+    """Raise ``RecipeMismatch`` unless both were made by *recipe*, ``DataError`` unless they are equally many."""
+    require_same_recipe(recipe, left.recipe)
+    require_same_recipe(recipe, right.recipe)
+    if len(left) != len(right):
+        raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")

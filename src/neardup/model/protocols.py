@@ -41,8 +41,18 @@ class Scheme(Protocol):
         ...
 
     @property
+    def measure(self) -> str:
+        """What ``estimate`` estimates: ``resemblance``; ``overlap``, the share of the smaller set; or ``cosine``."""
+        ...
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a key counts in whatever column it stands; else two documents must share it in the same one."""
+        ...
+
+    @property
     def threshold(self) -> float:
-        """The least estimate that it calls a match."""
+        """The least resemblance (or overlap) that exact verification calls a match."""
         ...
 
     @property
@@ -73,19 +83,23 @@ class Scheme(Protocol):
         ...
 
     def keys(self, signatures: Signatures) -> Words:
-        """Give uint64[n, K]: two documents are candidates iff they share a key in some column."""
+        """Give uint64[n, K]: two documents are candidates iff they share a key (see ``pooled``)."""
         ...
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Say, row by row, whether two signatures match by the scheme's rule."""
         ...
 
+    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        ...
+
     def estimate(self, left: Signatures, right: Signatures) -> Numbers:
-        """Estimate, row by row, the resemblance of two documents from their signatures."""
+        """Estimate, row by row, the scheme's measure of two documents from their signatures, from 0 to 1."""
         ...
 
     def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Numbers:
-        """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
         ...
 
     def probability(self, resemblance: Any) -> Any:

@@ -225,7 +225,7 @@ class _Run:
         if verify == "none":
             return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
         if verify == "estimate":
-            return GivenMatches(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.threshold)
+            return GivenMatches(lambda left, right: scheme.match_pairs(signatures, left, right))
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
@@ -311,7 +311,7 @@ class _Run:
         if verify != "exact":
             for measure in measured.values():
                 measure[~equal] = np.nan
-        if verify == "estimate":
+        if verify == "estimate" and scheme.measure == "resemblance":
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
         if verify == "none" and self._policy.gather == "components":
             keys = scheme.keys(signatures)

@@ -18,6 +18,7 @@ from neardup.model.arrays import (
     Signatures,
     TextBatch,
     Words,
+    require_comparable,
     require_same_recipe,
 )
 from neardup.model.errors import DataError, ParameterError, require
@@ -66,6 +67,8 @@ class Checksum:
 
     name = "checksum"
     rule = "checksum"
+    measure = "resemblance"
+    pooled = False
     threshold = 1.0
     floor = 0.0
 
@@ -144,10 +147,7 @@ class Checksum:
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Say, row by row, whether the checksums are equal; never where one is missing."""
-        require_same_recipe(self.recipe, left.recipe)
-        require_same_recipe(self.recipe, right.recipe)
-        if len(left) != len(right):
-            raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
+        require_comparable(self.recipe, left, right)
         return np.asarray((left.rows[:, 0] == right.rows[:, 0]) & left.present & right.present)
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
@@ -159,6 +159,10 @@ class Checksum:
     ) -> npt.NDArray[np.float64]:
         """Give 1 where the checksums of documents ``left[i]`` and ``right[i]`` are equal, else 0."""
         return self.estimate(signatures[left], signatures[right])
+
+    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
+        return self.matches(signatures[left], signatures[right])
 
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely the rule says "match": 1 for equal fields; else ``2**-64``, here 0.

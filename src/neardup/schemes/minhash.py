@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import ceil, lgamma
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +17,15 @@ from neardup.model.arrays import (
     Positions,
     Signatures,
     Words,
+    require_comparable,
     require_same_recipe,
 )
-from neardup.model.errors import DataError, require
+from neardup.model.errors import require
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.schemes.laws import binomial_tail, binomial_terms, is_share
+from neardup.schemes.signing import sign_features, sign_texts
 from neardup.text.analysis import Analysis
-from neardup.text.columns import batches, text_column
 from neardup.text.shingling import Shingling
 
 
@@ -55,14 +57,16 @@ class MinHash:
 
     name = "minhash"
     rule = "resemblance"
+    measure = "resemblance"
     columns = ()
+    pooled = False
 
     def __post_init__(self) -> None:
         whole = isinstance(self.permutations, int) and self.permutations >= 8 and self.permutations % 8 == 0  # noqa: PLR2004
         require(whole, "permutations", self.permutations, "must be a positive multiple of 8")
         require(self.permutations <= 1 << 16, "permutations", self.permutations, "must be at most 65536")
-        require(_is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        require(_is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be between 0 and 1")
+        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be between 0 and 1")
         _ = self.shingling, self.layout  # they check the rest
 
     @property
@@ -101,27 +105,15 @@ class MinHash:
         ``0xFFFFFFFF``. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self._sign_segments(documents.values, documents.offsets[:-1], documents.offsets[1:])
-        column = text_column(documents)
-        shingling = self.shingling
-        rows = np.empty((len(column), self.permutations), np.uint32)
-        begin = 0
-        for batch in batches(column):  # sketched at once, while its features lie in the processor's cache
-            features = shingling.batch_features(batch)
-            self._sketch(features.values, features.offsets[:-1], features.offsets[1:], rows[begin : begin + len(batch)])
-            begin += len(batch)
-        return self._signatures(rows)
+            return self._signatures(sign_features(documents, None, self._blank_rows, self._sketch))
+        return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._sketch))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._sign_segments(
-            corpus.features.values, corpus.features.offsets[positions], corpus.features.offsets[positions + 1]
-        )
+        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, self._sketch))
 
-    def _sign_segments(self, values: Words, starts: Positions, ends: Positions) -> Signatures:
-        rows = np.empty((len(starts), self.permutations), np.uint32)
-        self._sketch(values, starts, ends, rows)
-        return self._signatures(rows)
+    def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
+        return np.empty((number, self.permutations), np.uint32)
 
     def _sketch(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
         multipliers, addends = _rounds(Hashing(seed=self.seed, key=self.key), self.permutations)
@@ -148,10 +140,7 @@ class MinHash:
         Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of
         different lengths.
         """
-        require_same_recipe(self.recipe, left.recipe)
-        require_same_recipe(self.recipe, right.recipe)
-        if len(left) != len(right):
-            raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
+        require_comparable(self.recipe, left, right)
         rows = np.arange(len(left))
         counts = np.empty(len(rows), np.int32)
         kernels.agreements(left.rows, right.rows, rows, rows, counts)
@@ -170,6 +159,10 @@ class MinHash:
         """Say, row by row, whether the estimated resemblance reaches the threshold."""
         return np.asarray(self.estimate(left, right) >= self.threshold)
 
+    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        return np.asarray(self.estimate_pairs(signatures, left, right) >= self.threshold)
+
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely ``matches`` holds at a true resemblance (a number or an array).
 
@@ -180,13 +173,8 @@ class MinHash:
         np.float64(0.5)
         """
         needed = _least_count(self.permutations, self.threshold)
-        tail = _binomial_tail(self.permutations, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
+        tail = binomial_tail(self.permutations, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
         return tail if np.ndim(resemblance) else tail[0]
-
-
-def _is_share(value: object) -> bool:
-    number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
-    return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
 
 
 @lru_cache(maxsize=64)
@@ -212,20 +200,5 @@ def _least_count(permutations: int, threshold: float) -> int:
 @lru_cache(maxsize=64)
 def _floor(permutations: int, threshold: float, miss: float) -> float:
     """Find the greatest share below which the binomial law leaves a probability of at most *miss*."""
-    below = np.cumsum(_binomial_terms(permutations, 0, np.array([threshold]))[0])
+    below = np.cumsum(binomial_terms(permutations, 0, np.array([threshold]))[0])
     return int(np.searchsorted(below, miss, side="right")) / permutations
-
-
-def _binomial_tail(trials: int, needed: int, chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``P[Binomial(trials, chance) >= needed]``."""
-    return np.asarray(np.minimum(_binomial_terms(trials, needed, chance).sum(axis=1), 1.0))
-
-
-def _binomial_terms(trials: int, first: int, chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``P[Binomial(trials, chance) == k]`` for k from *first* to *trials*, by logarithms; one row a chance."""
-    counts = np.arange(first, trials + 1)
-    ways = np.array([lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in counts])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        hits = np.where(counts == 0, 0.0, counts * np.log(chance)[:, None])
-        misses = np.where(trials - counts == 0, 0.0, (trials - counts) * np.log1p(-chance)[:, None])
-    return np.asarray(np.exp(ways + hits + misses))
