@@ -68,13 +68,16 @@ def all_earlier(number):
 @given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]))
 def test_first_matches_follow_the_rule(documents, threshold):
     values, starts, sizes = distinct(documents)
-    matched = np.full(len(documents), -1, np.int64)
-    sets.first_matches(*all_earlier(len(documents)), 0, len(documents), values, starts, sizes, threshold, matched)
+    matched, common = np.full((2, len(documents)), -1, np.int64)
+    everybody = all_earlier(len(documents))
+    sets.first_matches(*everybody, 0, len(documents), values, starts, sizes, threshold, matched, common)
     expected = []
     for place, document in enumerate(documents):
         kept = [i for i in range(place) if expected[i] < 0 and resembles(document, documents[i], threshold)]
         expected.append(min(kept, default=-1))
     assert matched.tolist() == expected
+    shared = [len({*documents[i]} & {*documents[j]}) if j >= 0 else -1 for i, j in enumerate(expected)]
+    assert common.tolist() == shared
 
 
 @given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
@@ -82,10 +85,11 @@ def test_given_matches_follow_the_same_rule(documents, threshold):
     asking, bounds, candidates = all_earlier(len(documents))
     pairs = zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True)
     holds = np.array([resembles(documents[i], documents[j], threshold) for i, j in pairs], np.bool_)
-    given_, computed = np.full((2, len(documents)), -1, np.int64)
+    given_, computed, common = np.full((3, len(documents)), -1, np.int64)
     sets.first_given(asking, bounds, candidates, holds, given_)
     values, starts, sizes = distinct(documents)
-    sets.first_matches(asking, bounds, candidates, 0, len(documents), values, starts, sizes, threshold, computed)
+    limits = (0, len(documents))
+    sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, threshold, computed, common)
     assert given_.tolist() == computed.tolist()
 
 

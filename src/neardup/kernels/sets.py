@@ -149,22 +149,22 @@ def _may_resemble(size, other, threshold):
 
 
 @njit(nogil=True)
-def _resembles(size, other, values, start, keys, owners, owner, threshold):
-    """Compare the set in the table (*size* values) with ``values[start : start + other]``."""
+def _shared_enough(size, other, values, start, keys, owners, owner, threshold):
+    """Count what the set in the table (*size* values) shares with ``values[start : start + other]``; 0 if too few."""
     enough = np.int64(threshold * (size + other) / (1.0 + threshold)) - 1  # rounding never loses a match
     shared = _shared(values[start : start + other], keys, owners, owner, enough)
-    return shared > 0 and shared / (size + other - shared) >= threshold
+    return shared if shared > 0 and shared / (size + other - shared) >= threshold else 0
 
 
 @kernel
-def first_matches(asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, matched):
+def first_matches(asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, matched, common):
     """Find for each asking set the first candidate that it resembles enough, in the given order.
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
     *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
     it is gone. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold`` becomes
-    ``matched[asking[i]]``; an asking set that has a match already is passed over. Returns the
-    number of comparisons.
+    ``matched[asking[i]]``, and ``|A & B|`` its ``common``; an asking set that has a match already is
+    passed over. Returns the number of comparisons.
     """
     compared = 0
     keys, owners = _table_for(sizes, asking)
@@ -185,8 +185,12 @@ def first_matches(asking, bounds, candidates, lowest, highest, values, starts, s
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            if _resembles(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold):
+            shared = _shared_enough(
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold
+            )
+            if shared > 0:
                 matched[document] = candidate
+                common[document] = shared
                 break
     return compared
 
@@ -243,7 +247,10 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, parent
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            if _resembles(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold):
+            if (
+                _shared_enough(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold)
+                > 0
+            ):
                 _unite(parents, one, two)
     return compared
 

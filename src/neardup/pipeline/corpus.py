@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from neardup.decisions.evidence import FeatureSets, Overlap, overlap
+from neardup.decisions.evidence import FeatureSets, Overlap, count_shared
 from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leaders_by_features, spread
-from neardup.decisions.gathering import ExactResemblance, GivenMatches, Matcher, represented
+from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.index.buckets import Buckets, Proposal
@@ -102,9 +102,13 @@ class _Heads:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Decided:
-    """What comparing gives: for each head the kept head that it is dropped for, or -1; and what it took."""
+    """What comparing gives: for each head the kept head that it is dropped for, or -1; and what it took.
+
+    ``common`` is the number of features that both share, where it was counted, else ``UNKNOWN``.
+    """
 
     matched: Positions
+    common: Positions
     candidates: int
     compared: int
     not_compared: int
@@ -218,7 +222,8 @@ class _Run:
             matched = represented(parents)
         signed = int(signatures.present.sum())
         pairs_left = signed * (signed - 1) // 2 - candidates  # a pair passed over in several buckets counts in each
-        return _Decided(matched, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
+        common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
+        return _Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
 
     def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
         scheme, verify = self._scheme, self._policy.verify
@@ -264,10 +269,11 @@ class _Run:
             equal = own == kept_for
             asked = np.flatnonzero(equal)  # equal texts have the same head
             exact[asked] = self._documents.same_text(left[asked], right[asked])
-            common = self._overlap(sets, own, kept_for)
+            common = self._overlap(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
         else:  # documents of one head have the same fields, but not the same text
             equal = exact = self._documents.same_text(left, right)
-            common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped])
+            unknown = np.full(len(dropped), UNKNOWN)
+            common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
         evidence = self._evidence(common, signatures, own, kept_for, equal)
         evidence["rule"][equal] = "same features"
         evidence["rule"][exact] = "same text"
@@ -322,11 +328,22 @@ class _Run:
             measure[equal] = 1.0
         return {"rule": rule, **measured}
 
-    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
-        """Measure all pairs, a part each thread."""
-        sets.ensure_distinct(np.concatenate([left, right]))
-        parts = self._engine.parts(len(left))
-        return Overlap.joined(list(self._engine.map(lambda part: overlap(sets, left[part], right[part]), parts)))
+    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Overlap:
+        """Measure the pairs of which it is not known yet what they share, a part each thread.
+
+        Nobody asks for measures that were not verified.
+        """
+        shared = shared.copy()
+        asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)
+        documents = sets.repeating(np.concatenate([left[asked], right[asked]]))
+        list(self._engine.map(lambda part: sets.make_distinct(documents[part]), self._engine.parts(len(documents))))
+
+        def measure(part: slice) -> None:
+            pairs = asked[part]
+            shared[pairs] = count_shared(sets, left[pairs], right[pairs])
+
+        list(self._engine.map(measure, self._engine.parts(len(asked))))
+        return Overlap(shared, sets.sizes[left], sets.sizes[right])
 
 
 _UNVERIFIED = {"estimate": "estimate", "none": "shared key"}

@@ -7,11 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, text_column
+from neardup.text.columns import as_it_lies, text_column, whole_batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +51,7 @@ class Documents:
 
     def duplicate_ids(self) -> int:
         """Count the documents whose id an earlier one has."""
-        return len(self.ids) - int(pc.count_distinct(self.ids).as_py()) if self.named else 0
+        return count_repeats(whole_batch(self.ids)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Give the texts at these positions, as bytes; null where there is none."""
