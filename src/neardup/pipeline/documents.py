@@ -12,7 +12,7 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, text_column, whole_batch
+from neardup.text.columns import as_it_lies, table_or_column, text_column, whole_batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,9 +27,8 @@ class Documents:
     @classmethod
     def of(cls, source: Any, text: str, id_: str | None) -> "Documents":
         """Read the columns of a table, or take a plain column of texts."""
-        if not isinstance(source, pa.Table | pa.ChunkedArray) and hasattr(source, "__arrow_c_stream__"):
-            source = pa.chunked_array(source)
-        table = _as_table(source)
+        source = table_or_column(source)
+        table = source if isinstance(source, pa.Table) else None
         if table is not None and len(set(table.column_names)) < len(table.column_names):
             twice = next(name for name in table.column_names if table.column_names.count(name) > 1)
             raise DataError(f"column {twice!r}", "is there more than once")
@@ -97,16 +96,6 @@ def _gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
     back = np.empty(len(positions), np.int64)
     back[by_position] = np.arange(len(positions))
     return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
-
-
-def _as_table(source: Any) -> pa.Table | None:
-    """Take a table of any kind; ``None`` for a plain column of texts. A stream is read only once."""
-    if isinstance(source, pa.Table):
-        return source
-    if isinstance(source, pa.ChunkedArray) and pa.types.is_struct(source.type):
-        schema = pa.schema(source.type.fields)
-        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in source.chunks], schema)
-    return None
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:

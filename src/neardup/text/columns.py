@@ -39,12 +39,17 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
 
 
 def table_or_column(source: Any) -> Any:
-    """Open what offers the Arrow stream protocol: a table as a table, a column as a column. All else stays as it is."""
+    """Open what offers the Arrow stream protocol: a table as a table, a column as a column. All else stays as it is.
+
+    A Hugging Face dataset, which offers its Arrow table in a way of its own, is opened too.
+    """
+    if hasattr(source, "with_format") and hasattr(source, "column_names"):
+        source = source.with_format("arrow")[:]
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
-    if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray) or not hasattr(source, "__arrow_c_stream__"):
+    if isinstance(source, pa.Table | pa.Array) or not hasattr(source, "__arrow_c_stream__"):
         return source
-    column = pa.chunked_array(source)
+    column = source if isinstance(source, pa.ChunkedArray) else pa.chunked_array(source)
     return pa.Table.from_struct_array(column) if pa.types.is_struct(column.type) else column
 
 
