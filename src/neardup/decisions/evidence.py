@@ -63,6 +63,11 @@ class Overlap:
         """Containment of B in A, ``|A & B| / |B|``."""
         return _share(self.shared, self.right)
 
+    @property
+    def of_smaller(self) -> Shares:
+        """``|A & B| / min(|A|, |B|)``."""
+        return _share(self.shared, np.minimum(self.left, self.right))
+
 
 def overlap(sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
     """Measure the pairs ``(left[i], right[i])`` exactly; their repeats must be removed already."""
