@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from neardup.pipeline import Result, Summary, dedup
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.minhash import MinHash
+    from neardup.schemes.sentences import Sentences
+    from neardup.schemes.trials import Trials
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
@@ -31,8 +33,10 @@ _HOMES = {
     "Policy": "model.policy",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
+    "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
     "Summary": "pipeline",
+    "Trials": "schemes.trials",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "resemblance": "evaluation.measures",
@@ -51,8 +55,10 @@ __all__ = [
     "Policy",
     "RecipeMismatch",
     "Result",
+    "Sentences",
     "Signatures",
     "Summary",
+    "Trials",
     "containment",
     "dedup",
     "resemblance",

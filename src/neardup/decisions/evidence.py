@@ -62,6 +62,11 @@ class Overlap:
         """Containment of B in A, ``|A & B| / |B|``."""
         return _share(self.shared, self.right)
 
+    @property
+    def of_smaller(self) -> Shares:
+        """``|A & B| / min(|A|, |B|)``."""
+        return _share(self.shared, np.minimum(self.left, self.right))
+
 
 def count_shared(sets: FeatureSets, left: Positions, right: Positions) -> Positions:
     """Count what the pairs ``(left[i], right[i])`` share; their repeats must be removed already."""

@@ -75,6 +75,7 @@ class GivenMatches:
 class ExactResemblance:
     """Pairs whose feature sets resemble each other by the threshold at least.
 
+    With *of_smaller* it is their overlap that counts, ``|A & B| / min(|A|, |B|)``, instead of the resemblance.
     Only pairs that can still decide something are compared: the better document is kept so far, the
     worse one not dropped yet. *sets* is by rank. *parts* cuts a number of documents among the
     threads and *map* runs a function on each part. ``common`` is the number of features that a settled
@@ -86,10 +87,11 @@ class ExactResemblance:
         sets: FeatureSets,
         threshold: float,
         *,
+        of_smaller: bool = False,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
         map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
-        self._sets, self._threshold = sets, threshold
+        self._sets, self._threshold, self._of_smaller = sets, threshold, of_smaller
         self._parts, self._map = parts, map
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
@@ -119,6 +121,7 @@ class ExactResemblance:
             sets.starts,
             sets.sizes,
             self._threshold,
+            self._of_smaller,
             parents,
         )
 
@@ -139,6 +142,7 @@ class ExactResemblance:
             sets.starts,
             sets.sizes,
             self._threshold,
+            self._of_smaller,
             matched,
             self.common,
         )

@@ -11,7 +11,7 @@ from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leade
 from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.buckets import Buckets, Proposal
+from neardup.index.buckets import Buckets, Proposal, share_a_key
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
@@ -202,7 +202,9 @@ class _Run:
     def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
         """Say which head is dropped for which. Heads are numbered from best to worst."""
         number = len(signatures)
-        buckets = Buckets(self._scheme.keys(signatures), signatures.present, map=self._engine.map)
+        buckets = Buckets(
+            self._scheme.keys(signatures), signatures.present, pooled=self._scheme.pooled, map=self._engine.map
+        )
         matcher = self._matcher(sets, signatures)
         matched = np.full(number, -1, np.int64)
         parents = np.arange(number)
@@ -234,7 +236,10 @@ class _Run:
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
-        return ExactResemblance(sets, scheme.threshold, parts=self._engine.parts, map=self._engine.map)
+        of_smaller = scheme.measure == "overlap"
+        return ExactResemblance(
+            sets, scheme.threshold, of_smaller=of_smaller, parts=self._engine.parts, map=self._engine.map
+        )
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
         """Spare exact comparisons: an estimate far below the threshold settles it."""
@@ -321,9 +326,12 @@ class _Run:
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
         if verify == "none" and self._policy.gather == "components":
             keys = scheme.keys(signatures)
-            rule[~(keys[left] == keys[right]).any(axis=1)] = "component"
-        if verify != "none" and self._fields is None:  # equal fields are transitive, and their texts may differ
-            rule[measured["resemblance"] < scheme.threshold] = "component"
+            rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
+        if verify == "estimate":
+            rule[~scheme.match_pairs(signatures, left, right)] = "component"
+        elif verify == "exact" and self._fields is None:  # equal fields are transitive, and their texts may differ
+            decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
+            rule[decided < scheme.threshold] = "component"
         for measure in measured.values():  # equals share everything, also where they are too short for a shingle
             measure[equal] = 1.0
         return {"rule": rule, **measured}

@@ -6,6 +6,8 @@ from neardup.model.policy import Policy
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.sentences import Sentences
+from neardup.schemes.trials import Trials
 from neardup.text.analysis import Analysis
 
 _TEXTS = [
@@ -30,8 +32,12 @@ def warm() -> None:
         MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="line", stem="english", min_length=2)),
         MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="sentence")),
         Checksum(fields=(Field(name="body"),)),
+        Trials(),
+        Sentences(),
     )
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
+    for scheme in (Trials(), Sentences()):
+        dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
