@@ -34,7 +34,7 @@ def proposed(index):
     return found
 
 
-def sharing(rows, pooled=False):
+def sharing(rows, *, pooled=False):
     def share(one, other):
         return {*one} & {*other} if pooled else any(x == y for x, y in zip(one, other, strict=True))
 
@@ -45,7 +45,7 @@ def sharing(rows, pooled=False):
 @given(ROWS, st.booleans())
 def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, pooled):
     index = made(rows, pooled=pooled)
-    assert proposed(index) == sharing(rows, pooled)
+    assert proposed(index) == sharing(rows, pooled=pooled)
     assert index.not_compared == 0
 
 
@@ -53,9 +53,9 @@ def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, pooled):
 def test_blocks_change_nothing(rows, size, pooled):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "BLOCK", size)
-        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled)
+        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled=pooled)
         patch.setattr(buckets, "PAIRS", 1)
-        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled)
+        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled=pooled)
 
 
 @given(ROWS)
@@ -71,7 +71,7 @@ def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, si
         patch.setattr(buckets, "BLOCK", size)
         index = made(rows, pooled=pooled)
         found = proposed(index)
-    pairs = sharing(rows, pooled)
+    pairs = sharing(rows, pooled=pooled)
     assert {*found} <= {*pairs}
     assert len({*found}) == len(found)
     assert found == sorted(found, key=lambda pair: (pair[1], pair[0]))
@@ -81,7 +81,7 @@ def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, si
 @given(ROWS, st.sets(st.integers(0, 29)), st.integers(1, 5), st.booleans())
 def test_the_retired_are_not_proposed_in_later_blocks(rows, gone, size, pooled):
     found, expected, retired = [], [], set()
-    pairs = sharing(rows, pooled)
+    pairs = sharing(rows, pooled=pooled)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "BLOCK", size)
         index = made(rows, pooled=pooled)
@@ -223,7 +223,7 @@ def test_pairs_that_share_a_key_can_be_asked_for(rows, pooled):
     keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1)
     left, right = np.triu_indices(len(rows), 1)
     holds = share_a_key(keys, left, right, pooled=pooled)
-    expected = sharing([(True, key) for _, key in rows], pooled)
+    expected = sharing([(True, key) for _, key in rows], pooled=pooled)
     assert sorted(zip(left[holds].tolist(), right[holds].tolist(), strict=True)) == sorted(expected)
 
 

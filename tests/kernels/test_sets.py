@@ -53,7 +53,7 @@ def test_equal_ranges(documents):
     assert equal.tolist() == [documents[i] == documents[j] for i, j in zip(left, right, strict=True)]
 
 
-def matches(one, other, threshold, of_smaller=False):
+def matches(one, other, threshold, *, of_smaller=False):
     shared, union = {*one} & {*other}, {*one} | {*other}
     return bool(shared) and len(shared) / (min(len({*one}), len({*other})) if of_smaller else len(union)) >= threshold
 
@@ -74,7 +74,11 @@ def test_first_matches_follow_the_rule(documents, threshold, of_smaller):
     sets.first_matches(*everybody, *limits, values, starts, sizes, threshold, of_smaller, matched, common)
     expected = []
     for place, document in enumerate(documents):
-        kept = [i for i in range(place) if expected[i] < 0 and matches(document, documents[i], threshold, of_smaller)]
+        kept = [
+            i
+            for i in range(place)
+            if expected[i] < 0 and matches(document, documents[i], threshold, of_smaller=of_smaller)
+        ]
         expected.append(min(kept, default=-1))
     assert matched.tolist() == expected
     shared = [len({*documents[i]} & {*documents[j]}) if j >= 0 else -1 for i, j in enumerate(expected)]
@@ -107,7 +111,7 @@ def test_connect_finds_the_components(documents, threshold, of_smaller):
     number = len(documents)
     asking, bounds, candidates = all_earlier(number)
     pairs = list(zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True))
-    holds = [matches(documents[i], documents[j], threshold, of_smaller) for i, j in pairs]
+    holds = [matches(documents[i], documents[j], threshold, of_smaller=of_smaller) for i, j in pairs]
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)

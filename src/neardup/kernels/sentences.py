@@ -139,7 +139,7 @@ def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
                 if shared >= least[min(window, seen + first + second)]:
                     flags[pair] = True
                     break
-                most = shared + min(min(first, second), window - seen)
+                most = shared + min(first, second, window - seen)
                 if most < least[min(window, seen + max(first, second))]:
                     flags[pair] = False
                     break

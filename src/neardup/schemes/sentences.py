@@ -47,9 +47,10 @@ class Sentences:
         most ``size`` different sentences, else an unbiased estimate.
     ``smaller``
         ``|A & B| / min(|A|, |B|)`` of both signatures: 1 if one document is a part of the other. Exact
-        while each has at most ``size`` sentences. Of longer documents signatures reach as far into the
-        smallest values as the document is long, so that one which is *n* times as long as the other
-        shares *n* times too few values: a part of a far longer document is not recognised.
+        while each has at most ``size`` sentences. Of longer documents equally long, an estimate some
+        hundredths too low, as values near the end of one signature may lie beyond the end of the other.
+        A document *n* times as long as another one finds room for an *n*-th of what they share: a
+        part of a far longer document is not recognised.
 
     A document all of whose sentences are of short words has no signature, and matches nothing.
     """
@@ -180,8 +181,9 @@ class Sentences:
         """Tell how likely ``matches`` holds at a true resemblance (or overlap; a number or an array).
 
         ``P[Binomial(size, r) >= threshold * size]``: the law of texts of many more sentences than
-        ``size``, equally long ones if relative to the smaller. Two texts of up to ``size / 2`` sentences
-        are not subject to chance: what matches is exactly what reaches the threshold.
+        ``size``. Relative to the smaller, of equally long ones, which match a little less often. Two
+        texts of up to ``size / 2`` sentences are not subject to chance: what matches is exactly what
+        reaches the threshold, and not this curve.
 
         >>> Sentences().probability([0.3, 0.5, 0.7]).round(3)
         array([0.001, 0.55 , 1.   ])
