@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from neardup.pipeline import Result, Summary, dedup
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.minhash import MinHash
+    from neardup.schemes.simhash import SimHash
+    from neardup.schemes.weights import TermWeights
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
@@ -32,7 +34,9 @@ _HOMES = {
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "Signatures": "model.arrays",
+    "SimHash": "schemes.simhash",
     "Summary": "pipeline",
+    "TermWeights": "schemes.weights",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "resemblance": "evaluation.measures",
@@ -52,7 +56,9 @@ __all__ = [
     "RecipeMismatch",
     "Result",
     "Signatures",
+    "SimHash",
     "Summary",
+    "TermWeights",
     "containment",
     "dedup",
     "resemblance",

@@ -107,7 +107,7 @@ class Blocks:
 
     @property
     def masks(self) -> Words:
-        """The bits that each table compares, uint64[tables, bits / 64]; bit *i* is bit ``i % 64`` of word ``i // 64``."""
+        """The bits that each table compares, uint64[tables, bits / 64]: bit *i* is ``i % 64`` of word ``i // 64``."""
         edges = self.edges.tolist()
         wholes = [sum((1 << edges[b + 1]) - (1 << edges[b]) for b in table) for table in self.tables]
         words = [[whole >> low & (1 << 64) - 1 for low in range(0, self.bits, 64)] for whole in wholes]

@@ -6,6 +6,8 @@ from neardup.model.policy import Policy
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.simhash import SimHash
+from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 
 _TEXTS = [
@@ -30,6 +32,8 @@ def warm() -> None:
         MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="line", stem="english", min_length=2)),
         MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="sentence")),
         Checksum(fields=(Field(name="body"),)),
+        SimHash(),
+        SimHash(weights=TermWeights.fitted(_TEXTS)),
     )
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, threads=1)

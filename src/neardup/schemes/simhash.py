@@ -196,7 +196,7 @@ class SimHash:
         probability. At cosine 0 that is not quite 0: a pair of strangers in 4 * 10**14 matches by default.
 
         >>> SimHash().probability([0.9, 0.99, 1.0]).round(3)
-        array([0.01 , 0.66 , 1.   ])
+        array([0.013, 0.674, 1.   ])
         """
         cosine = np.clip(np.atleast_1d(np.asarray(resemblance, np.float64)), 0.0, 1.0)
         agreement = 1.0 - np.arccos(cosine) / np.pi
