@@ -63,7 +63,7 @@ FINGERPRINTS = {
     "simhash, wide": SimHash(bits=192, shingle=2, distance=5),
     "simhash, keyed": SimHash(key=KEY),
     "simhash, given": SimHash(weights=TermWeights.given({"rose": 4.0, "the": 0.25}, otherwise=1.5)),
-    "simhash, fitted": SimHash(weights=TermWeights.fitted(TEXTS.values())),
+    "simhash, fitted": SimHash(weights=TermWeights.fitted([*TEXTS.values(), *["a rose is the fox"] * 50])),
 }
 
 CHECKSUMS = {
