@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import Analysis, ParameterError, TermWeights
+from neardup import Analysis, ParameterError, SimHash, TermWeights
 from neardup.schemes import weights as module
 from neardup.text.shingling import Shingling
 
@@ -162,6 +162,14 @@ def test_it_is_immutable():
                 array[0] = 1
     assert again == table
     assert hash(again) == hash(table)
+
+
+def test_a_table_is_made_again_of_its_parts():
+    table = TermWeights.fitted(["a b", "a"], shingle=2, key=KEY)
+    shingling = SimHash(shingle=2, key=KEY).shingling
+    again = TermWeights(shingling=shingling, terms=table.terms, units=table.units, otherwise=table.otherwise)
+    assert again == table
+    assert SimHash(shingle=2, key=KEY, weights=again).recipe == SimHash(shingle=2, key=KEY, weights=table).recipe
 
 
 def test_equal_tables_say_the_same():

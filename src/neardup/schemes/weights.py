@@ -42,7 +42,9 @@ class TermWeights:
     ``otherwise``
         the weight of every other feature, in the same units.
 
-    It is immutable; two tables are equal if they say the same. ``given`` and ``fitted`` make one.
+    It is immutable; two tables are equal if they say the same. ``given`` and ``fitted`` make one. To
+    keep a fitted one, store its ``terms``, ``units`` and ``otherwise``, and make it of them again, with the
+    ``shingling`` of the scheme that will weigh by it.
     """
 
     shingling: Shingling
@@ -154,7 +156,7 @@ class TermWeights:
     @cached_property
     def table(self) -> tuple[Words, Positions, Units, np.uint32]:
         """The table as ``neardup.kernels.weights`` looks it up: terms, bounds of prefixes, units, otherwise."""
-        width = max(1, len(self).bit_length())  # about one term a prefix
+        width = len(self).bit_length() + 1  # more prefixes than terms: most searches end at once
         prefixes = np.arange(1 << width, dtype=np.uint64) << np.uint64(64 - width)
         bounds = np.append(np.searchsorted(self.terms, prefixes), len(self)).astype(np.int64)
         bounds.setflags(write=False)
