@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.minhash import MinHash
     from neardup.schemes.sentences import Sentences
+    from neardup.schemes.simhash import SimHash
     from neardup.schemes.trials import Trials
+    from neardup.schemes.weights import TermWeights
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
@@ -35,8 +37,10 @@ _HOMES = {
     "Result": "pipeline",
     "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
+    "SimHash": "schemes.simhash",
     "Summary": "pipeline",
     "Trials": "schemes.trials",
+    "TermWeights": "schemes.weights",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "resemblance": "evaluation.measures",
@@ -57,7 +61,9 @@ __all__ = [
     "Result",
     "Sentences",
     "Signatures",
+    "SimHash",
     "Summary",
+    "TermWeights",
     "Trials",
     "containment",
     "dedup",

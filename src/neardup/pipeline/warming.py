@@ -7,7 +7,9 @@ from neardup.pipeline.corpus import dedup
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.sentences import Sentences
+from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
+from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 
 _TEXTS = [
@@ -34,6 +36,8 @@ def warm() -> None:
         Checksum(fields=(Field(name="body"),)),
         Trials(),
         Sentences(),
+        SimHash(),
+        SimHash(weights=TermWeights.fitted(_TEXTS)),
     )
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, threads=1)
