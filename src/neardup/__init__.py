@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from neardup.model.policy import Policy
     from neardup.pipeline import Result, Summary, dedup
     from neardup.schemes.checksum import Checksum, Field
+    from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
     from neardup.schemes.sentences import Sentences
     from neardup.schemes.simhash import SimHash
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Analysis": "text.analysis",
     "Checksum": "schemes.checksum",
+    "Combined": "schemes.combined",
     "DataError": "model.errors",
     "Features": "model.arrays",
     "Field": "schemes.checksum",
@@ -49,6 +51,7 @@ _HOMES = {
 __all__ = [
     "Analysis",
     "Checksum",
+    "Combined",
     "DataError",
     "Features",
     "Field",

@@ -12,6 +12,7 @@ import pytest
 from neardup import (
     Analysis,
     Checksum,
+    Combined,
     DataError,
     Field,
     MinHash,
@@ -73,6 +74,15 @@ CASES = {
     "simhash, keyed": Case(SimHash(key=bytes(16)), SimHash(), "..."),
     "simhash, wide": Case(SimHash(shingle=2, bits=128, distance=5), SimHash(shingle=2, bits=192), "word"),
     "simhash, fitted": Case(SimHash(weights=TermWeights.fitted(SAMPLE)), SimHash(), "-"),
+    "combined": Case(Combined(), Combined(first=Trials(words=7)), "two words"),
+    "combined, keyed": Case(
+        Combined(MinHash(shingle=2, key=bytes(16)), SimHash(distance=20, key=bytes(16))),
+        Combined(MinHash(shingle=2), SimHash(distance=20)),
+        "word",
+    ),
+    "combined, of sentences": Case(
+        Combined(Sentences(size=33), MinHash(permutations=8, recall=0.5)), Combined(), "if so"
+    ),
     "checksum": Case(Checksum(fields=BODY), Checksum(fields=WHOLE), ""),
     "checksum, keyed": Case(Checksum(fields=BODY, key=bytes(16)), Checksum(fields=BODY), ""),
 }

@@ -102,7 +102,7 @@ def test_texts_and_features_are_signed_alike():
     by_text, by_features = scheme.sign(texts), scheme.sign(scheme.features(texts))
     assert (by_text.rows == by_features.rows).all()
     assert (by_text.present == by_features.present).all()
-    picked = scheme.sign_at(Corpus(scheme.features(texts), None), np.array([3, 0]))
+    picked = scheme.sign_at(Corpus(scheme.features(texts), None, None), np.array([3, 0]))
     assert (picked.rows == by_text.rows[[3, 0]]).all()
 
 

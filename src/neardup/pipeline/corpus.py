@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,10 @@ from neardup.engines.local import LocalEngine
 from neardup.index.buckets import Buckets, Proposal, share_a_key
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
-from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.errors import require
 from neardup.model.policy import Gather, Policy, Verify
-from neardup.model.protocols import FieldScheme, Scheme
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.minhash import MinHash
@@ -25,6 +26,7 @@ from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
 Progress = Callable[[str, int, int], None]
+PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # asking ranks and candidates to what holds
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -130,7 +132,7 @@ class _Run:
         order = ranking(self._policy, shingled.lengths, values)
         leaders = self._equals(shingled, order)
         heads = _Heads.of_leaders(leaders, order)
-        signatures = self._sign(Corpus(shingled.features, self._fields), heads.positions)
+        signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = FeatureSets(shingled.features, heads.positions)
         decided = self._decide(sets, signatures)
         return self._report(shingled, order, heads, signatures, sets, decided)
@@ -167,7 +169,7 @@ class _Run:
         without a signature stays alone.
         """
         if self._fields is not None:
-            return self._equal_fields(Corpus(shingled.features, self._fields), order)
+            return self._equal_fields(Corpus(shingled.features, self._fields, self._documents.texts), order)
         leaders = leaders_by_features(shingled.features, shingled.sums, order)
         featureless = np.diff(shingled.features.offsets)[order] == 0
         ranks = np.flatnonzero(featureless & ~shingled.blank[order])
@@ -242,17 +244,25 @@ class _Run:
         )
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
-        """Spare exact comparisons: an estimate far below the threshold settles it."""
-        scheme = self._scheme
-        if self._policy.verify != "exact" or scheme.floor <= 0 or not len(block.candidates):
-            return block
+        """Leave out what need not be compared: estimated far below the threshold, or refused by a filter."""
+        scheme, verify = self._scheme, self._policy.verify
+        tests: list[PairTest] = []
+        if verify == "exact" and scheme.floor > 0:
+            tests.append(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.floor)
+        if verify != "estimate" and isinstance(scheme, FilterScheme):
+            tests.append(partial(scheme.passes, signatures))
+        for test in tests:
+            block = self._where(block, test)
+        return block
+
+    def _where(self, block: Proposal, test: PairTest) -> Proposal:
         pairs = block.pairs
         holds = np.empty(len(pairs), np.bool_)
 
-        def estimate(part: slice) -> None:
-            holds[part] = scheme.estimate_pairs(signatures, pairs[part], block.candidates[part]) >= scheme.floor
+        def ask(part: slice) -> None:
+            holds[part] = test(pairs[part], block.candidates[part])
 
-        for _ in self._engine.map(estimate, self._engine.parts(len(pairs))):
+        for _ in self._engine.map(ask, self._engine.parts(len(pairs))):
             pass
         return block.where(holds)
 

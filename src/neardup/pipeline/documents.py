@@ -12,7 +12,7 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, table_or_column, text_column, whole_batch
+from neardup.text.columns import as_it_lies, gathered, table_or_column, text_column, whole_batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class Documents:
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Give the texts at these positions, as bytes; null where there is none."""
-        raw: list[bytes | None] = _gathered(self.texts, positions).to_pylist()
+        raw: list[bytes | None] = gathered(self.texts, positions).to_pylist()
         return raw
 
     def same_text(self, left: Positions, right: Positions) -> Flags:
@@ -80,22 +80,6 @@ class Documents:
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
-
-
-def _gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
-    """Take some rows as bytes, chunk by chunk: Arrow's own ``take`` would first copy all chunks together."""
-    edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
-    by_position = np.argsort(positions, kind="stable")
-    ordered = positions[by_position]
-    bounds = np.searchsorted(ordered, edges)
-    pieces = [
-        chunk.take(pa.array(ordered[begin:end] - edge)).cast(pa.large_binary())  # 32-bit offsets would overflow
-        for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
-        if begin < end
-    ]
-    back = np.empty(len(positions), np.int64)
-    back[by_position] = np.arange(len(positions))
-    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:

@@ -5,6 +5,7 @@ from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.checksum import Checksum, Field
+from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.sentences import Sentences
 from neardup.schemes.simhash import SimHash
@@ -37,6 +38,7 @@ def warm() -> None:
         Trials(),
         Sentences(),
         SimHash(),
+        Combined(MinHash(shingle=2, permutations=8, recall=0.9), SimHash(distance=20)),
         SimHash(weights=TermWeights.fitted(_TEXTS)),
     )
     for scheme in schemes:

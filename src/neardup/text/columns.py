@@ -129,4 +129,23 @@ def as_it_lies(chunk: pa.Array) -> TextBatch:
     return TextBatch(content, bounds)
 
 
+def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """Take the texts at these positions, as bytes; nulls stay.
+
+    Chunk by chunk: Arrow's own ``take`` would first copy all chunks together.
+    """
+    edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
+    by_position = np.argsort(positions, kind="stable")
+    ordered = positions[by_position]
+    bounds = np.searchsorted(ordered, edges)
+    pieces = [
+        chunk.take(pa.array(ordered[begin:end] - edge)).cast(pa.large_binary())  # 32-bit offsets would overflow
+        for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
+        if begin < end
+    ]
+    back = np.empty(len(positions), np.int64)
+    back[by_position] = np.arange(len(positions))
+    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
+
+
 _NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)
