@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from neardup import Analysis, Checksum, Field, MinHash, SimHash, TermWeights
+from neardup import Analysis, Checksum, Field, MinHash, Sentences, SimHash, TermWeights, Trials
 
 GOLDEN = Path(__file__).with_name("golden.json")
 KEY = bytes(range(16))
@@ -56,6 +56,12 @@ SCHEMES = {
     "seed": MinHash(seed=2**64 - 1, permutations=16, recall=0.9),
     "keyed": MinHash(key=KEY, permutations=16, recall=0.9),
     "keyed letters": MinHash(key=KEY, analysis=Analysis(unit="letter"), permutations=16, recall=0.9),
+    "trials": Trials(),
+    "trials, bag": Trials(bag=True, hashes=3, trials=4, needed=3),
+    "trials, keyed": Trials(key=KEY),
+    "sentences": Sentences(size=8),
+    "sentences, as they are": Sentences(size=2, stem=None, min_length=1, seed=5),
+    "sentences, keyed": Sentences(size=8, key=KEY),
 }
 
 FINGERPRINTS = {
@@ -86,6 +92,7 @@ def measured():
             values = features.values[features.offsets[place] : features.offsets[place + 1]]
             documents[text] = {"features": "".join(f"{value:016x}" for value in values.tolist())}
             if signatures.present[place]:
+                digits = 2 * signatures.rows.itemsize
                 documents[text]["row"] = "".join(f"{value:0{digits}x}" for value in signatures.rows[place].tolist())
                 documents[text]["keys"] = "".join(f"{value:016x}" for value in keys[place].tolist())
         found[name] = {"recipe": scheme.recipe, "documents": documents}

@@ -8,6 +8,7 @@ from neardup.kernels.folding import INVALID, code_point, lookup
 
 _INVALID = np.uint32(INVALID)
 _LOWER = np.uint32(1 << 24)
+_PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
 
 
 @njit(nogil=True)
@@ -64,6 +65,15 @@ def _ends_at_once(code):
         or code == 0x061F
         or code == 0x06D4
     )
+
+
+@njit(nogil=True)
+def _add_letter(word, letters, byte):
+    """Pack one more ASCII letter, lower-case, or digit."""
+    if letters < 8:
+        low = np.uint64(byte) | np.uint64(0x20) if byte >= 0x41 else np.uint64(byte)
+        word |= low << np.uint64(8 * letters)
+    return word
 
 
 @njit(nogil=True)
@@ -135,6 +145,19 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
         at_once = False
         while position < end:
             begin = position
+            if stop == 0 and breaks == 0 and not at_once and _PLAIN[source[position]]:
+                # Nothing can end here: find where the plain words and spaces end, and pack only the last word.
+                while position < end and _PLAIN[source[position]]:
+                    if source[position] == 0x20:
+                        begin = position + 1
+                        letters = 0
+                        word = np.uint64(0)
+                    position += 1
+                spaced = begin == position
+                for place in range(begin, position):
+                    word = _add_letter(word, letters, source[place])
+                    letters += 1
+                continue
             code, length = code_point(source, position)
             position += length
             if code == _INVALID:
@@ -180,10 +203,9 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
             elif _ends_at_once(code):
                 at_once = True
             if (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3) != 0:
-                if code < 0x80 and letters < 8:
-                    low = np.uint64(code | np.uint32(0x20)) if code >= 0x41 else np.uint64(code)
-                    word |= low << np.uint64(8 * letters)
-                elif code >= 0x80:
+                if code < 0x80:
+                    word = _add_letter(word, letters, code)
+                else:
                     word |= np.uint64(0xFF)  # not ASCII: no abbreviation
                 letters += 1
             elif letters != 0 and (code == 0x27 or code == 0x2019):
