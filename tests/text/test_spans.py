@@ -46,7 +46,7 @@ def test_a_span_holds_its_word_and_words_stand_in_order(text):
     assert (np.diff(found.starts) >= 0).all()
     assert (np.diff(found.ends) >= 0).all()
     if len(found):
-        assert 0 <= found.starts[0]
+        assert found.starts[0] >= 0
         assert found.ends[-1] <= len(text)
     for word, hashed in zip(words(text), found.hashes.tolist(), strict=True):
         assert hashed in tokens(word)
