@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison
 
 _HIDDEN = argparse.SUPPRESS
-_MOST = 64 << 20  # bytes of a text; comparing takes some forty times as much memory
+_MOST = 64 << 20  # bytes of a text; comparing two takes some thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # of a text on the terminal; a page has all
 _NAME = 60  # characters of what cannot be the name of a file

@@ -21,9 +21,11 @@ p { margin: .4rem 0; }
 header p, footer, .note { color: var(--soft); }
 footer { padding-top: 1rem; padding-bottom: 2rem; font-size: .85rem; }
 .wide { overflow-x: auto; }
+.wide td { overflow-wrap: normal; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; border-top: 1px solid var(--line); }
-th { font-weight: 600; }
+th { font-weight: 600; overflow-wrap: normal; }
+.yes, .no { white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .yes { color: var(--kept); font-weight: 600; }
 .no { color: var(--gone); font-weight: 600; }
