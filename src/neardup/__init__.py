@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup.evaluation.comparison import Comparison, Explanation, compare, explain
     from neardup.evaluation.measures import containment, resemblance
+    from neardup.evaluation.passages import Passage
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
@@ -27,13 +29,16 @@ _HOMES = {
     "Analysis": "text.analysis",
     "Checksum": "schemes.checksum",
     "Combined": "schemes.combined",
+    "Comparison": "evaluation.comparison",
     "DataError": "model.errors",
+    "Explanation": "evaluation.comparison",
     "Features": "model.arrays",
     "Field": "schemes.checksum",
     "MinHash": "schemes.minhash",
     "NeardupError": "model.errors",
     "OutputError": "model.errors",
     "ParameterError": "model.errors",
+    "Passage": "evaluation.passages",
     "Policy": "model.policy",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
@@ -43,8 +48,10 @@ _HOMES = {
     "Summary": "pipeline",
     "Trials": "schemes.trials",
     "TermWeights": "schemes.weights",
+    "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
+    "explain": "evaluation.comparison",
     "resemblance": "evaluation.measures",
 }
 
@@ -52,13 +59,16 @@ __all__ = [
     "Analysis",
     "Checksum",
     "Combined",
+    "Comparison",
     "DataError",
+    "Explanation",
     "Features",
     "Field",
     "MinHash",
     "NeardupError",
     "OutputError",
     "ParameterError",
+    "Passage",
     "Policy",
     "RecipeMismatch",
     "Result",
@@ -68,8 +78,10 @@ __all__ = [
     "Summary",
     "TermWeights",
     "Trials",
+    "compare",
     "containment",
     "dedup",
+    "explain",
     "resemblance",
 ]
 

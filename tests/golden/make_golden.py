@@ -92,7 +92,6 @@ def measured():
             values = features.values[features.offsets[place] : features.offsets[place + 1]]
             documents[text] = {"features": "".join(f"{value:016x}" for value in values.tolist())}
             if signatures.present[place]:
-                digits = 2 * signatures.rows.itemsize
                 documents[text]["row"] = "".join(f"{value:0{digits}x}" for value in signatures.rows[place].tolist())
                 documents[text]["keys"] = "".join(f"{value:016x}" for value in keys[place].tolist())
         found[name] = {"recipe": scheme.recipe, "documents": documents}

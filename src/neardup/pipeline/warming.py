@@ -1,5 +1,6 @@
 """Compiles every kernel once, by using each."""
 
+from neardup.evaluation.comparison import compare
 from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
@@ -27,7 +28,7 @@ def is_warm() -> bool | None:
 
 
 def warm() -> None:
-    """Run the main job on a few lines of text in all its ways; what is compiled already is only loaded."""
+    """Run the main job on a few lines of text in all its ways, and compare two; what is compiled is only loaded."""
     schemes = (
         MinHash(shingle=2, permutations=8, recall=0.9),
         MinHash(shingle=2, permutations=8, recall=0.9, bag=True, key=bytes(16)),
@@ -47,3 +48,4 @@ def warm() -> None:
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
     for scheme in (Trials(), Sentences()):
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
+    compare(_TEXTS[0], _TEXTS[1])

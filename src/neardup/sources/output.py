@@ -22,6 +22,7 @@ AnyPath = str | os.PathLike[str]
 _BUFFER: Final = 1 << 20
 _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
+_PAGES: Final = (".html", ".htm")
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -70,6 +71,18 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -
     for source in expand(inputs) if inputs else ():
         _check_apart(path, source)
     _check_place(path, folder=False, force=force)
+
+
+def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
+    """Raise now what writing an HTML page to *path* would raise later; the *inputs*, paths, are never overwritten."""
+    path = os.fspath(path)
+    special = is_special(path)
+    if not special and Path(path).suffix.lower() not in _PAGES:
+        raise ParameterError("output", path, f"must end in {' or '.join(_PAGES)}")
+    for source in inputs:
+        _check_apart(path, source)
+    if not special:
+        _check_place(path, folder=False, force=force)
 
 
 def output_kind(path: str, wanted: str) -> Kind:

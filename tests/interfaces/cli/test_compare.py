@@ -1,0 +1,173 @@
+import gzip
+import io
+import json
+import signal
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import neardup
+from neardup.interfaces.cli import compare, main
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+EDITED = f"Breaking: {STORM} on Tuesday"
+
+
+@pytest.fixture(autouse=True)
+def _signals():
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the verb in a folder with two files; gives what it printed, without runs of white space."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "a.txt").write_text(STORM)
+    (tmp_path / "b.txt").write_text(EDITED)
+
+    def run(*arguments, code=0):
+        try:
+            ended = main(["compare", *map(str, arguments)])
+        except SystemExit as stop:
+            ended = stop.code
+        out, err = capsys.readouterr()
+        assert ended == code, err
+        assert "Traceback" not in err
+        return SimpleNamespace(out=out, plain=" ".join(out.split()), err=err)
+
+    return run
+
+
+def test_it_shows_measures_schemes_and_both_texts(run):
+    shown = run("a.txt", "b.txt")
+    assert shown.err == ""
+    assert "minhash match" in shown.plain
+    assert "checksum no match different equal checksums of body" in shown.plain
+    for size in range(1, 6):
+        assert f"{size} {neardup.resemblance(STORM, EDITED, shingle=size):.4f} 1.0000" in shown.plain
+    assert "Shared passages: 1, of 18 words. Marked is what stands in none: 0 of A, 2 of B." in shown.plain
+    assert "*Breaking*: The storm" in shown.plain
+    assert "*on Tuesday*" in shown.plain
+    assert "*The" not in shown.plain
+    assert max(map(len, shown.out.splitlines())) <= 100
+    assert "\x1b" not in shown.out
+
+
+def test_as_json_it_is_what_the_library_says(run):
+    told = json.loads(run("a.txt", "b.txt", "--json").out)
+    assert told.pop("a") == {"name": "a.txt", "characters": len(STORM), "replaced": 0}
+    assert told.pop("b")["name"] == "b.txt"
+    assert told == neardup.compare(STORM, EDITED).as_dict()
+
+
+def test_strings_are_taken_as_they_are(run):
+    told = json.loads(run("--strings", "--json", "a.txt", "-").out)
+    assert (told["a"], told["b"]["characters"]) == ({"name": "A", "characters": 5, "replaced": 0}, 1)
+    assert "*four*" in run("--strings", "one two three", "one two three four").plain
+
+
+def test_html_is_read_as_its_visible_text(run, tmp_path):
+    (tmp_path / "page.HTML").write_text(f"<title>News</title><p>{STORM}<script>x</script>")
+    told = json.loads(run("a.txt", "page.HTML", "--json").out)
+    assert told["measures"][0]["a_in_b"] == 1.0
+    assert [span[1] for span in told["only_in_b"]] == [4]
+
+
+def test_compressed_files_and_standard_input(run, tmp_path, monkeypatch):
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(EDITED.encode()))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + STORM.encode())))
+    told = json.loads(run("-", "b.txt.gz", "--json").out)
+    del told["a"], told["b"]
+    assert told == neardup.compare(STORM, EDITED).as_dict()
+
+
+def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
+    (tmp_path / "bad.txt").write_bytes(b"\xff one \xef\xbf\xbd two \xfe three")
+    shown = run("bad.txt", "a.txt", code=1)
+    assert "bad.txt: it is not valid UTF-8 in 2 places" in shown.err
+    assert json.loads(run("bad.txt", "a.txt", "--json", code=1).out)["a"]["replaced"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.txt", "gone.txt"], "gone.txt: there is no such file; --strings takes both arguments as texts"),
+        (["x" * 10_000, "a.txt"], "--strings takes both arguments as texts"),
+        (["a.txt", "."], "it is a folder"),
+        (["-", "-"], "only one of the two"),
+        (["a.txt", "b.txt", "--context", "-1"], "--context -1: it must be at least 0"),
+        (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
+        (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
+        (["a.txt"], "required"),
+    ],
+)
+def test_wrong_usage_is_said(run, arguments, message):
+    shown = run(*arguments, code=2)
+    assert message in shown.err
+    assert len(shown.err) < 1000
+    assert shown.out == ""
+
+
+def test_a_text_above_the_cap_is_refused(run, monkeypatch):
+    monkeypatch.setattr(compare, "_MOST", 50)
+    assert "a.txt: it is larger than 50 bytes" in run("a.txt", "b.txt", code=1).err
+
+
+def test_a_page_is_written_once(run, tmp_path):
+    page = tmp_path / "page.html"
+    run("a.txt", "b.txt", "--html", page)
+    assert "<mark>on Tuesday</mark>" in page.read_text()
+    page.write_text("mine")
+    assert "it exists already; --force replaces it" in run("a.txt", "b.txt", "--html", page, code=2).err
+    assert page.read_text() == "mine"
+    run("a.txt", "b.txt", "--html", page, "--force")
+    assert "<mark>" in page.read_text()
+
+
+def test_a_page_never_replaces_a_text(run, tmp_path):
+    (tmp_path / "a.html").write_text("<p>mine")
+    assert "it is one of the inputs" in run("a.html", "b.txt", "--html", "a.html", "--force", code=2).err
+    assert (tmp_path / "a.html").read_text() == "<p>mine"
+
+
+def test_texts_and_names_cannot_steer_the_terminal(run, tmp_path):
+    hostile = tmp_path / "[red]\x1b[2J.txt"
+    hostile.write_text(f"\x1b]0;title\x07 [bold] \u202e {STORM} [/]")
+    for arguments in ([hostile.name, "a.txt"], ["a.txt", hostile.name], [hostile.name, "a.txt", "--json"]):
+        shown = run(*arguments)
+        assert "\x1b" not in shown.out
+        assert "\u202e" not in shown.out
+    assert "[bold*]" in run("a.txt", hostile.name).plain
+
+
+@pytest.mark.parametrize("texts", [("", ""), ("", "one two three"), ("...", "...")])
+def test_texts_without_words(run, texts, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "no signature: fewer than 3 words" in run("--strings", *texts).plain
+
+
+def test_long_passages_are_shortened_and_very_many_pieces_cut(run, tmp_path):
+    words = [f"word{number}" for number in range(4000)]
+    (tmp_path / "long.txt").write_text(" ".join(words))
+    shown = run("long.txt", "long.txt", "--context", "20")
+    assert "characters the same" in shown.plain
+    assert len(shown.out) < 5000
+    words[::10] = ["changed"] * 400
+    (tmp_path / "other.txt").write_text(" ".join(words))
+    assert "characters more (--html PATH shows all)" in run("long.txt", "other.txt").plain
+
+
+def test_colour_marks_where_there_is_colour(run, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shown = run("a.txt", "b.txt").out
+    assert "\x1b[1;31m" in shown
+    assert "*on" not in shown
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "*on Tuesday*" in run("a.txt", "b.txt").plain
