@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neardup.evaluation.measures import containment, resemblance
+    from neardup.evaluation.plans import Plan, plan
+    from neardup.evaluation.proposals import Proposal
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
@@ -28,13 +30,16 @@ _HOMES = {
     "NeardupError": "model.errors",
     "OutputError": "model.errors",
     "ParameterError": "model.errors",
+    "Plan": "evaluation.plans",
     "Policy": "model.policy",
+    "Proposal": "evaluation.proposals",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "Signatures": "model.arrays",
     "Summary": "pipeline",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
+    "plan": "evaluation.plans",
     "resemblance": "evaluation.measures",
 }
 
@@ -48,13 +53,16 @@ __all__ = [
     "NeardupError",
     "OutputError",
     "ParameterError",
+    "Plan",
     "Policy",
+    "Proposal",
     "RecipeMismatch",
     "Result",
     "Signatures",
     "Summary",
     "containment",
     "dedup",
+    "plan",
     "resemblance",
 ]
 
