@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation, compare, explain
     from neardup.evaluation.measures import containment, resemblance
     from neardup.evaluation.passages import Passage
+    from neardup.evaluation.plans import Plan, plan
+    from neardup.evaluation.proposals import Proposal
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
@@ -39,7 +41,9 @@ _HOMES = {
     "OutputError": "model.errors",
     "ParameterError": "model.errors",
     "Passage": "evaluation.passages",
+    "Plan": "evaluation.plans",
     "Policy": "model.policy",
+    "Proposal": "evaluation.proposals",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "Sentences": "schemes.sentences",
@@ -52,6 +56,7 @@ _HOMES = {
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "explain": "evaluation.comparison",
+    "plan": "evaluation.plans",
     "resemblance": "evaluation.measures",
 }
 
@@ -69,7 +74,9 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "Passage",
+    "Plan",
     "Policy",
+    "Proposal",
     "RecipeMismatch",
     "Result",
     "Sentences",
@@ -82,6 +89,7 @@ __all__ = [
     "containment",
     "dedup",
     "explain",
+    "plan",
     "resemblance",
 ]
 
