@@ -135,9 +135,22 @@ def _read_sentences(scheme: Any, left: Signatures, right: Signatures) -> _Readin
     )
 
 
+def _read_combined(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    parts = zip((scheme.first, scheme.second), scheme.parts(left), scheme.parts(right), strict=True)
+    first, second = (_READINGS.get(part.name, _read_estimate)(part, one[:1], other[:1]) for part, one, other in parts)
+    return _Reading(
+        rule=f"{first.rule}; and {second.rule}",
+        measure=first.measure,
+        value=first.value,
+        threshold=first.threshold,
+        detail={second.measure: second.value},
+    )
+
+
 # A scheme that says more than an estimate has a reading of its own here.
 _READINGS: dict[str, Callable[[Any, Signatures, Signatures], _Reading]] = {
     "checksum": _read_checksum,
+    "combined": _read_combined,
     "sentences": _read_sentences,
     "simhash": _read_simhash,
     "trials": _read_trials,

@@ -111,7 +111,8 @@ class Combined:
         rows = np.concatenate([_as_words(first.rows), _as_words(second.rows)], axis=1)
         return Signatures(rows, first.present & second.present, self.recipe)
 
-    def _parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
+    def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
+        """Take signatures apart into the first scheme's and the second's."""
         require_same_recipe(self.recipe, signatures.recipe)
         bounds = np.cumsum([0, _words_of(self.first), _words_of(self.second)])
         one, other = (
@@ -122,17 +123,17 @@ class Combined:
 
     def keys(self, signatures: Signatures) -> Words:
         """Give the first scheme's keys: whatever matches by both schemes matches by the first."""
-        keys: Words = self.first.keys(self._parts(signatures)[0])
+        keys: Words = self.first.keys(self.parts(signatures)[0])
         return keys
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match by the second scheme."""
-        flags: Flags = self.second.matches(self._parts(signatures[left])[1], self._parts(signatures[right])[1])
+        flags: Flags = self.second.matches(self.parts(signatures[left])[1], self.parts(signatures[right])[1])
         return flags
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Say, row by row, whether two signatures match by both schemes; never where one is missing."""
-        (one, two), (other, another) = self._parts(left), self._parts(right)
+        (one, two), (other, another) = self.parts(left), self.parts(right)
         return np.asarray(
             self.first.matches(one, other) & self.second.matches(two, another) & left.present & right.present
         )
@@ -143,7 +144,7 @@ class Combined:
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
         """Estimate, row by row, what the first scheme measures; 0 where a document has no signature."""
-        estimates = self.first.estimate(self._parts(left)[0], self._parts(right)[0])
+        estimates = self.first.estimate(self.parts(left)[0], self.parts(right)[0])
         return np.where(left.present & right.present, estimates, 0.0)
 
     def estimate_pairs(
