@@ -2,7 +2,7 @@ import argparse
 
 import pytest
 
-from neardup import Analysis, Checksum, Field, MinHash
+from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials
 from neardup.interfaces.cli.options import add_scheme_options, scheme_of
 from neardup.model.errors import InputRefused, ParameterError
 
@@ -17,6 +17,10 @@ def scheme(*options):
 
 def test_no_options_mean_the_defaults_of_the_library():
     assert scheme() == MinHash()
+    assert scheme("--scheme", "trials") == Trials()
+    assert scheme("--scheme", "sentences") == Sentences()
+    assert scheme("--scheme", "simhash") == SimHash()
+    assert scheme("--scheme", "combined") == Combined()
     assert scheme("--scheme", "checksum") == Checksum()
 
 
@@ -25,6 +29,34 @@ def test_every_option_arrives():
     assert scheme(*options.split()) == MinHash(
         threshold=0.8, shingle=2, permutations=64, seed=7, analysis=Analysis(unit="sentence", stem="german")
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            "trials --threshold 0.9 --words 3 --hashes 5 --trials 7 --needed 3 --bag --unit letter --seed 2",
+            Trials(
+                threshold=0.9, words=3, hashes=5, trials=7, needed=3, bag=True, seed=2, analysis=Analysis(unit="letter")
+            ),
+        ),
+        (
+            "sentences --threshold 0.4 --size 8 --relative-to smaller --stem french --seed 3",
+            Sentences(threshold=0.4, size=8, relative_to="smaller", stem="french", seed=3),
+        ),
+        (
+            "simhash --threshold 0.7 --shingle 2 --distance 5 --bits 128 --stem english --seed 4",
+            SimHash(threshold=0.7, shingle=2, distance=5, bits=128, seed=4, analysis=Analysis(stem="english")),
+        ),
+        (
+            "combined --threshold 0.7 --seed 5",
+            Combined(Trials(words=8, threshold=0.7, seed=5), SimHash(bits=384, distance=29, seed=5)),
+        ),
+        ("minhash --bag", MinHash(bag=True)),
+    ],
+)
+def test_every_scheme_has_its_options(options, expected):
+    assert scheme("--scheme", *options.split()) == expected
 
 
 def test_fields_may_have_caps():
@@ -96,6 +128,12 @@ def test_a_seed_and_a_key_exclude_each_other(seed, capsys):
         (["--scheme", "checksum", "--unit", "line"], "unit"),
         (["--scheme", "checksum", "--permutations", "64"], "permutations"),
         (["--scheme", "checksum", "--stem", "english"], "stem"),
+        (["--scheme", "checksum", "--bag"], "bag"),
+        (["--scheme", "sentences", "--bag"], "bag"),
+        (["--scheme", "simhash", "--bag"], "bag"),
+        (["--scheme", "combined", "--words", "3"], "words"),
+        (["--needed", "3"], "needed"),
+        (["--scheme", "trials", "--shingle", "3"], "shingle"),
     ],
 )
 def test_no_option_is_silently_without_effect(options, name):

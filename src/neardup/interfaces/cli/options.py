@@ -7,42 +7,61 @@ from typing import TYPE_CHECKING, Any
 from neardup.model.errors import InputRefused, ParameterError
 
 if TYPE_CHECKING:
-    from neardup.schemes.checksum import Checksum, Field
-    from neardup.schemes.minhash import MinHash
+    from neardup.model.protocols import Scheme
+    from neardup.schemes.checksum import Field
 
 _KEY_BYTES = 16
-_MINHASH = ("threshold", "shingle", "permutations", "recall")
-_ANALYSIS = ("unit", "stem")
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
+
+# The options that go with each scheme, besides --seed and --key-file; the first one is the default.
+_ANALYSIS = ("unit", "stem")
+_OPTIONS = {
+    "minhash": ("threshold", "shingle", "permutations", "bag", *_ANALYSIS),
+    "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
+    "sentences": ("threshold", "size", "relative_to", "stem"),
+    "simhash": ("threshold", "shingle", "distance", "bits", *_ANALYSIS),
+    "combined": ("threshold",),
+    "checksum": ("fields",),
+}
 
 
 def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     """Add everything that decides signatures and matches."""
     group = parser.add_argument_group("what counts as the same")
-    group.add_argument("--scheme", choices=("minhash", "checksum"), default="minhash", help="how documents are signed")
     group.add_argument(
-        "--threshold", type=float, metavar="T", default=_HIDDEN, help="least resemblance of a match (default: 0.6)"
+        "--scheme", choices=tuple(_OPTIONS), default=next(iter(_OPTIONS)), help="how documents are signed"
     )
+
+    def option(name: str, *, kind: type = int, letter: str, explained: str, default: str) -> None:
+        whole = f"{explained} (default: {default})"
+        group.add_argument(name, type=kind, metavar=letter, default=_HIDDEN, help=whole)
+
+    resemblance = "least resemblance of a match; for sentences, least overlap"
+    defaults = "0.6; trials and combined where chance is even; sentences 0.5; simhash 0.8"
+    option("--threshold", kind=float, letter="T", explained=resemblance, default=defaults)
     group.add_argument(
         "--unit",
         choices=("letter", "word", "line", "sentence"),
         default=_HIDDEN,
         help="what a token is (default: word)",
     )
+    option("--shingle", letter="Q", explained="tokens in a row that make a feature", default="3; simhash 1")
+    option("--stem", kind=str, letter="LANGUAGE", explained="stem words", default="no; sentences english")
+    group.add_argument("--bag", action="store_true", default=_HIDDEN, help="count the repeats of a feature")
+    option("--permutations", letter="P", explained="minhash: minima in a signature", default="128")
+    option("--words", letter="W", explained="trials: words in a sequence", default="2")
+    option("--hashes", letter="H", explained="trials: minima that make a trial", default="14")
+    option("--trials", letter="N", explained="trials: how many there are", default="6")
+    option("--needed", letter="N", explained="trials: how many must agree for a candidate", default="2")
+    option("--size", letter="K", explained="sentences: smallest values that are kept", default="64")
     group.add_argument(
-        "--shingle", type=int, metavar="Q", default=_HIDDEN, help="tokens in a row that make a feature (default: 3)"
-    )
-    group.add_argument("--stem", metavar="LANGUAGE", default=_HIDDEN, help="stem words, e.g. english (default: no)")
-    group.add_argument(
-        "--permutations", type=int, metavar="P", default=_HIDDEN, help="minima in a signature (default: 128)"
-    )
-    group.add_argument(
-        "--recall",
-        type=float,
-        metavar="R",
+        "--relative-to",
+        choices=("union", "smaller"),
         default=_HIDDEN,
-        help="share of the pairs at the threshold that must become candidates (default: 0.999)",
+        help="sentences: what the overlap is a share of (default: union)",
     )
+    option("--distance", letter="K", explained="simhash: bits that may differ between candidates", default="3")
+    option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")
     group.add_argument(
         "--fields",
         metavar="NAME[:BYTES],...",
@@ -61,27 +80,45 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def scheme_of(arguments: argparse.Namespace) -> "MinHash | Checksum":
-    """Build the scheme that the options describe."""
-    from neardup.schemes.checksum import Checksum
-    from neardup.schemes.minhash import MinHash
-    from neardup.text.analysis import Analysis
+def scheme_of(arguments: argparse.Namespace) -> "Scheme":
+    """Build the scheme that the options describe; ``ParameterError`` for one that does not go with it."""
+    import neardup
 
     given = vars(arguments)
+    own = _OPTIONS[arguments.scheme]
+    _refuse_others(given)
+    parameters: dict[str, Any] = {name: given[name] for name in own if name in given}
     hashing: dict[str, Any] = {"seed": given.get("seed", 1)}
     if "key_file" in given:
         hashing["key"] = _key(Path(given["key_file"]))
-    if arguments.scheme == "checksum":
-        for name in (*_MINHASH, *_ANALYSIS):
-            if name in given:
-                raise ParameterError(name, given[name], "does not go with a checksum, which is equal or not")
-        if "fields" in given:
-            return Checksum(fields=_fields(given["fields"]), **hashing)
-        return Checksum(**hashing)
-    if "fields" in given:
-        raise ParameterError("fields", given["fields"], "goes with --scheme checksum only")
-    analysis = Analysis(**{name: given[name] for name in _ANALYSIS if name in given})
-    return MinHash(**{name: given[name] for name in _MINHASH if name in given}, **hashing, analysis=analysis)
+    if "unit" in own:
+        analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
+        parameters["analysis"] = neardup.Analysis(**analysis)
+    match arguments.scheme:
+        case "trials":
+            return neardup.Trials(**parameters, **hashing)
+        case "sentences":
+            return neardup.Sentences(**parameters, **hashing)
+        case "simhash":
+            return neardup.SimHash(**parameters, **hashing)
+        case "combined":
+            first = neardup.Trials(words=8, **parameters, **hashing)
+            return neardup.Combined(first, neardup.SimHash(bits=384, distance=29, **hashing))
+        case "checksum":
+            if "fields" in parameters:
+                parameters["fields"] = _fields(parameters["fields"])
+            return neardup.Checksum(**parameters, **hashing)
+        case _:
+            return neardup.MinHash(**parameters, **hashing)
+
+
+def _refuse_others(given: dict[str, Any]) -> None:
+    own = _OPTIONS[given["scheme"]]
+    for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
+        if name in given and name not in own:
+            goes = " or ".join(scheme for scheme, names in _OPTIONS.items() if name in names)
+            rule = f"does not go with --scheme {given['scheme']}, only with {goes}"
+            raise ParameterError(name, given[name], rule)
 
 
 def _fields(described: str) -> "tuple[Field, ...]":
