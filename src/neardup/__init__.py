@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from neardup.model.policy import Policy
     from neardup.pipeline import Result, Summary, dedup
     from neardup.schemes.checksum import Checksum, Field
+    from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
+    from neardup.schemes.sentences import Sentences
+    from neardup.schemes.simhash import SimHash
+    from neardup.schemes.trials import Trials
+    from neardup.schemes.weights import TermWeights
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
@@ -23,6 +28,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Analysis": "text.analysis",
     "Checksum": "schemes.checksum",
+    "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
     "DataError": "model.errors",
     "Explanation": "evaluation.comparison",
@@ -36,8 +42,12 @@ _HOMES = {
     "Policy": "model.policy",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
+    "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
+    "SimHash": "schemes.simhash",
     "Summary": "pipeline",
+    "TermWeights": "schemes.weights",
+    "Trials": "schemes.trials",
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
@@ -48,6 +58,7 @@ _HOMES = {
 __all__ = [
     "Analysis",
     "Checksum",
+    "Combined",
     "Comparison",
     "DataError",
     "Explanation",
@@ -61,8 +72,12 @@ __all__ = [
     "Policy",
     "RecipeMismatch",
     "Result",
+    "Sentences",
     "Signatures",
+    "SimHash",
     "Summary",
+    "TermWeights",
+    "Trials",
     "compare",
     "containment",
     "dedup",

@@ -3,10 +3,14 @@ from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.evidence import FeatureSets, Overlap, overlap
+from neardup.decisions.evidence import FeatureSets, Overlap, count_shared
 from neardup.model.arrays import Features
 
 DOCUMENTS = st.lists(st.lists(st.integers(0, 8), max_size=10), min_size=1, max_size=6)
+
+
+def overlap(sets, left, right):
+    return Overlap(count_shared(sets, left, right), sets.sizes[left], sets.sizes[right])
 
 
 def share(part, whole):
@@ -20,12 +24,13 @@ def test_measures_equal_their_definition(documents, data):
     by_rank = [{*documents[position]} for position in order]
     sets = FeatureSets(Features(*ragged(documents)), order)
     left, right = (found.ravel() for found in np.indices((number, number)))
-    sets.ensure_distinct(np.arange(number))
+    sets.make_distinct(np.arange(number))
     common = overlap(sets, left, right)
     pairs = [(by_rank[a], by_rank[b]) for a, b in zip(left, right, strict=True)]
     assert common.resemblance.tolist() == [share(a & b, a | b) for a, b in pairs]
     assert common.left_in_right.tolist() == [share(a & b, a) for a, b in pairs]
     assert common.right_in_left.tolist() == [share(a & b, b) for a, b in pairs]
+    assert common.of_smaller.tolist() == [share(a & b, min(a, b, key=len)) for a, b in pairs]
 
 
 @given(DOCUMENTS, st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4))
@@ -34,7 +39,9 @@ def test_repeats_are_removed_where_somebody_asks_and_nowhere_else(documents, ask
     done = set()
     for some in asked:
         chosen = [document for document in some if document < len(documents)]
-        sets.ensure_distinct(np.array(chosen, np.int64))
+        named = sets.repeating(np.array(chosen, np.int64))
+        assert named.tolist() == sorted({*chosen} - done)
+        sets.make_distinct(named)
         done |= {*chosen}
         for place, document in enumerate(documents):
             start, size = sets.starts[place], sets.sizes[place]
@@ -47,11 +54,3 @@ def test_documents_without_features_share_nothing():
     common = overlap(sets, np.array([0, 0, 2]), np.array([1, 2, 0]))
     assert common.resemblance.tolist() == [0, 0, 0]
     assert common.left_in_right.tolist() == [0, 0, 0]
-
-
-def test_parts_are_joined_in_order():
-    one = Overlap(np.array([1]), np.array([2]), np.array([4]))
-    other = Overlap(np.array([3, 0]), np.array([3, 1]), np.array([3, 1]))
-    joined = Overlap.joined([one, other])
-    assert joined.resemblance.tolist() == [1 / 5, 1.0, 0.0]
-    assert Overlap.joined([]).resemblance.tolist() == []

@@ -3,9 +3,9 @@ from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.exact import leaders_by_content, leaders_by_features, spread
+from neardup.decisions.exact import count_repeats, leaders_by_content, leaders_by_features, spread
 from neardup.kernels.sets import digests
-from neardup.model.arrays import Features
+from neardup.model.arrays import Features, TextBatch
 
 DOCUMENTS = st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=10)
 
@@ -91,3 +91,10 @@ def test_a_group_has_one_destination(data):
         chosen = matched[heads.index(leader)]
         expected = heads[chosen] if chosen >= 0 else leader
         assert found[rank] == (-1 if expected == rank else expected)
+
+
+@given(st.lists(st.binary(max_size=2), max_size=12))
+def test_repeats_are_all_but_the_distinct(contents):
+    offsets = np.cumsum([0, *map(len, contents)]).astype(np.int64)
+    data = np.frombuffer(b"".join(contents) + b"\0", np.uint8)
+    assert count_repeats(TextBatch(data, offsets)) == len(contents) - len({*contents})

@@ -21,19 +21,24 @@ def resembles(one, other, threshold):
     return shared > 0 and shared / union >= threshold
 
 
-def greedy(sets, threshold):
+def overlaps(one, other, threshold):
+    shared, smaller = len({*one} & {*other}), min(len({*one}), len({*other}))
+    return shared > 0 and shared / smaller >= threshold
+
+
+def greedy(sets, threshold, rule=resembles):
     matched = []
     for rank, members in enumerate(sets):
-        kept = [better for better in range(rank) if matched[better] < 0 and resembles(members, sets[better], threshold)]
+        kept = [better for better in range(rank) if matched[better] < 0 and rule(members, sets[better], threshold)]
         matched.append(min(kept, default=-1))
     return matched
 
 
-def components(sets, threshold):
+def components(sets, threshold, rule=resembles):
     graph = nx.Graph()
     graph.add_nodes_from(range(len(sets)))
     pairs = [(a, b) for b in range(len(sets)) for a in range(b)]
-    graph.add_edges_from((a, b) for a, b in pairs if resembles(sets[a], sets[b], threshold))
+    graph.add_edges_from((a, b) for a, b in pairs if rule(sets[a], sets[b], threshold))
     best = {member: min(group) for group in nx.connected_components(graph) for member in group}
     return [-1 if best[member] == member else best[member] for member in range(len(sets))]
 
@@ -101,6 +106,15 @@ def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
         together = ExactResemblance(feature_sets(sets), threshold, parts=engine.parts, map=engine.map)
         assert settled(together, len(sets), size) == settled(alone, len(sets), size)
     assert together.compared == alone.compared
+
+
+@given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
+def test_relative_to_the_smaller_set_a_part_matches_its_whole(sets, threshold, size):
+    def matcher():
+        return ExactResemblance(feature_sets(sets), threshold, of_smaller=True)
+
+    assert settled(matcher(), len(sets), size) == greedy(sets, threshold, overlaps)
+    assert connected(matcher(), len(sets), size) == components(sets, threshold, overlaps)
 
 
 @pytest.mark.parametrize("whole", [3, 7, 10, 20, 25, 40, 100])

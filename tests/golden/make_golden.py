@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from neardup import Analysis, Checksum, Field, MinHash
+from neardup import Analysis, Checksum, Field, MinHash, SimHash, TermWeights
 
 GOLDEN = Path(__file__).with_name("golden.json")
 KEY = bytes(range(16))
@@ -58,6 +58,14 @@ SCHEMES = {
     "keyed letters": MinHash(key=KEY, analysis=Analysis(unit="letter"), permutations=16, recall=0.9),
 }
 
+FINGERPRINTS = {
+    "simhash": SimHash(),
+    "simhash, wide": SimHash(bits=192, shingle=2, distance=5),
+    "simhash, keyed": SimHash(key=KEY),
+    "simhash, given": SimHash(weights=TermWeights.given({"rose": 4.0, "the": 0.25}, otherwise=1.5)),
+    "simhash, fitted": SimHash(weights=TermWeights.fitted([*TEXTS.values(), *["a rose is the fox"] * 50])),
+}
+
 CHECKSUMS = {
     "checksum": Checksum(fields=(Field(name="body"),)),
     "checksum, cut": Checksum(fields=(Field(name="title", required=False), Field(name="body", limit=20))),
@@ -69,7 +77,8 @@ def measured():
     """Everything that must never change by accident, in plain values."""
     texts = list(TEXTS.values())
     found = {}
-    for name, scheme in SCHEMES.items():
+    for name, scheme in (SCHEMES | FINGERPRINTS).items():
+        digits = 2 * scheme.sign([]).rows.itemsize
         features, signatures = scheme.features(texts), scheme.sign(texts)
         keys = scheme.keys(signatures)
         documents = {}
@@ -77,7 +86,7 @@ def measured():
             values = features.values[features.offsets[place] : features.offsets[place + 1]]
             documents[text] = {"features": "".join(f"{value:016x}" for value in values.tolist())}
             if signatures.present[place]:
-                documents[text]["row"] = "".join(f"{value:08x}" for value in signatures.rows[place].tolist())
+                documents[text]["row"] = "".join(f"{value:0{digits}x}" for value in signatures.rows[place].tolist())
                 documents[text]["keys"] = "".join(f"{value:016x}" for value in keys[place].tolist())
         found[name] = {"recipe": scheme.recipe, "documents": documents}
     table = pa.table({"title": list(TEXTS), "body": [text.encode("utf-8", "surrogatepass") for text in texts]})

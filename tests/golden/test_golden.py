@@ -26,7 +26,7 @@ def measured():
 
 
 def test_every_scheme_has_golden_bits():
-    assert [*GOLDEN] == [*MAKER.SCHEMES, *MAKER.CHECKSUMS]
+    assert [*GOLDEN] == [*MAKER.SCHEMES, *MAKER.FINGERPRINTS, *MAKER.CHECKSUMS]
 
 
 @pytest.mark.parametrize("scheme", GOLDEN)

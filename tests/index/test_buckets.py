@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from neardup import MinHash, dedup
 from neardup.engines.local import LocalEngine
 from neardup.index import buckets
-from neardup.index.buckets import BLOCK, DEPTH, ROOM, Buckets
+from neardup.index.buckets import BLOCK, DEPTH, ROOM, Buckets, share_a_key
 
 # Keys differ in their high bits: the low ones make room for the rank.
 ROWS = st.integers(1, 4).flatmap(
@@ -34,29 +34,28 @@ def proposed(index):
     return found
 
 
-def sharing(rows):
-    return [
-        (a, b)
-        for b in range(len(rows))
-        for a in range(b)
-        if rows[a][0] and rows[b][0] and any(x == y for x, y in zip(rows[a][1], rows[b][1], strict=True))
-    ]
+def sharing(rows, *, pooled=False):
+    def share(one, other):
+        return {*one} & {*other} if pooled else any(x == y for x, y in zip(one, other, strict=True))
+
+    pairs = [(a, b) for b in range(len(rows)) for a in range(b)]
+    return [(a, b) for a, b in pairs if rows[a][0] and rows[b][0] and share(rows[a][1], rows[b][1])]
 
 
-@given(ROWS)
-def test_pairs_that_share_a_key_are_proposed_once_in_order(rows):
-    index = made(rows)
-    assert proposed(index) == sharing(rows)
+@given(ROWS, st.booleans())
+def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, pooled):
+    index = made(rows, pooled=pooled)
+    assert proposed(index) == sharing(rows, pooled=pooled)
     assert index.not_compared == 0
 
 
-@given(ROWS, st.integers(1, 5))
-def test_blocks_change_nothing(rows, size):
+@given(ROWS, st.integers(1, 5), st.booleans())
+def test_blocks_change_nothing(rows, size, pooled):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "BLOCK", size)
-        assert proposed(made(rows)) == sharing(rows)
+        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled=pooled)
         patch.setattr(buckets, "PAIRS", 1)
-        assert proposed(made(rows)) == sharing(rows)
+        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled=pooled)
 
 
 @given(ROWS)
@@ -65,27 +64,27 @@ def test_threads_change_nothing(rows):
         assert proposed(made(rows, map=engine.map)) == sharing(rows)
 
 
-@given(ROWS, st.integers(1, 4), st.integers(1, 5))
-def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, size):
+@given(ROWS, st.integers(1, 4), st.integers(1, 5), st.booleans())
+def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, size, pooled):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
         patch.setattr(buckets, "BLOCK", size)
-        index = made(rows)
+        index = made(rows, pooled=pooled)
         found = proposed(index)
-    pairs = sharing(rows)
+    pairs = sharing(rows, pooled=pooled)
     assert {*found} <= {*pairs}
     assert len({*found}) == len(found)
     assert found == sorted(found, key=lambda pair: (pair[1], pair[0]))
     assert len(pairs) - len(found) <= index.not_compared  # what was passed over is counted
 
 
-@given(ROWS, st.sets(st.integers(0, 29)), st.integers(1, 5))
-def test_the_retired_are_not_proposed_in_later_blocks(rows, gone, size):
+@given(ROWS, st.sets(st.integers(0, 29)), st.integers(1, 5), st.booleans())
+def test_the_retired_are_not_proposed_in_later_blocks(rows, gone, size, pooled):
     found, expected, retired = [], [], set()
-    pairs = sharing(rows)
+    pairs = sharing(rows, pooled=pooled)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "BLOCK", size)
-        index = made(rows)
+        index = made(rows, pooled=pooled)
         for block in index.blocks():
             asking = {*block.asking.tolist()}
             found += zip(block.candidates.tolist(), block.pairs.tolist(), strict=True)
@@ -129,15 +128,20 @@ def test_absent_documents_are_not_asked():
 
 def test_no_documents():
     assert proposed(made([])) == []
-    assert proposed(Buckets(np.empty((0, 5), np.uint64), np.empty(0, np.bool_))) == []
+    for pooled in (False, True):
+        assert proposed(Buckets(np.empty((0, 5), np.uint64), np.empty(0, np.bool_), pooled=pooled)) == []
+        assert proposed(made([(False, [1, 1])] * 2, pooled=pooled)) == []
 
 
-def test_one_document():
-    assert proposed(made([(True, [1, 1])])) == []
+@pytest.mark.parametrize("pooled", [False, True])
+def test_one_document(pooled):
+    assert proposed(made([(True, [1, 1])], pooled=pooled)) == []
 
 
-def test_equal_keys_of_different_columns_are_different_keys():
-    assert proposed(made([(True, [1, 2]), (True, [2, 1])])) == []
+def test_equal_keys_of_different_columns_are_different_keys_unless_pooled():
+    rows = [(True, [1, 2]), (True, [2, 3])]
+    assert proposed(made(rows)) == []
+    assert proposed(made(rows, pooled=True)) == [(0, 1)]
 
 
 def test_keys_that_differ_in_low_bits_only_lose_nobody():
@@ -154,14 +158,15 @@ def test_a_proposal_keeps_what_holds():
     assert kept.asking.tolist() == block.asking.tolist()
 
 
+@pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("columns", [1, 8])
-def test_the_work_in_a_crowded_bucket_is_linear(columns):
+def test_the_work_in_a_crowded_bucket_is_linear(columns, pooled):
     """Everybody shares the first key; the other keys are everybody's own."""
     work = []
     for number in (2 * BLOCK, 4 * BLOCK):
         keys = np.random.default_rng(1).integers(0, 2**64, (number, columns), np.uint64)
         keys[:, 0] = 7 << 40
-        index = Buckets(keys, np.ones(number, np.bool_))
+        index = Buckets(keys, np.ones(number, np.bool_), pooled=pooled)
         pairs = sum(len(block.candidates) for block in index.blocks())
         assert pairs <= number * ROOM * (DEPTH + 1)
         listed = ROOM * (ROOM - 1) // 2 + (number - ROOM) * ROOM
@@ -170,7 +175,8 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns):
     assert work[1] <= 2.1 * work[0]
 
 
-def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
+@pytest.mark.parametrize("pooled", [False, True])
+def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket(pooled):
     random = np.random.default_rng(2)
     keys = random.integers(0, 2**64, (3000, 6), np.uint64)
     keys[:, 0] = 7 << 40
@@ -178,7 +184,7 @@ def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
     for a, b in planted:
         keys[b, 1:3] = keys[a, 1:3]
     keys[:, 1] = np.where(np.arange(3000) % 2, keys[:, 1], np.uint64(9 << 40))  # and half share a second one
-    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
+    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_), pooled=pooled))}
     assert {*planted} <= found
 
 
@@ -192,6 +198,33 @@ def test_pairs_that_share_crowded_keys_only_meet_by_what_the_keys_divide():
     assert min(np.unique(keys[:, column], return_counts=True)[1].min() for column in range(6)) > ROOM
     found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
     assert {*planted} <= found
+
+
+def test_pairs_that_share_crowded_pooled_keys_only_meet_by_the_next_larger_ones():
+    """Every key has about 150 members in whatever column, and the planted pairs have three neighbours in common."""
+    random = np.random.default_rng(3)
+    drawn = np.array([random.choice(120, 6, replace=False) for _ in range(3000)])
+    keys = np.sort(drawn, axis=1).astype(np.uint64) << np.uint64(40)
+    planted = [(a, a + 1000) for a in range(1800, 1999)]
+    for a, b in planted:
+        keys[b] = keys[a]
+        keys[b, 0], keys[b, 5] = 120 << 40, 121 << 40
+    keys = random.permuted(keys, axis=1)
+    assert np.unique(keys, return_counts=True)[1].min() > ROOM
+    index = Buckets(keys, np.ones(3000, np.bool_), pooled=True)
+    found = {*proposed(index)}
+    assert {*planted} <= found
+    assert len(found) <= 3000 * 6 * ROOM * (DEPTH + 1)
+    assert index.not_compared > 0
+
+
+@given(ROWS, st.booleans())
+def test_pairs_that_share_a_key_can_be_asked_for(rows, pooled):
+    keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1)
+    left, right = np.triu_indices(len(rows), 1)
+    holds = share_a_key(keys, left, right, pooled=pooled)
+    expected = sharing([(True, key) for _, key in rows], pooled=pooled)
+    assert sorted(zip(left[holds].tolist(), right[holds].tolist(), strict=True)) == sorted(expected)
 
 
 # Real texts: a collection under one licence, which is about half of each document.

@@ -135,6 +135,19 @@ def sketch(values, multipliers, addends):
     return [EMPTY if minimum is None else minimum for minimum in row]
 
 
+def fingerprint(values, weights, words):
+    """SimHash from its definition: the weights of each bit summed one by one; a tie gives 0."""
+    row = []
+    for place in range(words):
+        hashes = [value if place == 0 else mix((value + place * SPREAD) % 2**64) for value in values]
+        sums = [
+            sum(weight for hashed, weight in zip(hashes, weights, strict=True) if hashed >> bit & 1)
+            for bit in range(64)
+        ]
+        row.append(sum(1 << bit for bit, total in enumerate(sums) if 2 * total > sum(weights)))
+    return row
+
+
 LINE_ENDS = "\r\n|[\n\v\f\r\x85\u2028\u2029]"
 SPACES = " \t\n\v\f\r\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000"
 CLOSING = "\"')\\]}\xbb\u2019\u201d\u203a\u300d\u300f\u3011\uff09"

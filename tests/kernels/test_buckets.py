@@ -28,6 +28,33 @@ def test_runs_are_keys_of_several(members, first_bucket):
     assert sizes[:found].tolist() == [len(group) for group in shared]
 
 
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=12),
+)
+def test_the_next_larger_key_follows_and_after_the_largest_the_smallest(rows, asked):
+    asked = [(member % len(rows), key) for member, key in asked]
+    current = np.array([key for _, key in asked], np.uint64)
+    keys = np.array([[key << BITS | 3 for key in row] for row in rows], np.uint64)
+    buckets.next_larger(keys, np.array([member for member, _ in asked], np.int32), BITS, current)
+    expected = [min((key for key in rows[member] if key > now), default=min(rows[member])) for member, now in asked]
+    assert current.tolist() == expected
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_shared_keys_equal_their_definition(rows, pooled):
+    left, right = (found.ravel() for found in np.indices((len(rows), len(rows))))
+    shares = np.empty(len(left), np.bool_)
+    buckets.share(np.array(rows, np.uint64), left, right, pooled, shares)
+    pairs = [(rows[i], rows[j]) for i, j in zip(left, right, strict=True)]
+    in_any = [bool({*one} & {*other}) for one, other in pairs]
+    in_the_same = [any(a == b for a, b in zip(one, other, strict=True)) for one, other in pairs]
+    assert shares.tolist() == (in_any if pooled else in_the_same)
+
+
 def laid_out(memberships, rooms):
     """The arrays as ``Buckets`` lays them out."""
     pairs = sorted((bucket, rank) for rank, own in enumerate(memberships) for bucket in own)

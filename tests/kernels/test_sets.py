@@ -53,9 +53,9 @@ def test_equal_ranges(documents):
     assert equal.tolist() == [documents[i] == documents[j] for i, j in zip(left, right, strict=True)]
 
 
-def resembles(one, other, threshold):
-    union = {*one} | {*other}
-    return bool({*one} & {*other}) and len({*one} & {*other}) / len(union) >= threshold
+def matches(one, other, threshold, *, of_smaller=False):
+    shared, union = {*one} & {*other}, {*one} | {*other}
+    return bool(shared) and len(shared) / (min(len({*one}), len({*other})) if of_smaller else len(union)) >= threshold
 
 
 def all_earlier(number):
@@ -65,27 +65,36 @@ def all_earlier(number):
     return np.arange(number, dtype=np.int32), bounds, candidates
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]))
-def test_first_matches_follow_the_rule(documents, threshold):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), st.booleans())
+def test_first_matches_follow_the_rule(documents, threshold, of_smaller):
     values, starts, sizes = distinct(documents)
-    matched = np.full(len(documents), -1, np.int64)
-    sets.first_matches(*all_earlier(len(documents)), 0, len(documents), values, starts, sizes, threshold, matched)
+    matched, common = np.full((2, len(documents)), -1, np.int64)
+    limits = (0, len(documents))
+    everybody = all_earlier(len(documents))
+    sets.first_matches(*everybody, *limits, values, starts, sizes, threshold, of_smaller, matched, common)
     expected = []
     for place, document in enumerate(documents):
-        kept = [i for i in range(place) if expected[i] < 0 and resembles(document, documents[i], threshold)]
+        kept = [
+            i
+            for i in range(place)
+            if expected[i] < 0 and matches(document, documents[i], threshold, of_smaller=of_smaller)
+        ]
         expected.append(min(kept, default=-1))
     assert matched.tolist() == expected
+    shared = [len({*documents[i]} & {*documents[j]}) if j >= 0 else -1 for i, j in enumerate(expected)]
+    assert common.tolist() == shared
 
 
 @given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
 def test_given_matches_follow_the_same_rule(documents, threshold):
     asking, bounds, candidates = all_earlier(len(documents))
     pairs = zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True)
-    holds = np.array([resembles(documents[i], documents[j], threshold) for i, j in pairs], np.bool_)
-    given_, computed = np.full((2, len(documents)), -1, np.int64)
+    holds = np.array([matches(documents[i], documents[j], threshold) for i, j in pairs], np.bool_)
+    given_, computed, common = np.full((3, len(documents)), -1, np.int64)
     sets.first_given(asking, bounds, candidates, holds, given_)
     values, starts, sizes = distinct(documents)
-    sets.first_matches(asking, bounds, candidates, 0, len(documents), values, starts, sizes, threshold, computed)
+    limits = (0, len(documents))
+    sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, threshold, False, computed, common)
     assert given_.tolist() == computed.tolist()
 
 
@@ -97,16 +106,16 @@ def components(number, edges):
     return names
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
-def test_connect_finds_the_components(documents, threshold):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), st.booleans())
+def test_connect_finds_the_components(documents, threshold, of_smaller):
     number = len(documents)
     asking, bounds, candidates = all_earlier(number)
     pairs = list(zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True))
-    holds = [resembles(documents[i], documents[j], threshold) for i, j in pairs]
+    holds = [matches(documents[i], documents[j], threshold, of_smaller=of_smaller) for i, j in pairs]
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)
-    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, parents)
+    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, of_smaller, parents)
     sets.roots(parents)
     assert parents.tolist() == expected
     parents = np.arange(number)
@@ -118,7 +127,7 @@ def test_connect_finds_the_components(documents, threshold):
 def test_a_pair_already_connected_is_not_compared():
     documents = [[1, 2, 3, 4]] * 10
     values, starts, sizes = distinct(documents)
-    compared = sets.connect(*all_earlier(10), values, starts, sizes, 0.5, np.arange(10))
+    compared = sets.connect(*all_earlier(10), values, starts, sizes, 0.5, False, np.arange(10))
     assert compared == 9
 
 

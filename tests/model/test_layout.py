@@ -1,12 +1,13 @@
 import itertools
-from math import prod
+from math import comb, prod
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.model.errors import ParameterError
-from neardup.model.layout import Banding
+from neardup.model.layout import Banding, Blocks
 
 LAYOUTS = st.integers(1, 60).flatmap(
     lambda permutations: st.builds(Banding, permutations=st.just(permutations), bands=st.integers(1, permutations))
@@ -75,4 +76,85 @@ def test_what_cannot_be_reached_says_what_can():
 def test_rules(permutations, bands, name):
     with pytest.raises(ParameterError) as caught:
         Banding(permutations=permutations, bands=bands)
+    assert caught.value.name == name
+
+
+BLOCKS = st.tuples(st.sampled_from([64, 128, 192, 512]), st.integers(0, 8), st.integers(1, 4)).map(
+    lambda drawn: Blocks(bits=drawn[0], distance=drawn[1], blocks=drawn[1] + drawn[2])
+)
+
+
+def test_the_published_setting_of_a_web_crawl():
+    """Manku, Jain, Das Sarma 2007: 64 bits, k = 3, 6 blocks of 11 or 10 bits, 20 tables that compare 31 to 33."""
+    layout = Blocks.choose(bits=64, distance=3)
+    assert layout == Blocks(bits=64, distance=3, blocks=6)
+    assert sorted(np.diff(layout.edges).tolist()) == [10, 10, 11, 11, 11, 11]
+    assert len(layout.tables) == len(layout.widths) == 20
+    assert {width: layout.widths.count(width) for width in (31, 32, 33)} == {31: 4, 32: 12, 33: 4}
+
+
+def test_their_other_settings():
+    assert sorted(Blocks(bits=64, distance=3, blocks=5).widths) == [25] * 4 + [26] * 6
+    assert Blocks(bits=64, distance=3, blocks=4).widths == (16,) * 4
+
+
+@given(BLOCKS)
+def test_every_bit_is_in_exactly_one_block(layout):
+    edges = layout.edges.tolist()
+    assert (edges[0], edges[-1]) == (0, layout.bits)
+    sizes = [end - begin for begin, end in itertools.pairwise(edges)]
+    assert len(sizes) == layout.blocks
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(BLOCKS)
+def test_masks_are_the_tables(layout):
+    masks = layout.masks
+    assert masks.shape == (comb(layout.blocks, layout.distance), layout.bits // 64)
+    edges = layout.edges.tolist()
+    for mask, table, width in zip(masks.tolist(), layout.tables, layout.widths, strict=True):
+        chosen = {bit for bit in range(layout.bits) if mask[bit // 64] >> bit % 64 & 1}
+        assert chosen == {bit for block in table for bit in range(edges[block], edges[block + 1])}
+        assert len(chosen) == width
+
+
+@pytest.mark.parametrize("bits", [64, 128, 512])
+@pytest.mark.parametrize("distance", [*range(10), 20, 63])
+def test_the_layout_by_default_has_few_tables(bits, distance):
+    layout = Blocks.choose(bits=bits, distance=distance)
+    assert layout.blocks == distance + (3 if distance <= 7 else 1)
+    assert len(layout.tables) <= 120
+
+
+@given(BLOCKS, SHARES)
+def test_the_meeting_probability_of_blocks_equals_its_law(layout, agreement):
+    """Every set of blocks that agrees, one by one."""
+    sizes = np.diff(layout.edges).tolist()
+    law = sum(
+        prod(1 - agreement**size if block in differing else agreement**size for block, size in enumerate(sizes))
+        for number in range(layout.distance + 1)
+        for differing in itertools.combinations(range(layout.blocks), number)
+    )
+    assert layout.meeting_probability(agreement) == pytest.approx(law, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("bits", "distance", "blocks", "name"),
+    [
+        (0, 3, 6, "bits"),
+        (65, 3, 6, "bits"),
+        (576, 3, 6, "bits"),
+        (64.0, 3, 6, "bits"),
+        (64, -1, 6, "distance"),
+        (64, 64, 65, "distance"),
+        (64, True, 6, "distance"),
+        (64, 3, 3, "blocks"),
+        (64, 3, 65, "blocks"),
+        (64, 3, 6.0, "blocks"),
+        (64, 10, 20, "blocks"),
+    ],
+)
+def test_rules_of_blocks(bits, distance, blocks, name):
+    with pytest.raises(ParameterError) as caught:
+        Blocks(bits=bits, distance=distance, blocks=blocks)
     assert caught.value.name == name

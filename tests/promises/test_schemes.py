@@ -12,6 +12,7 @@ import pytest
 from neardup import (
     Analysis,
     Checksum,
+    Combined,
     DataError,
     Field,
     MinHash,
@@ -19,6 +20,10 @@ from neardup import (
     OutputError,
     ParameterError,
     RecipeMismatch,
+    Sentences,
+    SimHash,
+    TermWeights,
+    Trials,
 )
 from neardup.text import columns
 
@@ -57,6 +62,27 @@ CASES = {
         "abc",
     ),
     "minhash, bags": Case(MinHash(bag=True, permutations=256, threshold=0.7), MinHash(permutations=256), "two words"),
+    "trials": Case(Trials(), Trials(hashes=10), "word"),
+    "trials, keyed": Case(Trials(key=bytes(16)), Trials(), "word"),
+    "trials, bags": Case(Trials(bag=True, words=3, trials=9, needed=3), Trials(trials=9), "two words"),
+    "sentences": Case(Sentences(), Sentences(size=32), "if so"),
+    "sentences, keyed": Case(Sentences(key=bytes(16)), Sentences(), "if so"),
+    "sentences, relative to the smaller": Case(
+        Sentences(size=16, relative_to="smaller", threshold=0.8, min_length=2), Sentences(size=16), "a b"
+    ),
+    "simhash": Case(SimHash(), SimHash(seed=2), "!"),
+    "simhash, keyed": Case(SimHash(key=bytes(16)), SimHash(), "..."),
+    "simhash, wide": Case(SimHash(shingle=2, bits=128, distance=5), SimHash(shingle=2, bits=192), "word"),
+    "simhash, fitted": Case(SimHash(weights=TermWeights.fitted(SAMPLE)), SimHash(), "-"),
+    "combined": Case(Combined(), Combined(first=Trials(words=7)), "two words"),
+    "combined, keyed": Case(
+        Combined(MinHash(shingle=2, key=bytes(16)), SimHash(distance=20, key=bytes(16))),
+        Combined(MinHash(shingle=2), SimHash(distance=20)),
+        "word",
+    ),
+    "combined, of sentences": Case(
+        Combined(Sentences(size=33), MinHash(permutations=8, recall=0.5)), Combined(), "if so"
+    ),
     "checksum": Case(Checksum(fields=BODY), Checksum(fields=WHOLE), ""),
     "checksum, keyed": Case(Checksum(fields=BODY, key=bytes(16)), Checksum(fields=BODY), ""),
 }
@@ -107,6 +133,8 @@ def test_pairs_of_positions_get_the_answers_of_rows(scheme):
 def test_what_estimates_a_resemblance_matches_from_the_threshold_on(scheme):
     if scheme.measure != "resemblance":
         pytest.skip("its threshold is no estimate's")
+    if scheme.name == "trials":
+        pytest.skip("its rule counts trials; its threshold is exact verification's")
     left, right = all_pairs(scheme.sign(SAMPLE))
     assert scheme.matches(left, right).tolist() == (scheme.estimate(left, right) >= scheme.threshold).tolist()
 
@@ -219,7 +247,7 @@ def test_probability_is_a_monotone_share(scheme):
     curve = scheme.probability(GRID)
     assert ((curve >= 0) & (curve <= 1)).all()
     assert (np.diff(curve) >= -1e-12).all()
-    assert curve[0] == 0
+    assert curve[0] == pytest.approx(0, abs=1e-9)  # few bits of many differ by chance, hardly ever
     assert curve[-1] == pytest.approx(1)
 
 

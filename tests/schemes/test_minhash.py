@@ -12,7 +12,7 @@ from oracles import EMPTY, sketch
 from neardup import Analysis, DataError, MinHash, ParameterError
 from neardup.model.arrays import Corpus, Signatures
 from neardup.model.recipe import Hashing
-from neardup.schemes.minhash import _least_count, _rounds
+from neardup.schemes.laws import least_count
 
 KEY = bytes(range(16))
 TEXTS = st.lists(st.none() | st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join), max_size=4)
@@ -42,20 +42,13 @@ def test_rows_equal_their_definition(texts, change):
     assert signatures.recipe == scheme.recipe
 
 
-def test_multipliers_are_odd():
-    multipliers, addends = _rounds(Hashing(), 64)
-    assert len(multipliers) == len(addends) == 128
-    assert (multipliers & np.uint64(1)).all()
-    assert len({*multipliers.tolist(), *addends.tolist()}) == 256
-
-
 def test_texts_and_features_are_signed_alike():
     scheme = MinHash()
     texts = ["one two three four", "", None, "five six seven"]
     by_text, by_features = scheme.sign(texts), scheme.sign(scheme.features(texts))
     assert (by_text.rows == by_features.rows).all()
     assert (by_text.present == by_features.present).all()
-    picked = scheme.sign_at(Corpus(scheme.features(texts), None), np.array([3, 0]))
+    picked = scheme.sign_at(Corpus(scheme.features(texts), None, None), np.array([3, 0]))
     assert (picked.rows == by_text.rows[[3, 0]]).all()
 
 
@@ -169,8 +162,8 @@ def test_a_recall_out_of_reach_says_so():
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.55, 0.6, 0.8, 1.0])
 @pytest.mark.parametrize("permutations", [64, 128, 200])
-def test_matches_begin_at_the_least_count(threshold, permutations):
-    needed = _least_count(permutations, threshold)
+def test_matches_begin_at_theleast_count(threshold, permutations):
+    needed = least_count(permutations, threshold)
     assert needed / permutations >= threshold
     assert (needed - 1) / permutations < threshold
     scheme = MinHash(permutations=permutations, threshold=threshold, recall=0.5)

@@ -99,10 +99,32 @@ def test_offsets_need_not_begin_at_zero():
 PAGES = pa.table({"text": ["one", "two"], "id": [1, 2]})
 
 
+class Dataset:
+    """What a Hugging Face dataset offers: its rows in a format of one's choice."""
+
+    def __init__(self, table, form=None):
+        self._table, self._form = table, form
+
+    column_names = ("text", "id")
+
+    def with_format(self, form):
+        return Dataset(self._table, form)
+
+    def __getitem__(self, rows):
+        return self._table[rows] if self._form == "arrow" else self._table.to_pylist()[rows]
+
+
 @pytest.mark.parametrize(
     "make",
-    [lambda t: t, lambda t: pa.RecordBatch.from_pylist(t.to_pylist(), t.schema), lambda t: t.to_reader(), OnlyStream],
-    ids=["table", "batch", "reader", "stream"],
+    [
+        lambda t: t,
+        lambda t: pa.RecordBatch.from_pylist(t.to_pylist(), t.schema),
+        lambda t: t.to_reader(),
+        OnlyStream,
+        Dataset,
+        lambda t: t.to_struct_array(),
+    ],
+    ids=["table", "batch", "reader", "stream", "dataset", "structs"],
 )
 @pytest.mark.parametrize("rows", [2, 0])
 def test_a_table_of_any_kind_is_a_table(make, rows):

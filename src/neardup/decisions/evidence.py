@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels.sets import intersections, make_distinct
-from neardup.model.arrays import Features, Flags, Positions, Words
+from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
 
 Shares = npt.NDArray[np.float64]
 
@@ -25,8 +25,17 @@ class FeatureSets:
         self.sizes: Positions = features.offsets[positions + 1] - self.starts
         self._distinct: Flags = np.zeros(len(positions), np.bool_)
 
-    def ensure_distinct(self, documents: Positions) -> None:
-        """Remove the repeats of these documents; those that have none any more cost nothing."""
+    def repeating(self, documents: AnyPositions) -> Positions:
+        """Name those of these documents whose repeats were not removed yet, each once."""
+        asked = np.zeros(len(self.positions), np.bool_)
+        asked[documents] = True
+        return np.flatnonzero(asked & ~self._distinct)
+
+    def make_distinct(self, documents: Positions) -> None:
+        """Remove the repeats of these documents; those that have none any more cost nothing.
+
+        Threads may do it side by side for different documents.
+        """
         make_distinct(self.values, self.starts, self.sizes, documents, self._distinct)
 
 
@@ -37,16 +46,6 @@ class Overlap:
     shared: Positions
     left: Positions
     right: Positions
-
-    @classmethod
-    def joined(cls, parts: list["Overlap"]) -> "Overlap":
-        """Put the measures of several sets of pairs one behind the other."""
-        nothing = np.empty(0, np.int64)
-        return cls(
-            np.concatenate([nothing, *(part.shared for part in parts)]),
-            np.concatenate([nothing, *(part.left for part in parts)]),
-            np.concatenate([nothing, *(part.right for part in parts)]),
-        )
 
     @property
     def resemblance(self) -> Shares:
@@ -63,12 +62,17 @@ class Overlap:
         """Containment of B in A, ``|A & B| / |B|``."""
         return _share(self.shared, self.right)
 
+    @property
+    def of_smaller(self) -> Shares:
+        """``|A & B| / min(|A|, |B|)``."""
+        return _share(self.shared, np.minimum(self.left, self.right))
 
-def overlap(sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
-    """Measure the pairs ``(left[i], right[i])`` exactly; their repeats must be removed already."""
+
+def count_shared(sets: FeatureSets, left: Positions, right: Positions) -> Positions:
+    """Count what the pairs ``(left[i], right[i])`` share; their repeats must be removed already."""
     shared = np.empty(len(left), np.int64)
     intersections(sets.values, sets.starts, sets.sizes, left, right, shared)
-    return Overlap(shared, sets.sizes[left], sets.sizes[right])
+    return shared
 
 
 def _share(part: Positions, whole: Positions) -> Shares:

@@ -1,12 +1,14 @@
 """Equal documents, found without comparing all pairs."""
 
 from collections.abc import Callable, Sequence
+from secrets import token_bytes
 from typing import Final
 
 import numpy as np
 
+from neardup.kernels.checksum import add_field
 from neardup.kernels.sets import equal_ranges
-from neardup.model.arrays import Features, Flags, Positions, Words
+from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
 
 ROUNDS: Final = 4
 
@@ -68,6 +70,23 @@ def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders
     for content, rank in zip(contents, ranks, strict=True):
         if content is not None:
             leaders[rank] = first.setdefault(content, rank)
+
+
+def count_repeats(contents: TextBatch) -> int:
+    """Count the contents that stand in the batch before: all, less the distinct ones. Empty ones count too."""
+    key = np.frombuffer(token_bytes(16), np.uint64)  # a new one each time: nobody can craft equal digests
+    starts, ends = contents.offsets[:-1], contents.offsets[1:]
+    sums = np.zeros(len(contents), np.uint64)
+    add_field(contents.data, contents.offsets, ends, key, sums)
+
+    def equal(left: Positions, right: Positions) -> Flags:
+        holds = np.empty(len(left), np.bool_)
+        equal_ranges(contents.data, starts, ends, contents.data, starts, ends, left, right, holds)
+        return holds
+
+    leaders = np.arange(len(contents))
+    leaders_by_digest(sums, np.arange(len(contents)), equal, leaders)
+    return int((leaders != np.arange(len(contents))).sum())
 
 
 def spread(matched: Positions, ranks: Positions, head_of: Positions) -> Positions:

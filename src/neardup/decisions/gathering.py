@@ -5,7 +5,7 @@ a document that is kept, for the best-ranked such one. Nothing is dropped throug
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from neardup.kernels import sets as kernels
 from neardup.model.arrays import Flags, Positions
 
 Ranks = npt.NDArray[np.int32]
+
+UNKNOWN: Final = -1
 
 
 class Candidates(Protocol):
@@ -73,9 +75,11 @@ class GivenMatches:
 class ExactResemblance:
     """Pairs whose feature sets resemble each other by the threshold at least.
 
+    With *of_smaller* it is their overlap that counts, ``|A & B| / min(|A|, |B|)``, instead of the resemblance.
     Only pairs that can still decide something are compared: the better document is kept so far, the
     worse one not dropped yet. *sets* is by rank. *parts* cuts a number of documents among the
-    threads and *map* runs a function on each part.
+    threads and *map* runs a function on each part. ``common`` is the number of features that a settled
+    document shares with its match, or ``UNKNOWN``.
     """
 
     def __init__(
@@ -83,12 +87,14 @@ class ExactResemblance:
         sets: FeatureSets,
         threshold: float,
         *,
+        of_smaller: bool = False,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
-        map: Callable[[Callable[[slice], int], Iterable[slice]], Iterable[int]] = map,  # noqa: A002 - what it is
+        map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
-        self._sets, self._threshold = sets, threshold
+        self._sets, self._threshold, self._of_smaller = sets, threshold, of_smaller
         self._parts, self._map = parts, map
         self.compared = 0
+        self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
 
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Compare with the documents settled in earlier blocks, side by side; then, in order, within the block."""
@@ -115,12 +121,15 @@ class ExactResemblance:
             sets.starts,
             sets.sizes,
             self._threshold,
+            self._of_smaller,
             parents,
         )
 
     def _prepare(self, block: Candidates) -> None:
         asking = block.asking[np.diff(block.bounds) > 0]
-        self._sets.ensure_distinct(np.concatenate([asking, block.candidates]).astype(np.int64))
+        documents = self._sets.repeating(np.concatenate([asking, block.candidates]))
+        for _ in self._map(lambda part: self._sets.make_distinct(documents[part]), self._parts(len(documents))):
+            pass
 
     def _first_matches(self, block: Candidates, part: slice, span: tuple[int, int], matched: Positions) -> int:
         sets = self._sets
@@ -133,7 +142,9 @@ class ExactResemblance:
             sets.starts,
             sets.sizes,
             self._threshold,
+            self._of_smaller,
             matched,
+            self.common,
         )
         return int(compared)
 

@@ -13,7 +13,11 @@ from neardup.kernels import shingles
 from neardup.model.arrays import Features
 from neardup.model.protocols import Scheme
 from neardup.schemes.checksum import Checksum, Field
+from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.sentences import Sentences
+from neardup.schemes.simhash import SimHash
+from neardup.schemes.trials import Trials
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.spans import WordSpans, word_spans
 
@@ -22,7 +26,8 @@ SIZES: Final = (1, 2, 3, 4, 5)
 
 def default_schemes() -> tuple[Scheme, ...]:
     """List the schemes that ``compare`` asks, each with its defaults; the checksum is of the whole text."""
-    return (MinHash(), Checksum(fields=(Field(name="body"),)))
+    whole = Checksum(fields=(Field(name="body"),))
+    return (MinHash(), Trials(), Sentences(), SimHash(), Combined(), whole)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, Words
 
 ROOM = 64  # members a bucket lists; what finds no room is counted, never compared silently not at all
 DEPTH = 6  # how often a crowded bucket is divided by further keys
@@ -16,6 +16,7 @@ BLOCK = 2048  # documents whose candidates are proposed together
 PAIRS = 1 << 20  # candidates proposed together at most
 
 Ranks = npt.NDArray[np.int32]
+_Level = tuple[Ranks, Ranks, Positions]  # ranks and their buckets, the buckets' sizes
 
 
 class _Map(Protocol):
@@ -53,12 +54,24 @@ class Buckets:
     than the common key still meet. The work is linear in n whatever the buckets' sizes, and
     ``not_compared`` counts the pairs that shared a key and were passed over in that bucket (they may
     have met in another).
+
+    *pooled* keys count in whatever column they stand: two documents are candidates if any key of the
+    one is a key of the other. A crowded bucket is then divided by each member's next larger key, the
+    smallest after the largest.
     """
 
-    def __init__(self, keys: Words, present: npt.NDArray[np.bool_], map: _Map = map) -> None:  # noqa: A002 - what it is
+    def __init__(
+        self,
+        keys: Words,
+        present: npt.NDArray[np.bool_],
+        *,
+        pooled: bool = False,
+        map: _Map = map,  # noqa: A002 - what it is
+    ) -> None:
         self._number = len(keys)
         self._rank_bits = max(1, int(self._number - 1).bit_length()) if self._number else 1
-        ranks, buckets, sizes = self._collect(keys, np.flatnonzero(present), map)
+        members = np.flatnonzero(present)
+        ranks, buckets, sizes = self._pool(keys, members) if pooled else self._collect(keys, members, map)
         self._member_bounds: Positions = np.zeros(self._number + 1, np.int64)
         self._memberships: Ranks = np.empty(len(ranks), np.int32)
         kernels.by_rank(ranks, buckets, self._member_bounds, self._memberships)
@@ -106,28 +119,48 @@ class Buckets:
             self._overflow,
         )
 
-    def _collect(self, keys: Words, present: Positions, map_: _Map) -> tuple[Ranks, Ranks, Positions]:
+    def _collect(self, keys: Words, present: Positions, map_: _Map) -> _Level:
         parts = list(map_(lambda column: self._column(keys, present, column), range(keys.shape[1])))
-        levels = [level for part in parts for level in part]
-        shifts = np.cumsum([0, *(len(sizes) for _, _, sizes in levels)])
-        if not levels:
-            return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
-        return (
-            np.concatenate([ranks for ranks, _, _ in levels]),
-            np.concatenate([buckets + np.int32(shift) for (_, buckets, _), shift in zip(levels, shifts, strict=False)]),
-            np.concatenate([sizes for _, _, sizes in levels]),
-        )
+        return _joined([level for part in parts for level in part])
 
-    def _column(self, keys: Words, present: Positions, column: int) -> list[tuple[Ranks, Ranks, Positions]]:
+    def _pool(self, keys: Words, present: Positions) -> _Level:
+        """Find the buckets of all columns together, and the finer ones that crowded buckets divide into."""
+        levels: list[_Level] = []
+        bits = np.uint64(self._rank_bits)
+        packed = self._packed(keys[present].ravel(), np.repeat(present, keys.shape[1]))
+        packed.sort()
+        packed = packed[_changes(packed)]  # a document has a key once
+        current = packed >> bits
+        for depth in range(DEPTH + 1):
+            level = ranks, buckets, sizes = self._runs(packed)
+            if not len(sizes):
+                break
+            levels.append(level)
+            crowded = (sizes > ROOM)[buckets]
+            if depth == DEPTH or not crowded.any():
+                break
+            begins = _changes(packed >> bits)
+            ends = np.append(begins[1:], True)
+            members, current = ranks[crowded], current[~(begins & ends)][crowded]
+            kernels.next_larger(keys, members, self._rank_bits, current)
+            packed = self._packed(_mixed(current << bits, buckets[crowded]), members)
+            order = np.argsort(packed)
+            order = order[_changes(packed[order])]  # nor twice the same where two happen to be cut alike
+            packed, current = packed[order], current[order]
+        return _joined(levels)
+
+    def _column(self, keys: Words, present: Positions, column: int) -> list[_Level]:
         """Find one column's buckets, and the finer ones that its crowded buckets divide into."""
-        levels = []
+        levels: list[_Level] = []
         members: npt.NDArray[np.integer[Any]] = present
         shared = keys[present, column]
         for depth in range(DEPTH + 1):
-            ranks, buckets, sizes = self._runs(shared, members)
+            packed = self._packed(shared, members)
+            packed.sort()
+            level = ranks, buckets, sizes = self._runs(packed)
             if not len(sizes):
                 break
-            levels.append((ranks, buckets, sizes))
+            levels.append(level)
             crowded = (sizes > ROOM)[buckets]
             if keys.shape[1] == 1 or not crowded.any():
                 break
@@ -136,15 +169,43 @@ class Buckets:
             shared = _mixed(further, buckets[crowded])
         return levels
 
-    def _runs(self, shared: Words, members: npt.NDArray[np.integer[Any]]) -> tuple[Ranks, Ranks, Positions]:
+    def _packed(self, shared: Words, members: npt.NDArray[np.integer[Any]]) -> Words:
+        """Put the members' ranks in the place of the keys' low bits."""
         below = np.uint64((1 << self._rank_bits) - 1)
-        packed = (shared & ~below) | members.astype(np.uint64)
-        packed.sort()
+        return np.asarray((shared & ~below) | members.astype(np.uint64))
+
+    def _runs(self, packed: Words) -> _Level:
         ranks = np.empty(len(packed), np.int32)
         buckets = np.empty(len(packed), np.int32)
         sizes = np.empty(len(packed) // 2, np.int64)
         count, found = kernels.runs(packed, self._rank_bits, 0, ranks, buckets, sizes)
         return ranks[:count], buckets[:count], sizes[:found]
+
+
+def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
+    """Say whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or *pooled* in any."""
+    shares = np.empty(len(left), np.bool_)
+    kernels.share(keys, left, right, pooled, shares)
+    return shares
+
+
+def _changes(values: Words) -> Flags:
+    """Mark where sorted *values* begin anew."""
+    changes = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
+
+
+def _joined(levels: list[_Level]) -> _Level:
+    """Put the buckets of several levels one behind the other, numbered on."""
+    if not levels:
+        return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
+    shifts = np.cumsum([0, *(len(sizes) for _, _, sizes in levels)])
+    return (
+        np.concatenate([ranks for ranks, _, _ in levels]),
+        np.concatenate([buckets + np.int32(shift) for (_, buckets, _), shift in zip(levels, shifts, strict=False)]),
+        np.concatenate([sizes for _, _, sizes in levels]),
+    )
 
 
 def _mixed(keys: Words, buckets: Ranks) -> Words:

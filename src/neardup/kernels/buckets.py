@@ -38,6 +38,43 @@ def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):
 
 
 @kernel
+def next_larger(keys, members, rank_bits, current):
+    """Replace ``current[i]`` by the next larger key of row ``members[i]``, the smallest after the largest.
+
+    Keys count as what their low *rank_bits* bits leave: ``key >> rank_bits``.
+    """
+    shift = np.uint64(rank_bits)
+    for member in range(members.size):
+        before = current[member]
+        least = ~np.uint64(0)
+        nearest = ~np.uint64(0)
+        found = False
+        for whole in keys[members[member]]:
+            key = whole >> shift
+            least = min(least, key)
+            if key > before:
+                nearest = min(nearest, key)
+                found = True
+        current[member] = nearest if found else least
+
+
+@kernel
+def share(keys, left, right, pooled, shares):
+    """Say whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any."""
+    for pair in range(left.size):
+        one = keys[left[pair]]
+        other = keys[right[pair]]
+        found = False
+        for column in range(one.size):
+            if pooled:
+                for key in other:
+                    found |= key == one[column]
+            else:
+                found |= other[column] == one[column]
+        shares[pair] = found
+
+
+@kernel
 def by_rank(ranks, buckets, bounds, grouped):
     """Group memberships by rank: ``grouped[bounds[r]:bounds[r + 1]]`` are the buckets of rank *r*."""
     bounds[:] = 0

@@ -76,6 +76,16 @@ def trailing_zeros(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Nu
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def ones(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Count the bits of a uint64 that are 1."""
+
+    def generate(_context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
 @njit(nogil=True)
 def word_at(array, position):
     """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""

@@ -142,28 +142,36 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
 
 
 @njit(nogil=True)
-def _may_resemble(size, other, threshold):
+def _may_match(size, other, threshold, of_smaller):
     """Say whether a subset would reach the threshold, with the division that decides in the end."""
     smaller = min(size, other)
-    return smaller > 0 and smaller / max(size, other) >= threshold
+    return smaller > 0 and (of_smaller or smaller / max(size, other) >= threshold)
 
 
 @njit(nogil=True)
-def _resembles(size, other, values, start, keys, owners, owner, threshold):
-    """Compare the set in the table (*size* values) with ``values[start : start + other]``."""
-    enough = np.int64(threshold * (size + other) / (1.0 + threshold)) - 1  # rounding never loses a match
-    shared = _shared(values[start : start + other], keys, owners, owner, enough)
-    return shared > 0 and shared / (size + other - shared) >= threshold
+def _shared_enough(size, other, values, start, keys, owners, owner, threshold, of_smaller):
+    """Count what the set in the table (*size* values) shares with ``values[start : start + other]``; 0 if too few.
+
+    What decides is one division of integers: by the smaller set's size with *of_smaller*, else by the union's.
+    """
+    smaller = min(size, other)
+    enough = np.int64(threshold * smaller if of_smaller else threshold * (size + other) / (1.0 + threshold)) - 1
+    shared = _shared(values[start : start + other], keys, owners, owner, enough)  # rounding never loses a match
+    whole = smaller if of_smaller else size + other - shared
+    return shared if shared > 0 and shared / whole >= threshold else 0
 
 
 @kernel
-def first_matches(asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, matched):
-    """Find for each asking set the first candidate that it resembles enough, in the given order.
+def first_matches(
+    asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, of_smaller, matched, common
+):
+    """Find for each asking set the first candidate that matches it, in the given order.
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
     *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
-    it is gone. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold`` becomes
-    ``matched[asking[i]]``; an asking set that has a match already is passed over. Returns the
+    it is gone. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold``, or, with
+    *of_smaller*, ``|A & B| / min(|A|, |B|) >= threshold``, becomes ``matched[asking[i]]``, and
+    ``|A & B|`` its ``common``; an asking set that has a match already is passed over. Returns the
     number of comparisons.
     """
     compared = 0
@@ -179,14 +187,18 @@ def first_matches(asking, bounds, candidates, lowest, highest, values, starts, s
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
             other = sizes[candidate]
-            if not _may_resemble(size, other, threshold):
+            if not _may_match(size, other, threshold, of_smaller):
                 continue
             if not filled:
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            if _resembles(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold):
+            shared = _shared_enough(
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
+            )
+            if shared > 0:
                 matched[document] = candidate
+                common[document] = shared
                 break
     return compared
 
@@ -219,10 +231,10 @@ def _unite(parents, one, other):
 
 
 @kernel
-def connect(asking, bounds, candidates, values, starts, sizes, threshold, parents):
-    """Join each asking set with every candidate that it resembles enough; returns the comparisons.
+def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_smaller, parents):
+    """Join each asking set with every candidate that matches it; returns the comparisons.
 
-    Arrays are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
+    Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
     already is not compared.
     """
     compared = 0
@@ -234,7 +246,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, parent
         filled = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            if not _may_resemble(size, other, threshold):
+            if not _may_match(size, other, threshold, of_smaller):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)
             if one == two:
@@ -243,7 +255,10 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, parent
                 _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            if _resembles(size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold):
+            shared = _shared_enough(
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
+            )
+            if shared > 0:
                 _unite(parents, one, two)
     return compared
 

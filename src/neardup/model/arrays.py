@@ -47,10 +47,14 @@ class Features:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """What there is to sign of a collection: its features, and a table of the columns that a scheme may ask for."""
+    """What there is to sign of a collection.
+
+    Its features, a table of the columns that a scheme may ask for, and its texts as one Arrow column.
+    """
 
     features: Features
     fields: Any
+    texts: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)

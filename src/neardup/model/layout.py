@@ -1,12 +1,18 @@
 """How an index is laid out. Changing it rebuilds the index, never the signatures."""
 
 from dataclasses import dataclass
-from typing import Self
+from itertools import combinations
+from math import comb
+from typing import Final, Self
 
 import numpy as np
 
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Positions, Words
 from neardup.model.errors import ParameterError, require
+
+MOST_BITS: Final = 512
+MOST_TABLES: Final = 1024
+FEW_TABLES: Final = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +60,90 @@ class Banding:
         reached = cls(permutations=permutations, bands=permutations).meeting_probability(threshold)
         rule = f"must be greater: at threshold {threshold} it reaches a recall of {reached:.4f}, and {recall} is wanted"
         raise ParameterError("permutations", permutations, rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """A fingerprint of *bits* bits cut into contiguous blocks as equal as can be.
+
+    Two fingerprints that differ in at most *distance* bits differ in at most as many blocks, so they
+    agree on the other ``blocks - distance``. A table for each choice of that many blocks, C(blocks,
+    distance) tables, misses none of them (Manku, Jain, Das Sarma 2007); agreeing on all blocks of a
+    table makes a candidate. More blocks give more and wider tables, so fewer strangers in each.
+
+    >>> layout = Blocks(bits=64, distance=3, blocks=6)
+    >>> len(layout.tables), sorted(set(layout.widths))
+    (20, [31, 32, 33])
+    """
+
+    bits: int
+    distance: int
+    blocks: int
+
+    def __post_init__(self) -> None:
+        require_fingerprint(self.bits, self.distance)
+        rule = f"must be an integer above the distance, {self.distance}, and at most the number of bits, {self.bits}"
+        whole = isinstance(self.blocks, int) and not isinstance(self.blocks, bool)
+        require(whole and self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
+        tables = comb(self.blocks, self.distance)
+        rule = f"must give at most {MOST_TABLES} tables, and {self.blocks} over {self.distance} is {tables}"
+        require(tables <= MOST_TABLES, "blocks", self.blocks, rule)
+
+    @property
+    def edges(self) -> Positions:
+        """Block *b* holds the bits ``edges[b]`` up to ``edges[b + 1]``."""
+        return np.arange(self.blocks + 1, dtype=np.int64) * self.bits // self.blocks
+
+    @property
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks of each table, in lexicographic order."""
+        return tuple(combinations(range(self.blocks), self.blocks - self.distance))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many bits each table compares."""
+        sizes = np.diff(self.edges).tolist()
+        return tuple(sum(sizes[block] for block in table) for table in self.tables)
+
+    @property
+    def masks(self) -> Words:
+        """The bits that each table compares, uint64[tables, bits / 64]: bit *i* is ``i % 64`` of word ``i // 64``."""
+        edges = self.edges.tolist()
+        wholes = [sum((1 << edges[b + 1]) - (1 << edges[b]) for b in table) for table in self.tables]
+        words = [[whole >> low & (1 << 64) - 1 for low in range(0, self.bits, 64)] for whole in wholes]
+        return np.array(words, np.uint64)
+
+    def meeting_probability(self, agreement: float) -> float:
+        """Tell how likely two fingerprints share a table if each bit agrees with this probability, by itself.
+
+        That is how likely at most *distance* blocks differ, block *b* agreeing with probability
+        ``agreement**size_b``.
+        """
+        differing = np.zeros(self.distance + 1)  # by number of differing blocks so far; more than *distance* are lost
+        differing[0] = 1.0
+        for equal in float(agreement) ** np.diff(self.edges):
+            moved = np.concatenate([[0.0], differing[:-1]])
+            differing = differing * equal + moved * (1.0 - equal)
+        return float(min(differing.sum(), 1.0))
+
+    @classmethod
+    def choose(cls, *, bits: int, distance: int) -> Self:
+        """Take three blocks more than *distance* while that makes at most 120 tables, else one more.
+
+        >>> Blocks.choose(bits=64, distance=3)
+        Blocks(bits=64, distance=3, blocks=6)
+        >>> Blocks.choose(bits=64, distance=8)
+        Blocks(bits=64, distance=8, blocks=9)
+        """
+        require_fingerprint(bits, distance)
+        spare = 3 if distance + 3 <= bits and comb(distance + 3, 3) <= FEW_TABLES else 1
+        return cls(bits=bits, distance=distance, blocks=distance + spare)
+
+
+def require_fingerprint(bits: int, distance: int) -> None:
+    """Raise ``ParameterError`` unless fingerprints can have so many bits, and a rule allow so many to differ."""
+    whole = isinstance(bits, int) and not isinstance(bits, bool)
+    sized = whole and 64 <= bits <= MOST_BITS and bits % 64 == 0  # noqa: PLR2004 - a word
+    require(sized, "bits", bits, f"must be a multiple of 64 up to {MOST_BITS}")
+    whole = isinstance(distance, int) and not isinstance(distance, bool)
+    require(whole and 0 <= distance < bits, "distance", distance, f"must be an integer from 0 to {bits - 1}")

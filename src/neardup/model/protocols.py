@@ -18,6 +18,7 @@ class Evidence(Protocol):
         ...
 
 
+@runtime_checkable
 class Scheme(Protocol):
     """Turns documents into signatures, knows which of them match, and the law of its own errors.
 
@@ -113,4 +114,13 @@ class FieldScheme(Scheme, Protocol):
 
     def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
         """Say, pair by pair, whether two rows of a table have the same content in every field."""
+        ...
+
+
+@runtime_checkable
+class FilterScheme(Scheme, Protocol):
+    """A scheme of two, the second of which refuses what the first one takes for a match."""
+
+    def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match by the second scheme."""
         ...

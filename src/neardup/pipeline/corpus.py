@@ -2,22 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from neardup.decisions.evidence import FeatureSets, Overlap, overlap
+from neardup.decisions.evidence import FeatureSets, Overlap, count_shared
 from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leaders_by_features, spread
-from neardup.decisions.gathering import ExactResemblance, GivenMatches, Matcher, represented
+from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.buckets import Buckets, Proposal
+from neardup.index.buckets import Buckets, Proposal, share_a_key
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
-from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.errors import require
 from neardup.model.policy import Gather, Policy, Verify
-from neardup.model.protocols import FieldScheme, Scheme
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.minhash import MinHash
@@ -25,6 +26,7 @@ from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
 Progress = Callable[[str, int, int], None]
+PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # asking ranks and candidates to what holds
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -102,9 +104,13 @@ class _Heads:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Decided:
-    """What comparing gives: for each head the kept head that it is dropped for, or -1; and what it took."""
+    """What comparing gives: for each head the kept head that it is dropped for, or -1; and what it took.
+
+    ``common`` is the number of features that both share, where it was counted, else ``UNKNOWN``.
+    """
 
     matched: Positions
+    common: Positions
     candidates: int
     compared: int
     not_compared: int
@@ -126,7 +132,7 @@ class _Run:
         order = ranking(self._policy, shingled.lengths, values)
         leaders = self._equals(shingled, order)
         heads = _Heads.of_leaders(leaders, order)
-        signatures = self._sign(Corpus(shingled.features, self._fields), heads.positions)
+        signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = FeatureSets(shingled.features, heads.positions)
         decided = self._decide(sets, signatures)
         return self._report(shingled, order, heads, signatures, sets, decided)
@@ -163,7 +169,7 @@ class _Run:
         without a signature stays alone.
         """
         if self._fields is not None:
-            return self._equal_fields(Corpus(shingled.features, self._fields), order)
+            return self._equal_fields(Corpus(shingled.features, self._fields, self._documents.texts), order)
         leaders = leaders_by_features(shingled.features, shingled.sums, order)
         featureless = np.diff(shingled.features.offsets)[order] == 0
         ranks = np.flatnonzero(featureless & ~shingled.blank[order])
@@ -198,7 +204,9 @@ class _Run:
     def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
         """Say which head is dropped for which. Heads are numbered from best to worst."""
         number = len(signatures)
-        buckets = Buckets(self._scheme.keys(signatures), signatures.present, map=self._engine.map)
+        buckets = Buckets(
+            self._scheme.keys(signatures), signatures.present, pooled=self._scheme.pooled, map=self._engine.map
+        )
         matcher = self._matcher(sets, signatures)
         matched = np.full(number, -1, np.int64)
         parents = np.arange(number)
@@ -218,7 +226,8 @@ class _Run:
             matched = represented(parents)
         signed = int(signatures.present.sum())
         pairs_left = signed * (signed - 1) // 2 - candidates  # a pair passed over in several buckets counts in each
-        return _Decided(matched, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
+        common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
+        return _Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
 
     def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
         scheme, verify = self._scheme, self._policy.verify
@@ -229,20 +238,31 @@ class _Run:
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
-        return ExactResemblance(sets, scheme.threshold, parts=self._engine.parts, map=self._engine.map)
+        of_smaller = scheme.measure == "overlap"
+        return ExactResemblance(
+            sets, scheme.threshold, of_smaller=of_smaller, parts=self._engine.parts, map=self._engine.map
+        )
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
-        """Spare exact comparisons: an estimate far below the threshold settles it."""
-        scheme = self._scheme
-        if self._policy.verify != "exact" or scheme.floor <= 0 or not len(block.candidates):
-            return block
+        """Leave out what need not be compared: estimated far below the threshold, or refused by a filter."""
+        scheme, verify = self._scheme, self._policy.verify
+        tests: list[PairTest] = []
+        if verify == "exact" and scheme.floor > 0:
+            tests.append(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.floor)
+        if verify != "estimate" and isinstance(scheme, FilterScheme):
+            tests.append(partial(scheme.passes, signatures))
+        for test in tests:
+            block = self._where(block, test)
+        return block
+
+    def _where(self, block: Proposal, test: PairTest) -> Proposal:
         pairs = block.pairs
         holds = np.empty(len(pairs), np.bool_)
 
-        def estimate(part: slice) -> None:
-            holds[part] = scheme.estimate_pairs(signatures, pairs[part], block.candidates[part]) >= scheme.floor
+        def ask(part: slice) -> None:
+            holds[part] = test(pairs[part], block.candidates[part])
 
-        for _ in self._engine.map(estimate, self._engine.parts(len(pairs))):
+        for _ in self._engine.map(ask, self._engine.parts(len(pairs))):
             pass
         return block.where(holds)
 
@@ -264,10 +284,11 @@ class _Run:
             equal = own == kept_for
             asked = np.flatnonzero(equal)  # equal texts have the same head
             exact[asked] = self._documents.same_text(left[asked], right[asked])
-            common = self._overlap(sets, own, kept_for)
+            common = self._overlap(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
         else:  # documents of one head have the same fields, but not the same text
             equal = exact = self._documents.same_text(left, right)
-            common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped])
+            unknown = np.full(len(dropped), UNKNOWN)
+            common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
         evidence = self._evidence(common, signatures, own, kept_for, equal)
         evidence["rule"][equal] = "same features"
         evidence["rule"][exact] = "same text"
@@ -315,18 +336,32 @@ class _Run:
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
         if verify == "none" and self._policy.gather == "components":
             keys = scheme.keys(signatures)
-            rule[~(keys[left] == keys[right]).any(axis=1)] = "component"
-        if verify != "none" and self._fields is None:  # equal fields are transitive, and their texts may differ
-            rule[measured["resemblance"] < scheme.threshold] = "component"
+            rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
+        if verify == "estimate":
+            rule[~scheme.match_pairs(signatures, left, right)] = "component"
+        elif verify == "exact" and self._fields is None:  # equal fields are transitive, and their texts may differ
+            decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
+            rule[decided < scheme.threshold] = "component"
         for measure in measured.values():  # equals share everything, also where they are too short for a shingle
             measure[equal] = 1.0
         return {"rule": rule, **measured}
 
-    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions) -> Overlap:
-        """Measure all pairs, a part each thread."""
-        sets.ensure_distinct(np.concatenate([left, right]))
-        parts = self._engine.parts(len(left))
-        return Overlap.joined(list(self._engine.map(lambda part: overlap(sets, left[part], right[part]), parts)))
+    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Overlap:
+        """Measure the pairs of which it is not known yet what they share, a part each thread.
+
+        Nobody asks for measures that were not verified.
+        """
+        shared = shared.copy()
+        asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)
+        documents = sets.repeating(np.concatenate([left[asked], right[asked]]))
+        list(self._engine.map(lambda part: sets.make_distinct(documents[part]), self._engine.parts(len(documents))))
+
+        def measure(part: slice) -> None:
+            pairs = asked[part]
+            shared[pairs] = count_shared(sets, left[pairs], right[pairs])
+
+        list(self._engine.map(measure, self._engine.parts(len(asked))))
+        return Overlap(shared, sets.sizes[left], sets.sizes[right])
 
 
 _UNVERIFIED = {"estimate": "estimate", "none": "shared key"}

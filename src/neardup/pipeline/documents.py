@@ -7,11 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, text_column
+from neardup.text.columns import as_it_lies, gathered, table_or_column, text_column, whole_batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,9 +27,8 @@ class Documents:
     @classmethod
     def of(cls, source: Any, text: str, id_: str | None) -> "Documents":
         """Read the columns of a table, or take a plain column of texts."""
-        if not isinstance(source, pa.Table | pa.ChunkedArray) and hasattr(source, "__arrow_c_stream__"):
-            source = pa.chunked_array(source)
-        table = _as_table(source)
+        source = table_or_column(source)
+        table = source if isinstance(source, pa.Table) else None
         if table is not None and len(set(table.column_names)) < len(table.column_names):
             twice = next(name for name in table.column_names if table.column_names.count(name) > 1)
             raise DataError(f"column {twice!r}", "is there more than once")
@@ -50,11 +50,11 @@ class Documents:
 
     def duplicate_ids(self) -> int:
         """Count the documents whose id an earlier one has."""
-        return len(self.ids) - int(pc.count_distinct(self.ids).as_py()) if self.named else 0
+        return count_repeats(whole_batch(self.ids)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Give the texts at these positions, as bytes; null where there is none."""
-        raw: list[bytes | None] = _gathered(self.texts, positions).to_pylist()
+        raw: list[bytes | None] = gathered(self.texts, positions).to_pylist()
         return raw
 
     def same_text(self, left: Positions, right: Positions) -> Flags:
@@ -80,32 +80,6 @@ class Documents:
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
-
-
-def _gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
-    """Take some rows as bytes, chunk by chunk: Arrow's own ``take`` would first copy all chunks together."""
-    edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
-    by_position = np.argsort(positions, kind="stable")
-    ordered = positions[by_position]
-    bounds = np.searchsorted(ordered, edges)
-    pieces = [
-        chunk.take(pa.array(ordered[begin:end] - edge)).cast(pa.large_binary())  # 32-bit offsets would overflow
-        for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
-        if begin < end
-    ]
-    back = np.empty(len(positions), np.int64)
-    back[by_position] = np.arange(len(positions))
-    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
-
-
-def _as_table(source: Any) -> pa.Table | None:
-    """Take a table of any kind; ``None`` for a plain column of texts. A stream is read only once."""
-    if isinstance(source, pa.Table):
-        return source
-    if isinstance(source, pa.ChunkedArray) and pa.types.is_struct(source.type):
-        schema = pa.schema(source.type.fields)
-        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in source.chunks], schema)
-    return None
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:

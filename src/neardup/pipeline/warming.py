@@ -6,7 +6,12 @@ from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.checksum import Checksum, Field
+from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.sentences import Sentences
+from neardup.schemes.simhash import SimHash
+from neardup.schemes.trials import Trials
+from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 
 _TEXTS = [
@@ -31,9 +36,16 @@ def warm() -> None:
         MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="line", stem="english", min_length=2)),
         MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="sentence")),
         Checksum(fields=(Field(name="body"),)),
+        Trials(),
+        Sentences(),
+        SimHash(),
+        Combined(MinHash(shingle=2, permutations=8, recall=0.9), SimHash(distance=20)),
+        SimHash(weights=TermWeights.fitted(_TEXTS)),
     )
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
+    for scheme in (Trials(), Sentences()):
+        dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
     compare(_TEXTS[0], _TEXTS[1])

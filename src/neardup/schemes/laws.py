@@ -1,6 +1,6 @@
 """The laws that the schemes' rules follow."""
 
-from math import lgamma
+from math import ceil, lgamma
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,14 @@ def is_share(value: object) -> bool:
     """Say whether a parameter is a number above 0 and at most 1."""
     number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
     return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
+
+
+def least_count(whole: int, threshold: float) -> int:
+    """Find the smallest count whose share of *whole* reaches the threshold, in floating point as ``matches`` has it."""
+    count = max(0, ceil(threshold * whole) - 1)
+    while count / whole < threshold:
+        count += 1
+    return count
 
 
 def binomial_tail(trials: int, needed: int, chance: Chances) -> Chances:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -23,8 +22,9 @@ from neardup.model.arrays import (
 from neardup.model.errors import require
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_tail, binomial_terms, is_share
+from neardup.schemes.laws import binomial_tail, binomial_terms, is_share, least_count
 from neardup.schemes.signing import sign_features, sign_texts
+from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 
@@ -116,7 +116,7 @@ class MinHash:
         return np.empty((number, self.permutations), np.uint32)
 
     def _sketch(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
-        multipliers, addends = _rounds(Hashing(seed=self.seed, key=self.key), self.permutations)
+        multipliers, addends = rounds(Hashing(seed=self.seed, key=self.key), "minhash", self.permutations)
         kernels.sketch(values, starts, ends, multipliers, addends, rows)
 
     def _signatures(self, rows: npt.NDArray[np.uint32]) -> Signatures:
@@ -172,7 +172,7 @@ class MinHash:
         >>> MinHash(permutations=128, threshold=0.8).probability(0.8).round(2)
         np.float64(0.5)
         """
-        needed = _least_count(self.permutations, self.threshold)
+        needed = least_count(self.permutations, self.threshold)
         tail = binomial_tail(self.permutations, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
         return tail if np.ndim(resemblance) else tail[0]
 
@@ -180,21 +180,6 @@ class MinHash:
 @lru_cache(maxsize=64)
 def _banding(permutations: int, threshold: float, recall: float) -> Banding:
     return Banding.choose(permutations=permutations, threshold=threshold, recall=recall)
-
-
-@lru_cache(maxsize=16)
-def _rounds(hashing: Hashing, permutations: int) -> tuple[Words, Words]:
-    """Derive the odd multipliers and the addends of the 2p rounds."""
-    numbers = np.frombuffer(hashing.derive("minhash", 32 * permutations), "<u8").astype(np.uint64)
-    return numbers[: 2 * permutations] | np.uint64(1), numbers[2 * permutations :].copy()
-
-
-def _least_count(permutations: int, threshold: float) -> int:
-    """Find the smallest count whose share reaches the threshold, in floating point as ``matches`` has it."""
-    count = max(0, ceil(threshold * permutations) - 1)
-    while count / permutations < threshold:
-        count += 1
-    return count
 
 
 @lru_cache(maxsize=64)

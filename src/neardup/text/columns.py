@@ -39,12 +39,17 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
 
 
 def table_or_column(source: Any) -> Any:
-    """Open what offers the Arrow stream protocol: a table as a table, a column as a column. All else stays as it is."""
+    """Open what offers the Arrow stream protocol: a table as a table, a column as a column. All else stays as it is.
+
+    A Hugging Face dataset, which offers its Arrow table in a way of its own, is opened too.
+    """
+    if hasattr(source, "with_format") and hasattr(source, "column_names"):
+        source = source.with_format("arrow")[:]
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
-    if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray) or not hasattr(source, "__arrow_c_stream__"):
+    if isinstance(source, pa.Table | pa.Array) or not hasattr(source, "__arrow_c_stream__"):
         return source
-    column = pa.chunked_array(source)
+    column = source if isinstance(source, pa.ChunkedArray) else pa.chunked_array(source)
     return pa.Table.from_struct_array(column) if pa.types.is_struct(column.type) else column
 
 
@@ -122,6 +127,25 @@ def as_it_lies(chunk: pa.Array) -> TextBatch:
     content: Bytes = np.frombuffer(data, np.uint8) if data is not None and data.size else _NOTHING
     content.setflags(write=False)  # some Arrow buffers may be written to: kernels compile once for all
     return TextBatch(content, bounds)
+
+
+def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """Take the texts at these positions, as bytes; nulls stay.
+
+    Chunk by chunk: Arrow's own ``take`` would first copy all chunks together.
+    """
+    edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
+    by_position = np.argsort(positions, kind="stable")
+    ordered = positions[by_position]
+    bounds = np.searchsorted(ordered, edges)
+    pieces = [
+        chunk.take(pa.array(ordered[begin:end] - edge)).cast(pa.large_binary())  # 32-bit offsets would overflow
+        for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
+        if begin < end
+    ]
+    back = np.empty(len(positions), np.int64)
+    back[by_position] = np.arange(len(positions))
+    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
 
 
 _NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)

@@ -1,0 +1,161 @@
+"""The smallest CRC-32 values of a document, and how much two documents' values overlap.
+
+CRC-32 is that of zlib (reflected polynomial ``0xEDB88320``) over the 8 bytes of a uint64, lowest
+first. A value of ``EMPTY`` counts as ``EMPTY - 1``. A row holds distinct values (uint32), ascending,
+and then ``EMPTY`` to its end.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel
+from neardup.kernels.shingles import mix
+
+EMPTY = 0xFFFFFFFF
+
+_EMPTY = np.uint32(EMPTY)
+_POLYNOMIAL = 0xEDB88320
+
+
+def _tables():
+    """Make the eight tables of slicing-by-8: ``tables[k][b]`` is the sum of byte *b* before *k* bytes of zero."""
+    tables = np.empty((8, 256), np.uint32)
+    sums = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        sums = (sums >> 1) ^ np.where(sums & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
+    tables[0] = sums
+    for table in range(1, 8):
+        sums = tables[table - 1]
+        tables[table] = (sums >> 8) ^ tables[0][sums & 0xFF]
+    return tables
+
+
+_TABLES = _tables()
+
+
+@njit(nogil=True)
+def _crc32(value):
+    value ^= np.uint64(EMPTY)  # the initial sum meets the first four bytes
+    total = _EMPTY
+    for table in range(8):
+        total ^= _TABLES[7 - table, (value >> np.uint64(8 * table)) & np.uint64(0xFF)]
+    return total
+
+
+@kernel
+def smallest(values, starts, ends, rows):
+    """Fill one row a document with the smallest distinct CRC-32 of ``values[starts[d]:ends[d]]`` (uint64)."""
+    most = rows.shape[1]
+    for document in range(starts.size):
+        row = rows[document]
+        row[:] = _EMPTY
+        filled = 0
+        for value in values[starts[document] : ends[document]]:
+            number = min(_crc32(value), np.uint32(_EMPTY - np.uint32(1)))
+            if filled == most and number >= row[most - 1]:
+                continue
+            place, end = 0, filled
+            while place < end:
+                middle = (place + end) >> 1
+                if row[middle] < number:
+                    place = middle + 1
+                else:
+                    end = middle
+            if place < filled and row[place] == number:
+                continue
+            filled = min(filled + 1, most)
+            for later in range(filled - 1, place, -1):
+                row[later] = row[later - 1]
+            row[place] = number
+
+
+@njit(nogil=True)
+def _filled(row):
+    """Count the values of a row."""
+    place, end = 0, row.size
+    while place < end:
+        middle = (place + end) >> 1
+        if row[middle] != _EMPTY:
+            place = middle + 1
+        else:
+            end = middle
+    return place
+
+
+@kernel
+def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
+    """Tell how much ``left[left_rows[i]]`` and ``right[right_rows[i]]`` overlap; 0 where one has no values.
+
+    With *of_smaller*, ``|A & B| / min(|A|, |B|)``. Without, of the ``min(columns, |A | B|)`` smallest
+    values of the union, the share that is in both. Returns the number of steps: values of the union
+    that were looked at.
+    """
+    steps = 0
+    for pair in range(left_rows.size):
+        one = left[left_rows[pair]]
+        other = right[right_rows[pair]]
+        ones, others = _filled(one), _filled(other)
+        window = ones + others if of_smaller else one.size
+        i, j, seen, shared = 0, 0, 0, 0
+        while i < ones and j < others and seen < window:
+            low, high = one[i], other[j]
+            shared += np.int64(low == high)
+            i += np.int64(low <= high)
+            j += np.int64(high <= low)
+            seen += 1
+        steps += seen
+        whole = min(ones, others) if of_smaller else min(window, seen + (ones - i) + (others - j))
+        shares[pair] = shared / whole if ones > 0 and others > 0 else 0.0
+    return steps
+
+
+@kernel
+def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
+    """Say whether rows overlap enough, as ``overlaps`` would have it, as soon as it is certain; returns the steps.
+
+    ``least[w]``, for w up to the number of columns, is the least count whose share of *w* is enough,
+    at least 1. A pair matches for certain once the shared values seen are enough though no other
+    should follow, and cannot match once they would not be enough though all that may follow did.
+    """
+    steps = 0
+    for pair in range(left_rows.size):
+        one = left[left_rows[pair]]
+        other = right[right_rows[pair]]
+        ones, others = _filled(one), _filled(other)
+        i, j, seen, shared = 0, 0, 0, 0
+        if of_smaller:
+            needed = least[min(ones, others)]
+            while shared < needed and shared + min(ones - i, others - j) >= needed:
+                low, high = one[i], other[j]
+                shared += np.int64(low == high)
+                i += np.int64(low <= high)
+                j += np.int64(high <= low)
+                seen += 1
+            flags[pair] = shared >= needed
+        else:
+            window = one.size
+            while True:
+                first, second = ones - i, others - j
+                if shared >= least[min(window, seen + first + second)]:
+                    flags[pair] = True
+                    break
+                most = shared + min(first, second, window - seen)
+                if most < least[min(window, seen + max(first, second))]:
+                    flags[pair] = False
+                    break
+                low, high = one[i], other[j]
+                shared += np.int64(low == high)
+                i += np.int64(low <= high)
+                j += np.int64(high <= low)
+                seen += 1
+        steps += seen
+    return steps
+
+
+@kernel
+def spread(rows, keys):
+    """Make ``keys[:, c] = mix(rows[:, c])`` (uint64), and the row's first key of every ``EMPTY`` behind its values."""
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            value = rows[row, column]
+            keys[row, column] = mix(np.uint64(value)) if value != _EMPTY or column == 0 else keys[row, 0]

@@ -1,0 +1,199 @@
+"""Sentences as real-time news search compares them: short sorted lists, merged until the answer is certain."""
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels import sentences as kernels
+from neardup.model.arrays import (
+    AnyPositions,
+    Corpus,
+    Features,
+    Flags,
+    Positions,
+    Signatures,
+    Words,
+    require_comparable,
+    require_same_recipe,
+)
+from neardup.model.errors import require
+from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.schemes.laws import binomial_tail, is_share, least_count
+from neardup.schemes.signing import sign_features, sign_texts
+from neardup.text.analysis import Analysis
+from neardup.text.shingling import Shingling
+
+RelativeTo = Literal["union", "smaller"]
+
+_MOST = 4096  # values a signature: each one that enters moves those behind it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences:
+    """Signatures of the *size* smallest CRC-32 values of a document's sentences; they match if they overlap enough.
+
+    Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball language or ``None``), ``min_length`` (words
+    of fewer characters are left out), and ``seed`` or ``key`` (see ``Hashing``). A sentence is the
+    sequence of its words, case-folded, stemmed, without short ones and punctuation; its value is the
+    CRC-32 (zlib's) of the 8 bytes, lowest first, of its feature's 64-bit hash; ``0xFFFFFFFF`` counts as
+    ``0xFFFFFFFE``. Policy: ``threshold``, and what the overlap is relative to:
+
+    ``union``
+        the resemblance: of the ``min(size, |A | B|)`` smallest values of both signatures together, the
+        share that is in both. Exact (but for CRC collisions) while both documents together have at
+        most ``size`` different sentences, else an unbiased estimate.
+    ``smaller``
+        ``|A & B| / min(|A|, |B|)`` of both signatures: 1 if one document is a part of the other. Exact
+        while each has at most ``size`` sentences. Of longer documents equally long, an estimate some
+        hundredths too low, as values near the end of one signature may lie beyond the end of the other.
+        A document *n* times as long as another one finds room for an *n*-th of what they share: a
+        part of a far longer document is not recognised.
+
+    A document all of whose sentences are of short words has no signature, and matches nothing.
+    """
+
+    size: int = 64
+    threshold: float = 0.5
+    stem: str | None = "english"
+    min_length: int = 3
+    relative_to: RelativeTo = "union"
+    seed: int = 1
+    key: bytes | None = field(default=None, repr=False)
+
+    name = "sentences"
+    columns = ()
+    pooled = True
+    floor = 0.0
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.size, int) and not isinstance(self.size, bool)
+        require(whole and 1 <= self.size <= _MOST, "size", self.size, f"must be an integer from 1 to {_MOST}")
+        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+        known = self.relative_to in get_args(RelativeTo)
+        require(known, "relative_to", self.relative_to, "must be union or smaller")
+        _ = self.shingling  # it checks the rest
+
+    @property
+    def measure(self) -> str:
+        """``resemblance`` relative to the union, ``overlap`` relative to the smaller set."""
+        return "overlap" if self._of_smaller else "resemblance"
+
+    @property
+    def rule(self) -> str:
+        """What is measured gives the rule its name."""
+        return self.measure
+
+    @property
+    def shingling(self) -> Shingling:
+        """How texts become features: one a sentence."""
+        analysis = Analysis(unit="sentence", stem=self.stem, min_length=self.min_length)
+        return Shingling(analysis=analysis, size=1, hashing=Hashing(seed=self.seed, key=self.key))
+
+    @property
+    def recipe(self) -> RecipeId:
+        """Neither the threshold nor what it is relative to is part of it: both cost nothing to change."""
+        return recipe_id(scheme=self.name, size=self.size, shingling=self.shingling.identity)
+
+    @property
+    def _of_smaller(self) -> bool:
+        return self.relative_to == "smaller"
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Give the same scheme at another threshold."""
+        return replace(self, threshold=threshold)
+
+    def features(self, texts: Any) -> Features:
+        """Hash the sentences of a text column."""
+        return self.shingling.features(texts)
+
+    def sign(self, documents: Any) -> Signatures:
+        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
+
+        ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` behind the values of a document with
+        fewer sentences; one without any has no signature.
+        """
+        if isinstance(documents, Features):
+            return self._signatures(sign_features(documents, None, self._blank_rows, kernels.smallest))
+        return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, kernels.smallest))
+
+    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus, from its features."""
+        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, kernels.smallest))
+
+    def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
+        return np.empty((number, self.size), np.uint32)
+
+    def _signatures(self, rows: npt.NDArray[np.uint32]) -> Signatures:
+        return Signatures(rows, rows[:, 0] != kernels.EMPTY, self.recipe)
+
+    def keys(self, signatures: Signatures) -> Words:
+        """Give the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.
+
+        A key counts in whatever column it stands. A row of fewer values repeats its first one; rows
+        without a signature have keys that mean nothing.
+        """
+        require_same_recipe(self.recipe, signatures.recipe)
+        keys = np.empty((len(signatures), self.size), np.uint64)
+        kernels.spread(signatures.rows, keys)
+        return keys
+
+    def _decided(self, left: Signatures, right: Signatures, left_rows: AnyPositions, right_rows: AnyPositions) -> Flags:
+        flags = np.empty(len(left_rows), np.bool_)
+        least = _least_counts(self.size, self.threshold)
+        kernels.decide(left.rows, right.rows, left_rows, right_rows, self._of_smaller, least, flags)
+        return flags
+
+    def _measured(
+        self, left: Signatures, right: Signatures, left_rows: AnyPositions, right_rows: AnyPositions
+    ) -> npt.NDArray[np.float64]:
+        shares = np.empty(len(left_rows), np.float64)
+        kernels.overlaps(left.rows, right.rows, left_rows, right_rows, self._of_smaller, shares)
+        return shares
+
+    def matches(self, left: Signatures, right: Signatures) -> Flags:
+        """Say, row by row, whether the overlap reaches the threshold, looking no further than it takes."""
+        require_comparable(self.recipe, left, right)
+        rows = np.arange(len(left))
+        return self._decided(left, right, rows, rows)
+
+    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return self._decided(signatures, signatures, left, right)
+
+    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
+        """Measure the overlap of two signatures, row by row; 0 where one has none."""
+        require_comparable(self.recipe, left, right)
+        rows = np.arange(len(left))
+        return self._measured(left, right, rows, rows)
+
+    def estimate_pairs(
+        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
+    ) -> npt.NDArray[np.float64]:
+        """Measure the overlap of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return self._measured(signatures, signatures, left, right)
+
+    def probability(self, resemblance: Any) -> Any:
+        """Tell how likely ``matches`` holds at a true resemblance (or overlap; a number or an array).
+
+        ``P[Binomial(size, r) >= threshold * size]``: the law of texts of many more sentences than
+        ``size``. Relative to the smaller, of equally long ones, which match a little less often. Two
+        texts of up to ``size / 2`` sentences are not subject to chance: what matches is exactly what
+        reaches the threshold, and not this curve.
+
+        >>> Sentences().probability([0.3, 0.5, 0.7]).round(3)
+        array([0.001, 0.55 , 1.   ])
+        """
+        needed = least_count(self.size, self.threshold)
+        tail = binomial_tail(self.size, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
+        return tail if np.ndim(resemblance) else tail[0]
+
+
+@lru_cache(maxsize=64)
+def _least_counts(size: int, threshold: float) -> Positions:
+    """Find for each number of values up to *size* the least count whose share reaches the threshold; 1 of none."""
+    return np.array([1, *(least_count(whole, threshold) for whole in range(1, size + 1))], np.int64)

@@ -1,0 +1,222 @@
+"""What a term counts for beside another: tables of weights, given or fitted to a collection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels.sets import make_distinct
+from neardup.kernels.weights import weigh
+from neardup.model.arrays import Features, Positions, Words
+from neardup.model.errors import require
+from neardup.model.recipe import Hashing
+from neardup.text.analysis import Analysis
+from neardup.text.columns import batches, text_column
+from neardup.text.shingling import Shingling
+
+UNITS: Final = 16  # units a weight of 1: weights are integers of them, so that sums are exact on every machine
+MOST_UNITS: Final = 1 << 20
+
+Units = npt.NDArray[np.uint32]
+
+_DECIMALS: Final = Context(prec=40, rounding=ROUND_HALF_EVEN)  # the same logarithms on every machine
+_PLAIN: Final = Analysis()
+_PENDING: Final = 1 << 22  # features that wait to be merged into a table of frequencies
+_RULE: Final = f"must be a number from 1/{UNITS} to {MOST_UNITS // UNITS}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TermWeights:
+    """A table from features to weights, part of the recipe of a scheme that weighs by it.
+
+    ``shingling``
+        how its features are made: a scheme must make its own in the same way.
+    ``terms``, ``units``
+        the features' hashes (uint64, ascending, distinct) and their weights in units of 1/16, from
+        1 to 2**20 (uint32).
+    ``otherwise``
+        the weight of every other feature, in the same units.
+
+    It is immutable; two tables are equal if they say the same. ``given`` and ``fitted`` make one. To
+    keep a fitted one, store its ``terms``, ``units`` and ``otherwise``, and make it of them again, with the
+    ``shingling`` of the scheme that will weigh by it.
+    """
+
+    shingling: Shingling
+    terms: Words
+    units: Units
+    otherwise: int
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.shingling, Shingling), "shingling", self.shingling, "must be a Shingling")
+        terms, units = np.array(self.terms), np.array(self.units)
+        hashes = terms.dtype == np.uint64 and terms.ndim == 1 and bool((terms[:-1] < terms[1:]).all())
+        require(hashes, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
+        sized = units.dtype == np.uint32 and units.shape == terms.shape
+        sized = sized and bool(((units >= 1) & (units <= MOST_UNITS)).all())
+        require(sized, "units", f"array of {units.dtype}", f"must be uint32 from 1 to {MOST_UNITS}, one a term")
+        whole = isinstance(self.otherwise, int) and not isinstance(self.otherwise, bool)
+        require(whole and 1 <= self.otherwise <= MOST_UNITS, "otherwise", self.otherwise, f"must be 1 to {MOST_UNITS}")
+        for name, array in (("terms", terms), ("units", units)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def __repr__(self) -> str:
+        return f"TermWeights({len(self)} terms, otherwise={self.otherwise / UNITS}, {self.identity})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TermWeights):
+            return NotImplemented
+        return (self.identity, self.shingling.identity) == (other.identity, other.shingling.identity)
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that arrays sent to another process are immutable there
+        return _made, (self.shingling, self.terms, self.units, self.otherwise)
+
+    @classmethod
+    def given(  # noqa: PLR0913 - every one a keyword with a default
+        cls,
+        weights: Mapping[str, float],
+        *,
+        otherwise: float = 1.0,
+        shingle: int = 1,
+        seed: int = 1,
+        key: bytes | None = None,
+        analysis: Analysis = _PLAIN,
+    ) -> Self:
+        """Weigh words, or runs of *shingle* words, as told; all others weigh *otherwise*.
+
+        Weights are from 1/16 to 65536, rounded to the nearest multiple of 1/16 (ties to even).
+        Words are analysed as the text is. Raises ``ParameterError`` for a weight out of range, for a
+        key that is not exactly one feature, and for two keys that are the same one.
+
+        >>> TermWeights.given({"Neardup": 4.0, "the": 0.25})
+        TermWeights(2 terms, otherwise=1.0, 0261079baf1ebc2c)
+        """
+        shingling = Shingling(analysis=analysis, size=shingle, hashing=Hashing(seed=seed, key=key))
+        require(isinstance(weights, Mapping), "weights", weights, "must map words to weights")
+        words = list(weights)
+        for word in words:
+            require(isinstance(word, str), "weights", word, "must be a word")
+            require(_is_weight(weights[word]), "weights", weights[word], _RULE)
+        require(_is_weight(otherwise), "otherwise", otherwise, _RULE)
+        features = shingling.features(words)
+        for word, number in zip(words, np.diff(features.offsets).tolist(), strict=True):
+            require(number == 1, "weights", word, f"must be exactly one feature ({shingle} tokens), and is {number}")
+        order = np.argsort(features.values, kind="stable")
+        terms = features.values[order]
+        for place in np.flatnonzero(terms[1:] == terms[:-1])[:1].tolist():
+            require(False, "weights", words[order[place + 1]], f"must not be the same as {words[order[place]]!r}")
+        units = np.array([_rounded(weights[words[place]]) for place in order.tolist()], np.uint32)
+        return cls(shingling=shingling, terms=terms, units=units, otherwise=_rounded(otherwise))
+
+    @classmethod
+    def fitted(
+        cls,
+        texts: Any,
+        *,
+        shingle: int = 1,
+        seed: int = 1,
+        key: bytes | None = None,
+        analysis: Analysis = _PLAIN,
+    ) -> Self:
+        """Weigh features by how few documents have them: ``ln((1 + N) / (1 + df)) + 1``, rounded as in ``given``.
+
+        *df* of the *N* documents that have features have this one, however often; features that none
+        has get df = 0. Times the number of occurrences, this is tf-idf. Without documents every
+        weight is 1. *texts* are what ``text_column`` takes.
+        """
+        shingling = Shingling(analysis=analysis, size=shingle, hashing=Hashing(seed=seed, key=key))
+        frequencies = _Frequencies()
+        for batch in batches(text_column(texts)):
+            frequencies.add(shingling.batch_features(batch))
+        terms, counts = frequencies.merged()
+        distinct, places = np.unique(counts, return_inverse=True)
+        units = np.array([_idf_units(frequencies.documents, count) for count in distinct.tolist()], np.uint32)[places]
+        return cls(shingling=shingling, terms=terms, units=units, otherwise=_idf_units(frequencies.documents, 0))
+
+    @cached_property
+    def identity(self) -> str:
+        """What enters a recipe id beside the shingling's identity: a digest of the content."""
+        content = blake2b(np.array([len(self), self.otherwise], "<u8").tobytes(), digest_size=8)
+        content.update(self.terms.astype("<u8").tobytes())
+        content.update(self.units.astype("<u4").tobytes())
+        return content.hexdigest()
+
+    @cached_property
+    def table(self) -> tuple[Words, Positions, Units, np.uint32]:
+        """The table as ``neardup.kernels.weights`` looks it up: terms, bounds of prefixes, units, otherwise."""
+        width = len(self).bit_length() + 1  # more prefixes than terms: most searches end at once
+        prefixes = np.arange(1 << width, dtype=np.uint64) << np.uint64(64 - width)
+        bounds = np.append(np.searchsorted(self.terms, prefixes), len(self)).astype(np.int64)
+        bounds.setflags(write=False)
+        return self.terms, bounds, self.units, np.uint32(self.otherwise)
+
+    def weights(self, features: Features) -> npt.NDArray[np.float64]:
+        """Give the weight of every feature, one number for each of ``features.values``."""
+        units = np.empty(len(features.values), np.uint32)
+        weigh(features.values, *self.table, units)
+        return units / UNITS
+
+
+class _Frequencies:
+    """In how many documents each feature occurs, and how many documents have features."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self._terms: Words = np.empty(0, np.uint64)
+        self._counts: Positions = np.empty(0, np.int64)
+        self._waiting: list[Words] = []
+        self._size = 0
+
+    def add(self, features: Features) -> None:
+        """Count a batch; the features' repeats are removed in place."""
+        starts, lengths = features.offsets[:-1].copy(), np.diff(features.offsets)
+        self.documents += int((lengths > 0).sum())
+        sizes, chosen = lengths.copy(), np.arange(len(features))
+        make_distinct(features.values, starts, sizes, chosen, np.zeros(len(features), np.bool_))
+        within = np.arange(len(features.values)) - np.repeat(starts, lengths)
+        self._waiting.append(features.values[within < np.repeat(sizes, lengths)])
+        self._size += len(self._waiting[-1])
+        if self._size > max(_PENDING, len(self._terms)):
+            self.merged()
+
+    def merged(self) -> tuple[Words, Positions]:
+        """Give the features, ascending, and the number of documents that have each."""
+        waiting, numbers = np.unique(np.concatenate([self._terms[:0], *self._waiting]), return_counts=True)
+        terms = np.union1d(self._terms, waiting)
+        counts = np.zeros(len(terms), np.int64)
+        counts[np.searchsorted(terms, self._terms)] = self._counts
+        counts[np.searchsorted(terms, waiting)] += numbers
+        self._terms, self._counts = terms, counts
+        self._waiting, self._size = [], 0
+        return terms, counts
+
+
+def _is_weight(value: object) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and bool(1 / UNITS <= value <= MOST_UNITS / UNITS)  # type: ignore[operator]  # a number by now
+
+
+def _rounded(weight: float) -> int:
+    return round(float(weight) * UNITS)  # exact but for the rounding: 16 is a power of two
+
+
+def _idf_units(documents: int, count: int) -> int:
+    ratio = _DECIMALS.divide(Decimal(1 + documents), Decimal(1 + count))
+    weight = _DECIMALS.add(_DECIMALS.ln(ratio), Decimal(1))
+    return int(_DECIMALS.multiply(weight, Decimal(UNITS)).to_integral_value(ROUND_HALF_EVEN))
+
+
+def _made(shingling: Shingling, terms: Words, units: Units, otherwise: int) -> TermWeights:
+    return TermWeights(shingling=shingling, terms=terms, units=units, otherwise=otherwise)
