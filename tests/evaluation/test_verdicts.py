@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from neardup import Analysis, Checksum, Field, MinHash, ParameterError
+from neardup import Analysis, Checksum, Combined, Field, MinHash, ParameterError, Sentences, SimHash, Trials
 from neardup.evaluation.verdicts import verdict
 from neardup.model.arrays import Signatures
 
@@ -45,49 +45,71 @@ def test_a_text_without_a_signature_matches_nothing_and_the_reason_is_said(schem
     assert (said.value, said.matches, said.detail, said.reason) == (None, False, {}, reason)
 
 
-class Standing:
-    """A scheme whose signatures are given."""
+def test_trials_are_counted():
+    scheme = Trials(needed=1)
+    said = verdict(scheme, STORM, EDITED)
+    one, other = (scheme.sign([text]) for text in (STORM, EDITED))
+    agreeing = int((one.rows == other.rows).sum())
+    assert said.rule == "at least 1 of 6 trials of 2-word shingles agree"
+    assert (said.value, said.threshold, said.matches) == (agreeing, 1.0, agreeing >= 1)
+    estimate = float(scheme.estimate(one, other)[0])
+    assert said.detail == {"agreeing": agreeing, "trials": 6, "estimated resemblance": estimate}
+    assert verdict(scheme, STORM, STORM).value == 6.0
 
-    def __init__(self, name, rows, **parts):
-        self.name, self._rows = name, np.array(rows, np.uint64)
-        self.measure, self.threshold, self.shingling = "resemblance", 0.5, SimpleNamespace()
-        vars(self).update(parts)
+
+def test_fingerprints_are_compared_bit_by_bit():
+    scheme = SimHash()
+    said = verdict(scheme, STORM, EDITED)
+    one, other = (scheme.sign([text]) for text in (STORM, EDITED))
+    distance = int(scheme.distances(one, other)[0])
+    assert said.rule == "Hamming distance at most 3 of 64 bits"
+    assert (said.value, said.threshold, said.matches) == (distance, 3.0, distance <= 3)
+    cosine = float(scheme.estimate(one, other)[0])
+    assert said.detail == {"distance": distance, "bits": 64, "cosine": cosine}
+    assert verdict(scheme, STORM, STORM).detail == {"distance": 0, "bits": 64, "cosine": 1.0}
+
+
+def test_sentences_say_what_the_overlap_is_relative_to():
+    longer = f"{STORM}. Nobody was hurt, said the harbour master. The fleet stays."
+    said = verdict(Sentences(), f"{STORM}.", longer)
+    assert said.rule == "estimated resemblance of sets of sentences at least 0.5"
+    assert (said.value, said.matches, said.detail) == (1 / 3, False, {"relative_to": "union"})
+    said = verdict(Sentences(relative_to="smaller"), f"{STORM}.", longer)
+    assert said.rule == "estimated overlap of sets of sentences relative to the smaller set at least 0.5"
+    assert (said.value, said.matches) == (1.0, True)
+
+
+@pytest.mark.parametrize(("distance", "value"), [(0, 1.0), (63, 2.0)])
+def test_of_two_schemes_both_are_asked(distance, value):
+    scheme = Combined(MinHash(), SimHash(distance=distance))
+    said = verdict(scheme, STORM, EDITED)
+    assert (said.value, said.threshold, said.matches) == (value, 2.0, value == 2.0)
+    assert said.rule.startswith("estimated resemblance of sets of 3-word shingles at least 0.6; and Hamming distance")
+    assert said.detail["second"] == verdict(scheme.second, STORM, EDITED).as_dict()
+    assert said.matches == scheme.matches(scheme.sign([STORM]), scheme.sign([EDITED]))[0]
+    short = verdict(scheme, "two words", STORM)
+    assert (short.value, short.matches) == (None, False)
+    assert short.reason == "a has no signature: fewer than 3 words"
+
+
+class Another:
+    """A scheme that nobody here knows."""
+
+    name, measure, threshold, shingling = "another", "resemblance", 0.5, SimpleNamespace()
 
     def sign(self, texts):
-        return Signatures(self._rows, np.ones(len(texts), np.bool_), "recipe")
+        return Signatures(np.ones((len(texts), 1)), np.ones(len(texts), np.bool_), "recipe")
 
     def estimate(self, *_):
         return np.array([0.75])
-
-    def distances(self, left, right):
-        return np.bitwise_count(left.rows ^ right.rows)[:, 0].astype(np.int64)
 
     def matches(self, *_):
         return np.array([True])
 
 
-def test_trials_are_counted():
-    said = verdict(Standing("trials", [[1, 2, 3, 4], [1, 5, 3, 6]], needed=2, trials=4), "a", "b")
-    assert said.rule == "at least 2 of 4 trials agree"
-    assert (said.value, said.threshold) == (2.0, 2.0)
-    assert said.detail == {"agreeing": 2, "trials": 4, "estimated resemblance": 0.75}
-
-
-def test_fingerprints_are_compared_bit_by_bit():
-    said = verdict(Standing("simhash", [[0b1011], [0b0001]], distance=3, bits=64), "a", "b")
-    assert said.rule == "Hamming distance at most 3 of 64 bits"
-    assert (said.measure, said.value, said.threshold) == ("Hamming distance", 2.0, 3.0)
-    assert said.detail == {"distance": 2, "bits": 64, "cosine": 0.75}
-
-
-def test_sentences_say_what_the_overlap_is_relative_to():
-    said = verdict(Standing("sentences", [[1], [1]], relative_to="union"), "a", "b")
-    assert said.rule == "estimated overlap of sentences, relative to the union, at least 0.5"
-    assert (said.value, said.detail) == (0.75, {"relative_to": "union"})
-
-
 def test_a_scheme_of_an_unknown_name_is_read_as_its_estimate():
-    assert verdict(Standing("another", [[1], [1]]), "a", "b").rule == "estimated resemblance at least 0.5"
+    said = verdict(Another(), "a", "b")
+    assert (said.rule, said.value, said.matches) == ("estimated resemblance at least 0.5", 0.75, True)
 
 
 @pytest.mark.parametrize("scheme", ["minhash", MinHash, object()])

@@ -26,7 +26,8 @@ SIZES: Final = (1, 2, 3, 4, 5)
 
 def default_schemes() -> tuple[Scheme, ...]:
     """List the schemes that ``compare`` asks, each with its defaults; the checksum is of the whole text."""
-    return (MinHash(), Trials(), Sentences(), SimHash(), Combined(), Checksum(fields=(Field(name="body"),)))
+    whole = Checksum(fields=(Field(name="body"),))
+    return (MinHash(), Trials(), Sentences(), SimHash(), Combined(), whole)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

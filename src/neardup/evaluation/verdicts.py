@@ -6,7 +6,7 @@ from typing import Any
 
 from neardup.model.arrays import Signatures
 from neardup.model.errors import require
-from neardup.model.protocols import FieldScheme, Scheme
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,8 @@ class Verdict:
 def verdict(scheme: Scheme, a: str, b: str) -> Verdict:
     """Sign two texts and ask the scheme's rule about them; ``ParameterError`` for what is no scheme."""
     require_scheme(scheme)
+    if isinstance(scheme, FilterScheme):
+        return _of_both(scheme, a, b)
     signatures = scheme.sign([a, b])
     read = _READINGS.get(scheme.name, _read_estimate)
     reading = read(scheme, signatures[:1], signatures[1:])
@@ -59,6 +61,23 @@ def verdict(scheme: Scheme, a: str, b: str) -> Verdict:
         threshold=reading.threshold,
         matches=bool(scheme.matches(signatures[:1], signatures[1:])[0]),
         detail={} if reason else reading.detail,
+        reason=reason,
+    )
+
+
+def _of_both(scheme: Any, a: str, b: str) -> Verdict:
+    """Ask each of two schemes; the value is how many of their rules match."""
+    parts = {"first": verdict(scheme.first, a, b), "second": verdict(scheme.second, a, b)}
+    first, second = parts.values()
+    reason = first.reason or second.reason
+    return Verdict(
+        scheme=scheme.name,
+        rule=f"{first.rule}; and {second.rule}",
+        measure="rules that match",
+        value=None if reason else float(first.matches + second.matches),
+        threshold=2.0,
+        matches=first.matches and second.matches,
+        detail={} if reason else {name: part.as_dict() for name, part in parts.items()},
         reason=reason,
     )
 
@@ -102,7 +121,7 @@ def _read_checksum(scheme: Any, left: Signatures, right: Signatures) -> _Reading
 def _read_trials(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
     agreeing = int((left.rows[0] == right.rows[0]).sum())
     return _Reading(
-        rule=f"at least {scheme.needed} of {scheme.trials} trials agree",
+        rule=f"at least {scheme.needed} of {scheme.trials} trials of {_shingles(scheme)} agree",
         measure="agreeing trials",
         value=float(agreeing),
         threshold=float(scheme.needed),
@@ -126,9 +145,10 @@ def _read_simhash(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
 
 
 def _read_sentences(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    relative = " relative to the smaller set" if scheme.relative_to == "smaller" else ""
     return _Reading(
-        rule=f"estimated overlap of sentences, relative to the {scheme.relative_to}, at least {scheme.threshold:g}",
-        measure="estimated overlap",
+        rule=f"estimated {scheme.measure} of sets of sentences{relative} at least {scheme.threshold:g}",
+        measure=f"estimated {scheme.measure}",
         value=float(scheme.estimate(left, right)[0]),
         threshold=float(scheme.threshold),
         detail={"relative_to": str(scheme.relative_to)},
@@ -159,9 +179,11 @@ _READINGS: dict[str, Callable[[Any, Signatures, Signatures], _Reading]] = {
 
 def _of_shingles(scheme: Any) -> str:
     shingling = scheme.shingling
-    if not hasattr(shingling, "size"):
-        return ""
-    return f" of {'bags' if shingling.bag else 'sets'} of {shingling.size}-{shingling.analysis.unit} shingles"
+    return f" of {'bags' if shingling.bag else 'sets'} of {_shingles(scheme)}" if hasattr(shingling, "size") else ""
+
+
+def _shingles(scheme: Any) -> str:
+    return f"{scheme.shingling.size}-{scheme.shingling.analysis.unit} shingles"
 
 
 def _field_in_words(part: Any) -> str:

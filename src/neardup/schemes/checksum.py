@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.kernels import checksum as kernels
 from neardup.kernels.sets import equal_ranges
@@ -199,7 +198,7 @@ def _as_text(column: Any) -> Any:
     kind = column.type
     plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     printed = plain or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return pc.cast(column, pa.large_string()) if printed else column
+    return column.cast(pa.large_string()) if printed else column
 
 
 def _cut(part: Field, column: pa.ChunkedArray) -> tuple[TextBatch, Positions]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError
@@ -116,7 +115,7 @@ def whole_batch(column: pa.ChunkedArray) -> TextBatch:
 def as_it_lies(chunk: pa.Array) -> TextBatch:
     """Take one chunk of a text column as one batch; nulls are empty."""
     if chunk.null_count:
-        chunk = pc.fill_null(chunk, pa.scalar(b"" if "binary" in str(chunk.type) else "", chunk.type))
+        chunk = chunk.fill_null(pa.scalar(b"" if "binary" in str(chunk.type) else "", chunk.type))
     _, offsets, data = chunk.buffers()
     width = np.int64 if _is_wide(chunk.type) else np.int32
     if offsets is None or offsets.size == 0:
