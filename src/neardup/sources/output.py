@@ -22,6 +22,7 @@ AnyPath = str | os.PathLike[str]
 _BUFFER: Final = 1 << 20
 _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
+_PAGES: Final = (".html", ".htm")
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -57,19 +58,23 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
     _check_place(path, folder=wanted == FOLDER, force=force)
 
 
-def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -> None:
-    """Raise now what ``write_table`` to *path* would raise later; *inputs* are never overwritten."""
+def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
+    """Raise now what ``write_table``, or ``write_page``, would raise later; *inputs* are never overwritten."""
     path = os.fspath(path)
-    if is_special(path):
-        for source in expand(inputs) if inputs else ():
-            _check_apart(path, source)
-        return
+    special = is_special(path)
     found = kind(path)
-    if found is None or found.format not in _TABLES:
-        raise ParameterError("output", path, f"must end in {_endings('parquet')} or {_endings('jsonl')}")
+    if not special and not (or_page and is_page(path)) and (found is None or found.format not in _TABLES):
+        endings = [_endings("parquet"), *([" or ".join(_PAGES)] if or_page else []), _endings("jsonl")]
+        raise ParameterError("output", path, f"must end in {' or '.join(endings)}")
     for source in expand(inputs) if inputs else ():
         _check_apart(path, source)
-    _check_place(path, folder=False, force=force)
+    if not special:
+        _check_place(path, folder=False, force=force)
+
+
+def is_page(path: AnyPath) -> bool:
+    """Say whether a file's name promises an HTML page. Case does not matter."""
+    return Path(path).suffix.lower() in _PAGES
 
 
 def output_kind(path: str, wanted: str) -> Kind:
@@ -130,6 +135,13 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
         with compressed(file, how.compression) as packed:
             for batch in table.to_batches(max_chunksize=_BATCH):
                 packed.write(encoder.encode_lines(_rows(batch)))
+
+
+def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
+    """Write a page as it is; see ``atomic``. Raises what ``write_table`` does."""
+    check_table(path, force=force, or_page=True)
+    with atomic(path) as file:
+        file.write(page)
 
 
 def temporary(path: Path) -> Path:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.terminal import console, printable, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording import evidence_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -89,7 +90,7 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     others = f", as for {size - 1} more" if size > 1 else ""
     gone_id, kept_id = printable(row["id"]), printable(row["representative"])
     screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
-    screen.print(_evidence(row), style="cyan")
+    screen.print(evidence_of(row), style="cyan")
     plain = screen.no_color or screen.color_system is None
     kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "", plain=plain)
     table = Table(expand=True, box=box.SIMPLE)
@@ -97,17 +98,6 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     table.add_column("dropped", ratio=1)
     table.add_row(kept, gone)
     screen.print(table)
-
-
-def _evidence(row: dict[str, Any]) -> str:
-    if row["rule"] == "same text":
-        return "same text: equal byte by byte"
-    if row["rule"] == "same features":
-        return "same features: they differ in nothing that counts, such as case, spaces or punctuation"
-    return (
-        f"{row['rule']} {row['resemblance']:.2f}; {row['contained_in_kept']:.0%} of it is in the kept one,"
-        f" {row['contains_kept']:.0%} of the kept one is in it"
-    )
 
 
 def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
