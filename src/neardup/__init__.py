@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup.evaluation.comparison import Comparison, Explanation, compare, explain
     from neardup.evaluation.measures import containment, resemblance
+    from neardup.evaluation.passages import Passage
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
@@ -21,40 +23,50 @@ __version__ = "0.1.0"
 _HOMES = {
     "Analysis": "text.analysis",
     "Checksum": "schemes.checksum",
+    "Comparison": "evaluation.comparison",
     "DataError": "model.errors",
+    "Explanation": "evaluation.comparison",
     "Features": "model.arrays",
     "Field": "schemes.checksum",
     "MinHash": "schemes.minhash",
     "NeardupError": "model.errors",
     "OutputError": "model.errors",
     "ParameterError": "model.errors",
+    "Passage": "evaluation.passages",
     "Policy": "model.policy",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "Signatures": "model.arrays",
     "Summary": "pipeline",
+    "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
+    "explain": "evaluation.comparison",
     "resemblance": "evaluation.measures",
 }
 
 __all__ = [
     "Analysis",
     "Checksum",
+    "Comparison",
     "DataError",
+    "Explanation",
     "Features",
     "Field",
     "MinHash",
     "NeardupError",
     "OutputError",
     "ParameterError",
+    "Passage",
     "Policy",
     "RecipeMismatch",
     "Result",
     "Signatures",
     "Summary",
+    "compare",
     "containment",
     "dedup",
+    "explain",
     "resemblance",
 ]
 

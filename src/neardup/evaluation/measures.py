@@ -3,6 +3,7 @@
 import numpy as np
 
 from neardup.kernels.sets import intersections, make_distinct
+from neardup.model.arrays import Features
 from neardup.model.errors import DataError
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
@@ -47,11 +48,20 @@ def _counts(  # noqa: PLR0913, PLR0917 - the parameters of both measures
     analysis: Analysis | None,
     seed: int,
 ) -> tuple[int, int, int]:
-    for text in (a, b):
+    require_texts(a, b)
+    shingling = Shingling(analysis=analysis or Analysis(), size=shingle, bag=bag, hashing=Hashing(seed=seed))
+    return shared_counts(shingling.features([a, b]))
+
+
+def require_texts(*texts: object) -> None:
+    """Raise ``DataError`` for what is no ``str``."""
+    for text in texts:
         if not isinstance(text, str):
             raise DataError("a text to compare", f"is a {type(text).__name__}, but must be a str")
-    shingling = Shingling(analysis=analysis or Analysis(), size=shingle, bag=bag, hashing=Hashing(seed=seed))
-    features = shingling.features([a, b])
+
+
+def shared_counts(features: Features) -> tuple[int, int, int]:
+    """Count what the features of two documents share, and those of each, as sets; the features are overwritten."""
     starts, sizes = features.offsets[:-1], np.diff(features.offsets)
     both = np.arange(2)
     make_distinct(features.values, starts, sizes, both, np.zeros(2, np.bool_))

@@ -1,0 +1,190 @@
+"""Two texts side by side: every measure, every scheme's verdict, and what they share."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.evaluation.measures import require_texts, shared_counts
+from neardup.evaluation.passages import Passage, Span, passages_of_words, shared_passages
+from neardup.evaluation.verdicts import Verdict, require_scheme, verdict
+from neardup.kernels import shingles
+from neardup.model.arrays import Features
+from neardup.model.protocols import Scheme
+from neardup.schemes.checksum import Checksum, Field
+from neardup.schemes.minhash import MinHash
+from neardup.text.columns import text_column, whole_batch
+from neardup.text.spans import WordSpans, word_spans
+
+SIZES: Final = (1, 2, 3, 4, 5)
+
+
+def default_schemes() -> tuple[Scheme, ...]:
+    """List the schemes that ``compare`` asks, each with its defaults; the checksum is of the whole text."""
+    return (MinHash(), Checksum(fields=(Field(name="body"),)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """Resemblance and containment of two texts' shingles of *shingle* words, as sets or, with *bag*, as bags."""
+
+    shingle: int
+    bag: bool
+    resemblance: float
+    a_in_b: float
+    b_in_a: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the measure as plain values."""
+        return {
+            "shingle": self.shingle,
+            "bag": self.bag,
+            "resemblance": self.resemblance,
+            "a_in_b": self.a_in_b,
+            "b_in_a": self.b_in_a,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What ``compare`` found: exact *measures*, the *schemes*' verdicts, and the texts' *passages*.
+
+    Spans are character offsets, ``(begin, end)``, of the texts as they were given; *only_in_a* and
+    *only_in_b* are the stretches of words that lie in no shared passage.
+    """
+
+    measures: tuple[Measure, ...]
+    schemes: tuple[Verdict, ...]
+    passages: tuple[Passage, ...]
+    only_in_a: tuple[Span, ...]
+    only_in_b: tuple[Span, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, as JSON has them."""
+        return {
+            "measures": [measure.as_dict() for measure in self.measures],
+            "schemes": [one.as_dict() for one in self.schemes],
+            **_passages_as_dict(self),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Verdict):
+    """A scheme's verdict with its evidence.
+
+    *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features; *passages*,
+    *only_in_a* and *only_in_b* are as in ``Comparison``. Printed, it is the verdict and the evidence in brief.
+    """
+
+    resemblance: float
+    a_in_b: float
+    b_in_a: float
+    passages: tuple[Passage, ...]
+    only_in_a: tuple[Span, ...]
+    only_in_b: tuple[Span, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, as JSON has them."""
+        return {
+            **Verdict.as_dict(self),
+            "resemblance": self.resemblance,
+            "a_in_b": self.a_in_b,
+            "b_in_a": self.b_in_a,
+            **_passages_as_dict(self),
+        }
+
+    def __str__(self) -> str:
+        said = f"{self.measure} {self.value:.4g}" if self.value is not None else self.reason
+        words = sum(passage.words for passage in self.passages)
+        return (
+            f"{self.scheme}: {'match' if self.matches else 'no match'}; {said}; rule: {self.rule}\n"
+            f"exact resemblance {self.resemblance:.4f};"
+            f" {self.a_in_b:.1%} of a is in b, {self.b_in_a:.1%} of b is in a\n"
+            f"shared passages: {len(self.passages):,}, of {words:,} words;"
+            f" stretches only in a: {len(self.only_in_a):,}, only in b: {len(self.only_in_b):,}"
+        )
+
+
+def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparison:
+    """Compare two texts by every measure and by the rule of every scheme (``None``: those of ``default_schemes``).
+
+    The measures are of shingles of 1 to 5 words, exact, under the default ``Analysis``. What is no ``str`` raises
+    ``DataError``. Empty texts resemble nothing: 0.
+    """
+    require_texts(a, b)
+    words = word_spans(a), word_spans(b)
+    passages = passages_of_words(*words)
+    return Comparison(
+        measures=tuple(_measures(*words)),
+        schemes=tuple(verdict(scheme, a, b) for scheme in (default_schemes() if schemes is None else schemes)),
+        passages=passages.shared,
+        only_in_a=passages.only_in_a,
+        only_in_b=passages.only_in_b,
+    )
+
+
+def explain(a: str, b: str, scheme: Scheme | None = None) -> Explanation:
+    """Tell what a scheme (``None``: ``MinHash()``) says of two texts, and on what evidence.
+
+    >>> a = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
+    >>> print(explain(a, f"{a} and wine"))
+    minhash: match; estimated resemblance 0.8672; rule: estimated resemblance of sets of 3-word shingles at least 0.6
+    exact resemblance 0.8667; 100.0% of a is in b, 86.7% of b is in a
+    shared passages: 1, of 15 words; stretches only in a: 0, only in b: 1
+    """
+    require_texts(a, b)
+    chosen: Scheme = MinHash() if scheme is None else scheme
+    require_scheme(chosen)
+    features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
+    shared, left, right = shared_counts(features)
+    passages = shared_passages(a, b)
+    said = verdict(chosen, a, b)
+    return Explanation(
+        scheme=said.scheme,
+        rule=said.rule,
+        measure=said.measure,
+        value=said.value,
+        threshold=said.threshold,
+        matches=said.matches,
+        detail=said.detail,
+        reason=said.reason,
+        resemblance=_share(shared, left + right - shared),
+        a_in_b=_share(shared, left),
+        b_in_a=_share(shared, right),
+        passages=passages.shared,
+        only_in_a=passages.only_in_a,
+        only_in_b=passages.only_in_b,
+    )
+
+
+def _measures(a: WordSpans, b: WordSpans) -> Iterator[Measure]:
+    tokens = np.concatenate([a.hashes, b.hashes])
+    offsets = np.array([0, len(a), len(tokens)], np.int64)
+    for size in SIZES:
+        values, bounds = np.empty(len(tokens), np.uint64), np.empty(3, np.int64)
+        count = shingles.shingles(tokens, offsets, size, values, bounds)
+        for bag in (False, True):
+            content = values[:count].copy()
+            if bag:
+                shingles.label_repeats(content, bounds)
+            shared, left, right = shared_counts(Features(content, bounds))
+            yield Measure(
+                shingle=size,
+                bag=bag,
+                resemblance=_share(shared, left + right - shared),
+                a_in_b=_share(shared, left),
+                b_in_a=_share(shared, right),
+            )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _passages_as_dict(found: Comparison | Explanation) -> dict[str, Any]:
+    return {
+        "passages": [passage.as_dict() for passage in found.passages],
+        "only_in_a": [list(span) for span in found.only_in_a],
+        "only_in_b": [list(span) for span in found.only_in_b],
+    }

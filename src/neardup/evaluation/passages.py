@@ -1,0 +1,89 @@
+"""The passages that two texts share, and what only one of them has."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.evaluation.measures import require_texts
+from neardup.kernels import passages as kernels
+from neardup.kernels.shingles import shingles
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.errors import require
+from neardup.text.spans import WordSpans, word_spans
+
+Span = tuple[int, int]
+
+LEAST = 3  # words: two in a row are shared by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The words ``text_a[a[0]:a[1]]`` and ``text_b[b[0]:b[1]]`` are the same.
+
+    *words* is their number. Case, punctuation and space between the words do not count.
+    """
+
+    a: Span
+    b: Span
+    words: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the passage as plain values."""
+        return {"a": list(self.a), "b": list(self.b), "words": self.words}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages:
+    """What two texts share, in the order of the first, and the stretches of words in no passage of each."""
+
+    shared: tuple[Passage, ...]
+    only_in_a: tuple[Span, ...]
+    only_in_b: tuple[Span, ...]
+
+
+def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:
+    """Find the stretches of at least *least* words that stand in both texts, in time linear in their length.
+
+    Words are those of the default ``Analysis``. Each place of *a* lies in one passage at most; a place of
+    *b* may lie in several, where *a* repeats it, and passages may stand in another order in *b*. So what *a*
+    repeats is shared each time, and what *b* repeats is shared as often as *a* has it. How passages
+    are chosen is stated in ``neardup.kernels.passages``. Offsets are those of Python's slices.
+
+    >>> a, b = "The ferry left the harbour at dawn", "At noon the ferry left the harbour!"
+    >>> [(a[slice(*one.a)], b[slice(*one.b)]) for one in shared_passages(a, b).shared]
+    [('The ferry left the harbour', 'the ferry left the harbour')]
+    """
+    require_texts(a, b)
+    whole = isinstance(least, int) and not isinstance(least, bool) and least >= 1
+    require(whole, "least", least, "must be an integer of at least 1")
+    return passages_of_words(word_spans(a), word_spans(b), least)
+
+
+def passages_of_words(a: WordSpans, b: WordSpans, least: int = LEAST) -> Passages:
+    """Do what ``shared_passages`` does for texts whose words are known."""
+    rows = np.empty((len(a) // least, 4), np.int64)
+    count, _ = kernels.passages(a.hashes, b.hashes, _shingles(a.hashes, least), _shingles(b.hashes, least), least, rows)
+    rows = rows[:count]
+    begin_a, end_a, begin_b, end_b = (rows[:, column].copy() for column in range(4))
+    numbers = (a.starts[begin_a], a.ends[end_a - 1], b.starts[begin_b], b.ends[end_b - 1], end_a - begin_a)
+    shared = zip(*(column.tolist() for column in numbers), strict=True)
+    return Passages(
+        shared=tuple(Passage((one, two), (three, four), words) for one, two, three, four, words in shared),
+        only_in_a=_uncovered(a, begin_a, end_a),
+        only_in_b=_uncovered(b, begin_b, end_b),
+    )
+
+
+def _shingles(tokens: Words, size: int) -> Words:
+    values, bounds = np.empty(len(tokens), np.uint64), np.empty(2, np.int64)
+    count = shingles(tokens, np.array([0, len(tokens)], np.int64), size, values, bounds)
+    return values[:count]
+
+
+def _uncovered(words: WordSpans, begins: Positions, ends: Positions) -> tuple[Span, ...]:
+    covered: Flags = np.empty(len(words), np.bool_)
+    kernels.cover(begins, ends, covered)
+    edges = np.flatnonzero(np.diff(covered, prepend=True, append=True))
+    firsts, lasts = edges[::2], edges[1::2] - 1
+    return tuple(zip(words.starts[firsts].tolist(), words.ends[lasts].tolist(), strict=True))

@@ -1,0 +1,166 @@
+"""What a scheme's own rule says of two texts, in words and numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from neardup.model.arrays import Signatures
+from neardup.model.errors import require
+from neardup.model.protocols import FieldScheme, Scheme
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One scheme's answer about two texts.
+
+    *rule* says in words when it matches; *value* is what the rule looks at (*measure* names it) and
+    *threshold* what it is held against. *detail* has what else the signatures tell, by name. Where a text
+    has no signature, *value* is ``None``, nothing matches, and *reason* says why.
+    """
+
+    scheme: str
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
+    matches: bool
+    detail: dict[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the verdict as plain values."""
+        return {
+            "scheme": self.scheme,
+            "rule": self.rule,
+            "measure": self.measure,
+            "value": self.value,
+            "threshold": self.threshold,
+            "matches": self.matches,
+            "detail": self.detail,
+            "reason": self.reason,
+        }
+
+
+def verdict(scheme: Scheme, a: str, b: str) -> Verdict:
+    """Sign two texts and ask the scheme's rule about them; ``ParameterError`` for what is no scheme."""
+    require_scheme(scheme)
+    signatures = scheme.sign([a, b])
+    read = _READINGS.get(scheme.name, _read_estimate)
+    reading = read(scheme, signatures[:1], signatures[1:])
+    present = signatures.present.tolist()
+    reason = (
+        None if all(present) else _reason(scheme, [name for name, has in zip("ab", present, strict=True) if not has])
+    )
+    return Verdict(
+        scheme=scheme.name,
+        rule=reading.rule,
+        measure=reading.measure,
+        value=None if reason else reading.value,
+        threshold=reading.threshold,
+        matches=bool(scheme.matches(signatures[:1], signatures[1:])[0]),
+        detail={} if reason else reading.detail,
+        reason=reason,
+    )
+
+
+def require_scheme(scheme: object) -> None:
+    """Raise ``ParameterError`` for what cannot sign, as a scheme's name or class cannot."""
+    signs = not isinstance(scheme, type) and callable(getattr(scheme, "sign", None))
+    require(signs, "scheme", scheme, "must be a scheme, such as MinHash()")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """How a scheme's rule reads, and what it looked at."""
+
+    rule: str
+    measure: str
+    value: float
+    threshold: float
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+def _read_estimate(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    return _Reading(
+        rule=f"estimated {scheme.measure}{_of_shingles(scheme)} at least {scheme.threshold:g}",
+        measure=f"estimated {scheme.measure}",
+        value=float(scheme.estimate(left, right)[0]),
+        threshold=float(scheme.threshold),
+    )
+
+
+def _read_checksum(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    return _Reading(
+        rule=f"equal checksums of {' and '.join(map(_field_in_words, scheme.fields))}",
+        measure="equality",
+        value=float(scheme.estimate(left, right)[0]),
+        threshold=1.0,
+        detail={"checksums": [f"{int(sums.rows[0, 0]):016x}" for sums in (left, right)]},
+    )
+
+
+def _read_trials(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    agreeing = int((left.rows[0] == right.rows[0]).sum())
+    return _Reading(
+        rule=f"at least {scheme.needed} of {scheme.trials} trials agree",
+        measure="agreeing trials",
+        value=float(agreeing),
+        threshold=float(scheme.needed),
+        detail={
+            "agreeing": agreeing,
+            "trials": int(scheme.trials),
+            f"estimated {scheme.measure}": float(scheme.estimate(left, right)[0]),
+        },
+    )
+
+
+def _read_simhash(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    distance = int(scheme.distances(left, right)[0])
+    return _Reading(
+        rule=f"Hamming distance at most {scheme.distance} of {scheme.bits} bits",
+        measure="Hamming distance",
+        value=float(distance),
+        threshold=float(scheme.distance),
+        detail={"distance": distance, "bits": int(scheme.bits), "cosine": float(scheme.estimate(left, right)[0])},
+    )
+
+
+def _read_sentences(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
+    return _Reading(
+        rule=f"estimated overlap of sentences, relative to the {scheme.relative_to}, at least {scheme.threshold:g}",
+        measure="estimated overlap",
+        value=float(scheme.estimate(left, right)[0]),
+        threshold=float(scheme.threshold),
+        detail={"relative_to": str(scheme.relative_to)},
+    )
+
+
+# A scheme that says more than an estimate has a reading of its own here.
+_READINGS: dict[str, Callable[[Any, Signatures, Signatures], _Reading]] = {
+    "checksum": _read_checksum,
+    "sentences": _read_sentences,
+    "simhash": _read_simhash,
+    "trials": _read_trials,
+}
+
+
+def _of_shingles(scheme: Any) -> str:
+    shingling = scheme.shingling
+    if not hasattr(shingling, "size"):
+        return ""
+    return f" of {'bags' if shingling.bag else 'sets'} of {shingling.size}-{shingling.analysis.unit} shingles"
+
+
+def _field_in_words(part: Any) -> str:
+    return f"{part.name}" if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
+
+
+def _reason(scheme: Any, missing: list[str]) -> str:
+    have = f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no signature"
+    if isinstance(scheme, FieldScheme):
+        return f"{have}: a required field is empty"
+    shingling = scheme.shingling
+    if not hasattr(shingling, "size"):
+        return have
+    unit = shingling.analysis.unit
+    return f"{have}: no {unit}s" if shingling.size == 1 else f"{have}: fewer than {shingling.size} {unit}s"

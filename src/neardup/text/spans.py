@@ -1,0 +1,116 @@
+"""The words of one text, and where they lie in it."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+from unicodedata import normalize
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels import spans as kernels
+from neardup.kernels.folding import may_change
+from neardup.model.arrays import Bytes, Features, Flags, Positions, TextBatch, Words
+from neardup.model.recipe import Hashing
+from neardup.text.analysis import Analysis
+from neardup.text.tokenizer import tokenizer
+from neardup.text.unicode import unicode_tables
+
+_FORM: Final = "NFC"
+_BIT: Final = np.uint16(1 << 8)
+_AS_IT_IS: Final = Analysis(normalization=None)
+_HASHING: Final = Hashing()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordSpans:
+    """Word *w* of a text is ``text[starts[w]:ends[w]]`` and has the hash ``hashes[w]``."""
+
+    hashes: Words
+    starts: Positions
+    ends: Positions
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+
+def word_spans(text: str) -> WordSpans:
+    r"""Find the words of a text as the default ``Analysis`` does: normalised (NFC), case folded.
+
+    Positions are those of the text as it is given. Where normalisation makes one character of several, or
+    several of one, a word begins before and ends behind all of them. Lone surrogates and NUL separate.
+
+    >>> text = "Cafe\u0301 au lait"
+    >>> words = word_spans(text)
+    >>> [ascii(text[begin:end]) for begin, end in zip(words.starts, words.ends)]
+    ["'Cafe\\u0301'", "'au'", "'lait'"]
+    """
+    data = _utf8(text)
+    tables = unicode_tables()
+    flags = np.empty(1, np.uint8)
+    may_change(data, np.array([0, len(data)], np.int64), tables.normal_index, tables.normal_data, _BIT, flags)
+    if not flags[0]:
+        return _as_it_lies(data)
+    begins, ends = _filled(kernels.unsettled, data, tables.normal_index, tables.normal_data, _BIT)
+    cuts = [0, *np.column_stack([begins, ends]).ravel().tolist(), len(text)]
+    pieces = [text[begin:end] for begin, end in pairwise(cuts)]
+    stretches = pieces[1::2]
+    settled = {stretch: _Settled(stretch) for stretch in set(stretches)}
+    pieces[1::2] = [settled[stretch].text for stretch in stretches]
+    words = _as_it_lies(_utf8("".join(pieces)))
+    grown = np.cumsum([settled[stretch].growth for stretch in stretches])
+    whole = np.array([settled[stretch].whole for stretch in stretches], np.bool_)
+    old, new = _edges(begins, ends, grown, whole)
+    return WordSpans(words.hashes, _begins_before(words.starts, old, new), _ends_behind(words.ends, old, new))
+
+
+class _Settled:
+    """A stretch of text, normalised. It counts as a *whole* unless each character became one by itself."""
+
+    __slots__ = ("growth", "text", "whole")
+
+    def __init__(self, stretch: str) -> None:
+        self.text = normalize(_FORM, stretch)
+        self.growth = len(self.text) - len(stretch)
+        self.whole = [normalize(_FORM, letter) for letter in stretch] != list(self.text)
+
+
+def _utf8(text: str) -> Bytes:
+    return np.frombuffer(text.encode("utf-8", "surrogatepass") or b"\0", np.uint8)
+
+
+def _as_it_lies(data: Bytes) -> WordSpans:
+    tables = unicode_tables()
+    starts, ends = _filled(kernels.spans, data, tables.analysis_index, tables.analysis_data)
+    batch = TextBatch(data, np.array([0, len(data)], np.int64))
+    tokens: Features = tokenizer(_AS_IT_IS, _HASHING)(batch)
+    return WordSpans(tokens.values, starts, ends)
+
+
+def _filled(kernel: Any, data: Bytes, *tables: npt.NDArray[Any] | np.uint16) -> tuple[Positions, Positions]:
+    starts, ends = np.empty(len(data), np.int64), np.empty(len(data), np.int64)
+    count = kernel(data, *tables, starts, ends)
+    return starts[:count].copy(), ends[:count].copy()
+
+
+def _edges(begins: Positions, ends: Positions, grown: Positions, whole: Flags) -> tuple[Positions, Positions]:
+    """List where each *whole* stretch begins and ends, in the old text and, grown so far, in the new one."""
+    before = np.concatenate([[0], grown[:-1]])
+    old = np.column_stack([begins, ends])[whole].ravel()
+    new = np.column_stack([begins + before, ends + grown])[whole].ravel()
+    return np.concatenate([[0], old]), np.concatenate([[0], new])
+
+
+def _begins_before(positions: Positions, old: Positions, new: Positions) -> Positions:
+    """Place beginnings in the old text: inside a whole stretch, at the stretch's beginning."""
+    edge = np.searchsorted(new, positions, side="right") - 1
+    inside = edge % 2 == 1  # behind the beginning of a stretch, before its end
+    return np.asarray(np.where(inside, old[edge], old[edge] + positions - new[edge]))
+
+
+def _ends_behind(positions: Positions, old: Positions, new: Positions) -> Positions:
+    """Place ends in the old text: inside a whole stretch, at the stretch's end."""
+    edge = np.maximum(np.searchsorted(new, positions, side="left") - 1, 0)
+    inside = edge % 2 == 1
+    after = np.minimum(edge + 1, len(old) - 1)
+    return np.asarray(np.where(inside, old[after], old[edge] + positions - new[edge]))
