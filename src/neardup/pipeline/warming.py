@@ -1,5 +1,6 @@
 """Compiles every kernel once, by using each."""
 
+from neardup.evaluation.passages import shared_passages
 from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
@@ -35,3 +36,4 @@ def warm() -> None:
         dedup(_TEXTS, scheme=scheme, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
+    shared_passages(_TEXTS[0], _TEXTS[1])

@@ -2,11 +2,15 @@
 
 import argparse
 import json
+import os
+import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from difflib import SequenceMatcher
 from importlib.resources import as_file, files
 from itertools import groupby
+from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, Any
 
@@ -32,18 +36,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the main job with its defaults and show what it decided."""
     say_if_cold()
+    from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
+    from neardup.schemes.minhash import MinHash
 
+    scheme = MinHash()
     with as_file(files("neardup.samples") / "collection.jsonl") as path:
         started = time.monotonic()
         with progress_bars() as progress:
-            done = dedup_files([str(path)], progress=progress)
+            done = dedup_files([str(path)], scheme=scheme, progress=progress)
         seconds = time.monotonic() - started
+        report = _written(report_page(done, scheme))
         if arguments.json:
-            print(json.dumps(summary_of(done, seconds)))
+            print(json.dumps({**summary_of(done, seconds), "report": report}))
             return 0
         _show(done, seconds)
+    if report is not None:
+        print(f"The report of this run, to open in a browser:\n{printable(report)}\n")
     return 0
+
+
+def _written(page: bytes) -> str | None:
+    """Write the page to the folder for temporary files, over the one of the last run; returns where, or None.
+
+    Others may write there too: a link of theirs is replaced, never followed, and what cannot be replaced is left.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="neardup-demo-", suffix=".html")
+    except OSError:  # the demonstration goes on without
+        return None
+    place = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(page)
+    except OSError:
+        place.unlink(missing_ok=True)
+        return None
+    with suppress(OSError):
+        return str(place.replace(place.with_name("neardup-demo.html")))
+    return name
 
 
 def _show(done: "FilesResult", seconds: float) -> None:

@@ -53,7 +53,7 @@ def loglog_svg(sizes: Positions, counts: Positions) -> str:
     """Draw how many clusters (``counts[i]``) have ``sizes[i]`` documents, at least one size, both axes logarithmic."""
     widest, highest = (max(1, ceil(log10(max(int(numbers.max()), 2)))) for numbers in (sizes, counts))
     points = "".join(
-        f'<circle class="point" cx="{_across(log10(size) / widest):.1f}" cy="{_up(log10(count) / highest):.1f}" r="3.5">'
+        f'<circle class="point" cx="{_across(log10(size) / widest):.1f}" cy="{_up(log10(count) / highest):.1f}" r="3">'
         f"<title>{count:,} of {size:,} documents</title></circle>\n"
         for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
     )

@@ -8,6 +8,7 @@ Span = tuple[int, int]  # from a character offset up to another
 
 LIMIT: Final = 1_600
 CONTEXT: Final = 160
+_WORTH: Final = 60  # characters to leave out: for fewer, saying so takes as much room
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def excerpt(text: str, differing: Sequence[Span], *, limit: int = LIMIT, context
 def _stretches(text: str, differing: Sequence[Span], limit: int, context: int) -> Iterator[tuple[int, int, bool]]:
     for begin, end, differs in _runs(len(text), differing):
         keep = limit // 4 if differs else context if differing else limit
-        if end - begin <= 2 * keep:
+        if end - begin <= 2 * keep + _WORTH:
             yield begin, end, differs
         else:
             yield begin, begin + keep, differs

@@ -13,9 +13,10 @@ import numpy as np
 
 from neardup import __version__
 from neardup.evaluation.overview import Cluster, Overview, overview
+from neardup.evaluation.passages import shared_passages
 from neardup.interfaces.cli.terminal import printable
 from neardup.interfaces.pages.charts import histogram_svg, loglog_svg
-from neardup.interfaces.pages.excerpts import Piece, Span, excerpt
+from neardup.interfaces.pages.excerpts import Piece, excerpt
 from neardup.interfaces.wording import decimals, evidence_of, rule_of
 
 if TYPE_CHECKING:
@@ -152,9 +153,9 @@ def _set_aside(done: "FilesResult") -> str:
     if not done.set_aside:
         return ""
     rows = "".join(
-        f"<tr><td>{_name(one.source)}</td><td class=number>{one.position:,}</td><td>{_name(one.reason)}</td></tr>\n"
+        f'<tr><td>{_name(one.source)}</td><td class="number">{one.position:,}</td><td>{_name(one.reason)}</td></tr>\n'
         for one in done.set_aside[:_ASIDE]
-    ).replace("class=number", 'class="number"')
+    )
     more = len(done.set_aside) - _ASIDE
     rest = f"<p>And {more:,} more.</p>\n" if more > 0 else ""
     head = "<thead><tr><th>File</th><th>Record</th><th>Why it is no document</th></tr></thead>"
@@ -179,12 +180,10 @@ def _how(done: "FilesResult", scheme: "Scheme") -> str:
     return _section("How it was decided", f'<table class="parameters">\n{items}</table>\n')
 
 
-def _parameters(scheme: "Scheme") -> Iterable[tuple[str, str]]:
+def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
     """Give the parameters of a scheme by name. A secret key is not shown, and the seed not where a key is used."""
-    if not is_dataclass(scheme):
-        return
     keyed = getattr(scheme, "key", None) is not None
-    for parameter in fields(scheme):
+    for parameter in fields(scheme) if is_dataclass(scheme) else ():
         if parameter.name == "seed" and keyed:
             yield "key", "secret"
         elif parameter.repr:
@@ -217,10 +216,10 @@ class _Pairs:
         if row["exact"]:
             return f'<div class="sides">\n{_side("kept and dropped", excerpt(left, []), left_bytes)}</div>\n'
         right, right_bytes = self._beginning(dropped)
-        only_left, only_right = _differences(left, right)
+        found = shared_passages(left, right)
         return (
-            f'<div class="sides">\n{_side("kept", excerpt(left, only_left), left_bytes)}'
-            f"{_side('dropped', excerpt(right, only_right), right_bytes)}</div>\n"
+            f'<div class="sides">\n{_side("kept", excerpt(left, found.only_in_a), left_bytes)}'
+            f"{_side('dropped', excerpt(right, found.only_in_b), right_bytes)}</div>\n"
         )
 
     def _beginning(self, position: int) -> tuple[str, int]:
@@ -236,10 +235,10 @@ def _side(title: str, pieces: Sequence[Piece], size: int) -> str:
     shown = []
     for piece in pieces:
         if piece.omitted:
-            shown.append(f'<i class="omitted">[{_count(piece.omitted, "character")}]</i>')
+            shown.append(f' <i class="omitted">… {_count(piece.omitted, "character")} …</i> ')
         if piece.text:
             shown.append(f"<mark>{_text(piece.text)}</mark>" if piece.differs else _text(piece.text))
-    body = "".join(shown) or '<i class="omitted">[no text]</i>'
+    body = "".join(shown) or '<i class="omitted">no text</i>'
     return (
         f'<div class="side"><h3>{title} <small>{_count(size, "byte")}</small></h3>\n<p class="text">{body}</p></div>\n'
     )
