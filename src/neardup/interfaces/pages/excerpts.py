@@ -9,6 +9,7 @@ Span = tuple[int, int]  # from a character offset up to another
 LIMIT: Final = 1_600
 CONTEXT: Final = 160
 _WORTH: Final = 60  # characters to leave out: for fewer, saying so takes as much room
+_NEAR: Final = 20  # characters by which a cut may move to spare a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,24 @@ def excerpt(text: str, differing: Sequence[Span], *, limit: int = LIMIT, context
 
 def _stretches(text: str, differing: Sequence[Span], limit: int, context: int) -> Iterator[tuple[int, int, bool]]:
     for begin, end, differs in _runs(len(text), differing):
-        keep = limit // 4 if differs else context if differing else limit
+        keep = max(_NEAR, limit // 4 if differs else context if differing else limit)
         if end - begin <= 2 * keep + _WORTH:
             yield begin, end, differs
         else:
-            yield begin, begin + keep, differs
-            yield end - keep, end, differs
+            yield begin, _behind_space(text, begin + keep), differs
+            yield _at_space(text, end - keep), end, differs
+
+
+def _behind_space(text: str, place: int) -> int:
+    """Move a cut back behind a space, if there is one near."""
+    space = text.rfind(" ", place - _NEAR, place)
+    return space + 1 if space >= 0 else place
+
+
+def _at_space(text: str, place: int) -> int:
+    """Move a cut forward to a space, if there is one near."""
+    space = text.find(" ", place, place + _NEAR)
+    return max(space, place)
 
 
 def _runs(length: int, differing: Iterable[Span]) -> Iterator[tuple[int, int, bool]]:

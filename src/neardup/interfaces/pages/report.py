@@ -89,7 +89,7 @@ def _totals(done: "FilesResult") -> str:
         (summary.duplicate_ids, "ids that an earlier document has already"),
         (done.documents.ignored, "other files ignored"),
     ]
-    shown = "".join(f'<div class="{style}"><dd>{count:,}</dd><dt>{words}</dt></div>\n' for count, words, style in tiles)
+    shown = "".join(f'<div class="{style}"><dt>{words}</dt><dd>{count:,}</dd></div>\n' for count, words, style in tiles)
     rows = "".join(f'<tr><td class="number">{count:,}</td><td>{words}</td></tr>\n' for count, words in rest)
     return _section("Totals", f'<dl class="tiles">\n{shown}</dl>\n', f"<table>\n{rows}</table>\n")
 
@@ -262,6 +262,7 @@ p { margin: .4rem 0; }
 header p, footer, figcaption, .evidence { color: var(--soft); }
 footer { padding-top: 1rem; padding-bottom: 2rem; font-size: .85rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .7rem; margin: 0 0 1rem; }
+.tiles div { display: flex; flex-direction: column-reverse; justify-content: flex-end; }
 .tiles div { border: 1px solid var(--line); border-radius: .5rem; background: var(--panel); padding: .6rem .8rem; }
 .tiles dd { margin: 0; font-size: 1.7rem; font-weight: 600; line-height: 1.2; font-variant-numeric: tabular-nums; }
 .tiles dt { color: var(--soft); font-size: .85rem; }
