@@ -7,6 +7,7 @@ import numpy as np
 
 from neardup.evaluation.measures import require_texts
 from neardup.kernels import passages as kernels
+from neardup.kernels.compile import is_cached
 from neardup.kernels.shingles import shingles
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import require
@@ -40,6 +41,11 @@ class Passages:
     shared: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
+
+
+def is_compiled() -> bool | None:
+    """Tell whether the machine code that finds passages is on disk; ``None`` where no folder can keep it."""
+    return is_cached(kernels.passages)
 
 
 def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:

@@ -1,6 +1,6 @@
 """Compiles every kernel once, by using each."""
 
-from neardup.evaluation.passages import shared_passages
+from neardup.evaluation.comparison import compare
 from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
@@ -23,7 +23,7 @@ def is_warm() -> bool | None:
 
 
 def warm() -> None:
-    """Run the main job on a few lines of text in all its ways; what is compiled already is only loaded."""
+    """Run the main job on a few lines of text in all its ways, and compare two; what is compiled is only loaded."""
     schemes = (
         MinHash(shingle=2, permutations=8, recall=0.9),
         MinHash(shingle=2, permutations=8, recall=0.9, bag=True, key=bytes(16)),
@@ -36,4 +36,4 @@ def warm() -> None:
         dedup(_TEXTS, scheme=scheme, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
-    shared_passages(_TEXTS[0], _TEXTS[1])
+    compare(_TEXTS[0], _TEXTS[1])

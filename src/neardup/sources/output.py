@@ -77,6 +77,18 @@ def is_page(path: AnyPath) -> bool:
     return Path(path).suffix.lower() in _PAGES
 
 
+def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
+    """Raise now what writing an HTML page to *path* would raise later; the *inputs*, paths, are never overwritten."""
+    path = os.fspath(path)
+    special = is_special(path)
+    if not special and not is_page(path):
+        raise ParameterError("output", path, f"must end in {' or '.join(_PAGES)}")
+    for source in inputs:
+        _check_apart(path, source)
+    if not special:
+        _check_place(path, folder=False, force=force)
+
+
 def output_kind(path: str, wanted: str) -> Kind:
     """Say how to write *path*: as its name says, or plainly in the *wanted* format if it is a device or a pipe."""
     return Kind(wanted) if is_special(path) else kind(path) or Kind(wanted)
@@ -138,8 +150,8 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
 
 
 def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
-    """Write a page as it is; see ``atomic``. Raises what ``write_table`` does."""
-    check_table(path, force=force, or_page=True)
+    """Write a page as it is; see ``atomic``. Raises what ``check_page`` does, and ``OutputError`` if it cannot be."""
+    check_page(path, force=force)
     with atomic(path) as file:
         file.write(page)
 

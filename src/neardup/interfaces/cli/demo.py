@@ -5,13 +5,13 @@ import json
 import os
 import tempfile
 import time
+from bisect import bisect_right
 from collections import Counter
 from contextlib import suppress
-from difflib import SequenceMatcher
 from importlib.resources import as_file, files
 from itertools import groupby
 from pathlib import Path
-from string import punctuation
+from re import finditer
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
@@ -132,32 +132,45 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
 
 
 def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
-    """Mark the words that differ, where both texts part or meet: around an end of the longest stretch they share.
+    """Mark the words that differ, where both texts part or meet: around an end of the longest passage they share.
 
     Case and punctuation do not count. With *plain* the marks are stars, as no colour would be seen.
     """
     from rich.text import Text
 
-    left, right = printable(kept).split(), printable(gone).split()
-    a, b = ([word.casefold().strip(punctuation) for word in words] for words in (left, right))
-    blocks = SequenceMatcher(a=a, b=b, autojunk=False).get_matching_blocks()
-    longest = max(blocks, key=lambda block: block.size)
-    at_start = longest.a == 0 and longest.b == 0
-    ahead = max(0, longest.size - _WORDS // 2) if at_start and longest.size < max(len(left), len(right)) else 0
+    from neardup.evaluation.passages import Passage, shared_passages
+
+    found = shared_passages(kept, gone)
+    longest = max(found.shared, key=lambda passage: passage.words, default=Passage((0, 0), (0, 0), 0))
+    left, right = _Words(kept, longest.a, found.only_in_a), _Words(gone, longest.b, found.only_in_b)
+    at_start = left.first == 0 and right.first == 0
+    ahead = max(0, longest.words - _WORDS // 2) if at_start and (left.differing or right.differing) else 0
     before = 0 if ahead else _WORDS // 3
 
-    def stretch(words: list[str], start: int, shared: set[int]) -> Text:
-        begin = max(0, start + ahead - before)
+    def stretch(words: _Words) -> Text:
+        begin = max(0, words.first + ahead - before)
         shown = Text("... " if begin else "")
-        for same, places in groupby(range(begin, min(begin + _WORDS, len(words))), shared.__contains__):
-            run = " ".join(words[place] for place in places)
-            shown.append(f"*{run}*" if plain and not same else run, style="" if same else "bold red")
+        places = range(begin, min(begin + _WORDS, len(words.words)))
+        for differs, run in groupby(places, words.differing.__contains__):
+            said = printable(" ".join(words.words[place] for place in run))
+            shown.append(f"*{said}*" if plain and differs else said, style="bold red" if differs else "")
             shown.append(" ")
-        if begin + _WORDS < len(words):
+        if begin + _WORDS < len(words.words):
             shown.append("...")
         return shown
 
-    return (
-        stretch(left, longest.a, {block.a + step for block in blocks for step in range(block.size)}),
-        stretch(right, longest.b, {block.b + step for block in blocks for step in range(block.size)}),
-    )
+    return stretch(left), stretch(right)
+
+
+class _Words:
+    """A text as words between spaces: where its longest passage begins, and the places of those that differ."""
+
+    def __init__(self, text: str, longest: tuple[int, int], only: "tuple[tuple[int, int], ...]") -> None:
+        spans = [found.span() for found in finditer(r"\S+", text)]
+        ends = [end for _, end in spans]
+        self.words = [text[begin:end] for begin, end in spans]
+        self.first = bisect_right(ends, longest[0])
+        self.differing: set[int] = set()
+        for begin, end in only:
+            last = bisect_right(ends, end - 1)
+            self.differing.update(range(bisect_right(ends, begin), last + 1))

@@ -19,7 +19,7 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[31mb\u202ec\nd")
     'a\\x1b[31mb\\u202ec d'
     """
-    return "".join(_shown(letter) for letter in text)
+    return text if text.isprintable() else "".join(_shown(letter) for letter in text)
 
 
 def _shown(letter: str) -> str:

@@ -3,6 +3,10 @@
 import argparse
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NO_FOLDER = "no folder can keep them. NUMBA_CACHE_DIR names one that can be written."
 
@@ -29,11 +33,13 @@ def run(_: argparse.Namespace) -> int:
     return 0
 
 
-def say_if_cold() -> None:
-    """Tell on standard error that the first run compiles, if it will."""
-    from neardup.pipeline.warming import is_warm
+def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
+    """Tell on standard error that the first run compiles, if it will: *compiled* tells (``None``: the main job's)."""
+    if compiled is None:
+        from neardup.pipeline.warming import is_warm
 
-    warmed = is_warm()
+        compiled = is_warm
+    warmed = compiled()
     if sys.stderr is None or warmed:
         return
     message = "First use on this machine: compiling the kernels, some ten seconds, once."

@@ -1,0 +1,1 @@
+"""HTML pages: one file each, without scripts and without the network."""

@@ -17,6 +17,8 @@ from neardup.evaluation.passages import shared_passages
 from neardup.interfaces.cli.terminal import printable
 from neardup.interfaces.pages.charts import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Piece, excerpt
+from neardup.interfaces.pages.style import POLICY, STYLE
+from neardup.interfaces.pages.texts import safe
 from neardup.interfaces.wording import decimals, evidence_of, rule_of
 
 if TYPE_CHECKING:
@@ -45,13 +47,10 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
         _set_aside(done),
         _how(done, scheme),
     ]
-    page = _FRAME.format(style=_STYLE, lead=_lead(done), sections="".join(sections), version=escape(__version__))
+    page = _FRAME.format(
+        policy=POLICY, style=STYLE + _STYLE, lead=_lead(done), sections="".join(sections), version=escape(__version__)
+    )
     return page.encode("utf-8", errors="replace")
-
-
-def _text(text: str) -> str:
-    """Escape a text for a page; its line ends stay, other control characters become visible."""
-    return "\n".join(escape(printable(line)) for line in text.split("\n"))
 
 
 def _name(name: str) -> str:
@@ -214,11 +213,11 @@ class _Pairs:
     def _texts(self, kept: int, dropped: int, row: dict[str, Any]) -> str:
         left, left_bytes = self._beginning(kept)
         if row["exact"]:
-            return f'<div class="sides">\n{_side("kept and dropped", excerpt(left, []), left_bytes)}</div>\n'
+            return f'<div class="texts">\n{_side("kept and dropped", excerpt(left, []), left_bytes)}</div>\n'
         right, right_bytes = self._beginning(dropped)
         found = shared_passages(left, right)
         return (
-            f'<div class="sides">\n{_side("kept", excerpt(left, found.only_in_a), left_bytes)}'
+            f'<div class="texts">\n{_side("kept", excerpt(left, found.only_in_a), left_bytes)}'
             f"{_side('dropped', excerpt(right, found.only_in_b), right_bytes)}</div>\n"
         )
 
@@ -237,30 +236,13 @@ def _side(title: str, pieces: Sequence[Piece], size: int) -> str:
         if piece.omitted:
             shown.append(f' <i class="omitted">… {_count(piece.omitted, "character")} …</i> ')
         if piece.text:
-            shown.append(f"<mark>{_text(piece.text)}</mark>" if piece.differs else _text(piece.text))
+            shown.append(f"<mark>{safe(piece.text)}</mark>" if piece.differs else safe(piece.text))
     body = "".join(shown) or '<i class="omitted">no text</i>'
-    return (
-        f'<div class="side"><h3>{title} <small>{_count(size, "byte")}</small></h3>\n<p class="text">{body}</p></div>\n'
-    )
+    return f'<div><h3>{title} <small>{_count(size, "byte")}</small></h3>\n<div class="text">{body}</div></div>\n'
 
 
-_STYLE: Final = """
-:root { color-scheme: light dark; --ground: #fff; --panel: #f6f7f9; --ink: #1c2128; --soft: #57606a; --line: #d5dae0;
-  --accent: #0b5cad; --kept: #1a7f37; --gone: #b35900; --mark: #ffe3c2; --mark-ink: #5c2b00; }
-@media (prefers-color-scheme: dark) { :root { --ground: #12161b; --panel: #1b2027; --ink: #e3e7ec; --soft: #98a2ad;
-  --line: #333b45; --accent: #6cb0ff; --kept: #56d364; --gone: #ffa657; --mark: #5a3510; --mark-ink: #ffe0bd; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
-  overflow-wrap: anywhere; }
-main, header, footer { max-width: 68rem; margin: 0 auto; padding: 0 1rem; }
-header { padding-top: 1.5rem; }
-h1 { margin: 0; font-size: 1.6rem; }
-h2 { margin: 2.2rem 0 .6rem; font-size: 1.2rem; }
-h3 { margin: 0 0 .3rem; font-size: .85rem; color: var(--soft); }
-small { font-weight: normal; }
-p { margin: .4rem 0; }
-header p, footer, figcaption, .evidence { color: var(--soft); }
-footer { padding-top: 1rem; padding-bottom: 2rem; font-size: .85rem; }
+_STYLE: Final = """small { font-weight: normal; }
+figcaption, .evidence { color: var(--soft); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .7rem; margin: 0 0 1rem; }
 .tiles div { display: flex; flex-direction: column-reverse; justify-content: flex-end; }
 .tiles div { border: 1px solid var(--line); border-radius: .5rem; background: var(--panel); padding: .6rem .8rem; }
@@ -268,10 +250,7 @@ footer { padding-top: 1rem; padding-bottom: 2rem; font-size: .85rem; }
 .tiles dt { color: var(--soft); font-size: .85rem; }
 .kept dd { color: var(--kept); }
 .gone dd { color: var(--gone); }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; border-top: 1px solid var(--line); }
-th { font-weight: 600; }
-.number { text-align: right; font-variant-numeric: tabular-nums; width: 1%; white-space: nowrap; }
+td.number { width: 1%; }
 .parameters th { width: 11rem; font-weight: normal; color: var(--soft); }
 figure { margin: 0; }
 figure svg { display: block; width: 100%; max-width: 36rem; height: auto; }
@@ -292,20 +271,17 @@ summary { cursor: pointer; padding: .5rem .8rem; }
   color: var(--accent); }
 .id { font-family: ui-monospace, monospace; font-size: .9em; font-weight: 600; }
 .evidence { padding: 0 .8rem; font-size: .9rem; }
-.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: .8rem;
-  padding: .3rem .8rem .8rem; }
-.side { min-width: 0; }
-.text { margin: 0; white-space: pre-wrap; font: .92rem/1.5 Georgia, serif; }
-mark { background: var(--mark); color: var(--mark-ink); border-radius: .15rem; }
-.omitted { color: var(--soft); font-family: system-ui, sans-serif; font-size: .85em; }
-""".strip()
+.texts { padding: .3rem .8rem .8rem; }
+.texts > div { min-width: 0; }
+.text { font: .92rem/1.5 Georgia, serif; }
+"""
 
 _FRAME: Final = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="referrer" content="no-referrer">
 <title>Near duplicates: a report</title>
 <style>

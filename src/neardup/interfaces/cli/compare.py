@@ -1,0 +1,223 @@
+"""Compare two texts: every measure, what each scheme's rule says, and what they share."""
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.interfaces.cli.terminal import console, printable
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.pieces import Piece, pieces
+from neardup.interfaces.verdicts import share, value_of, verdict_of
+from neardup.model.errors import DataError, InputRefused, ParameterError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from neardup.evaluation.comparison import Comparison
+
+_HIDDEN = argparse.SUPPRESS
+_MOST = 64 << 20  # bytes of a text; comparing takes some forty times as much memory
+_CONTEXT = 80
+_PIECES = 120  # of a text on the terminal; a page has all
+_NAME = 60  # characters of what cannot be the name of a file
+_STDIN = "-"
+_HTML = (".html", ".htm", ".xhtml")
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+_BOM = b"\xef\xbb\xbf"
+
+EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument(
+        "texts",
+        nargs=2,
+        metavar="TEXT",
+        help="a file of text or HTML (its visible text counts; also .gz, .zst), - for standard input, or, with"
+        " --strings, the text itself",
+    )
+    parser.add_argument("--strings", action="store_true", help="take both arguments as texts, not as files")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON, spans as character offsets")
+    parser.add_argument("--html", metavar="PATH", default=_HIDDEN, help="write the comparison as a page, too")
+    parser.add_argument("--force", action="store_true", help="replace a page that exists")
+    parser.add_argument(
+        "--context",
+        type=int,
+        metavar="N",
+        default=_HIDDEN,
+        help=f"characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare and show; 1 if bytes of a file had to be replaced."""
+    given = vars(arguments)
+    context, html = given.get("context"), given.get("html")
+    if context is not None and context < 0:
+        raise ParameterError("context", context, "must be at least 0")
+    files = [] if arguments.strings else arguments.texts
+    if html is not None:
+        from neardup.sources.output import check_page
+
+        check_page(html, files, force=arguments.force)
+    if arguments.strings:
+        one, other = (_Source(name, text, 0) for name, text in zip("AB", arguments.texts, strict=True))
+    else:
+        if files == [_STDIN, _STDIN]:
+            raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
+        one, other = map(_source, files)
+    from neardup.evaluation.comparison import compare
+    from neardup.evaluation.passages import is_compiled
+
+    say_if_cold(is_compiled)
+    found = compare(one.text, other.text)
+    if html is not None:
+        _write_page(html, one, other, found, context)
+    if arguments.json:
+        print(json.dumps({"a": _about(one), "b": _about(other), **found.as_dict()}))
+    else:
+        _show(one, other, found, _CONTEXT if context is None else context)
+    for source in (one, other):
+        if source.replaced and sys.stderr is not None:
+            count = f"{source.replaced:,} {'place' if source.replaced == 1 else 'places'}"
+            print(f"neardup: {printable(source.name)}: it is not valid UTF-8 in {count}, read as �", file=sys.stderr)
+    return 1 if one.replaced or other.replaced else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text, its name, and in how many places it was no UTF-8."""
+
+    name: str
+    text: str
+    replaced: int
+
+
+def _about(source: _Source) -> dict[str, str | int]:
+    return {"name": printable(source.name), "characters": len(source.text), "replaced": source.replaced}
+
+
+def _source(name: str) -> _Source:
+    from neardup.sources.compression import load
+    from neardup.sources.formats import display
+
+    shown = display(name)
+    if name != _STDIN:
+        _check_file(name, shown)
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    compression = _COMPRESSED.get(suffixes[-1]) if suffixes else None
+    data = bytes(load(name, compression, _MOST).data)
+    if any(suffix in _HTML for suffix in suffixes[-1 - (compression is not None) :]):
+        from neardup.text.html import visible_text
+
+        return _Source(shown, visible_text(data), 0)
+    text = data.removeprefix(_BOM).decode("utf-8", "replace")
+    replaced = text.count("\ufffd") - data.count("\ufffd".encode())
+    return _Source(shown, text, replaced)
+
+
+def _check_file(name: str, shown: str) -> None:
+    path = Path(name)
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise InputRefused(shown, "there is no such file; --strings takes both arguments as texts") from None
+    except (OSError, ValueError) as error:  # a name too long, a NUL: likely a text
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputRefused(shown[:_NAME], f"{reason}; --strings takes both arguments as texts") from error
+    if path.is_dir():
+        raise InputRefused(shown, "it is a folder; two files can be compared")
+    if size > _MOST:
+        raise DataError(shown, f"it is larger than {_MOST:,} bytes, the most that can be compared")
+
+
+def _write_page(path: str, one: _Source, other: _Source, found: "Comparison", context: int | None) -> None:
+    from neardup.interfaces.pages.comparison import CONTEXT, comparison_page
+    from neardup.sources.output import atomic
+
+    shown = CONTEXT if context is None else context
+    page = comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
+    with atomic(path) as file:
+        file.write(page)
+
+
+def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    plain = screen.no_color or screen.color_system is None
+    screen.print(_schemes(found))
+    screen.print(_measures(found))
+    a = pieces(one.text, [passage.a for passage in found.passages], found.only_in_a, context)
+    b = pieces(other.text, [passage.b for passage in found.passages], found.only_in_b, context)
+    words = sum(passage.words for passage in found.passages)
+    screen.print(
+        Text(
+            f"Shared passages: {len(found.passages):,}, of {words:,} words. Marked is what stands in none:"
+            f" {len(found.only_in_a):,} of A, {len(found.only_in_b):,} of B."
+        )
+    )
+    table = Table(expand=True, box=box.SIMPLE)
+    for side, source in (("A", one), ("B", other)):
+        name = f"{side}: {printable(source.name)}" if source.name != side else side
+        table.add_column(Text(name), ratio=1)
+    table.add_row(_marked(a, plain=plain), _marked(b, plain=plain))
+    screen.print(table)
+
+
+def _schemes(found: "Comparison") -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE)
+    for heading in ("scheme", "verdict", "because", "rule"):
+        table.add_column(heading)
+    for said in found.schemes:
+        verdict = Text(verdict_of(said), "bold green" if said.matches else "bold")
+        table.add_row(Text(said.scheme), verdict, Text(printable(value_of(said))), Text(printable(said.rule)))
+    return table
+
+
+def _measures(found: "Comparison") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE)
+    table.add_column("shingles\nof words", justify="right")
+    for kind in ("sets", "bags"):
+        table.add_column(f"{kind}\nresemblance", justify="right")
+        table.add_column("\nA in B", justify="right")
+        table.add_column("\nB in A", justify="right")
+    sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
+    for pair in zip(sets, bags, strict=True):
+        numbers = [share(part) for one in pair for part in (one.resemblance, one.a_in_b, one.b_in_a)]
+        table.add_row(str(pair[0].shingle), *numbers)
+    return table
+
+
+def _marked(parts: list[Piece], *, plain: bool) -> "Text":
+    """Print what is shared dimly and what is not in colour; with *plain*, between stars, as no colour would be seen."""
+    from rich.text import Text
+
+    shown = Text()
+    for piece in parts[:_PIECES]:
+        text = printable(piece.text)
+        if piece.omitted:
+            what = {"shared": "the same", "alone": "only here", "between": "of no word"}[piece.kind]
+            text += f" … {piece.omitted:,} characters {what} … {printable(piece.rest)}"
+        if piece.kind == "alone":
+            shown.append(f"*{text}*" if plain else text, style="bold red")
+        else:
+            shown.append(text, style="dim" if piece.kind == "shared" else "")
+    if len(parts) > _PIECES:
+        left = sum(len(piece.text) + piece.omitted + len(piece.rest) for piece in parts[_PIECES:])
+        shown.append(f" … and {left:,} characters more (--html PATH shows all)", style="italic")
+    return shown

@@ -1,0 +1,80 @@
+"""A text cut into what it shares with another and what it has alone, long stretches shortened."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Span = tuple[int, int]
+Kind = Literal["shared", "alone", "between"]
+
+_ALONE: Final = 10  # times the context of shared text is shown of text that only one has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of a text: *shared* with the other, *alone* in this one, or what stands *between* its words.
+
+    *passages* are the numbers of the shared passages that begin in it. Of a long stretch, *text* is the beginning,
+    *rest* the end, and *omitted* the number of characters left out between them.
+    """
+
+    kind: Kind
+    text: str
+    rest: str = ""
+    omitted: int = 0
+    passages: tuple[int, ...] = ()
+
+
+def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> list[Piece]:
+    """Cut a text at the ends of its *shared* passages and of the stretches that it has *alone*.
+
+    In order the pieces are the whole text; of overlapping passages the later one is cut. Of a shared stretch, at most
+    *context* characters stay at each end; of one that it has alone, ten times as many.
+    """
+    return [
+        _shortened(kind, text[begin:end], passages, context if kind == "shared" else _ALONE * context)
+        for kind, begin, end, passages in _stretches(len(text), shared, alone)
+    ]
+
+
+def _stretches(
+    length: int, shared: Sequence[Span], alone: Iterable[Span]
+) -> Iterator[tuple[Kind, int, int, tuple[int, ...]]]:
+    marked = sorted([(begin, end, number) for number, (begin, end) in enumerate(shared)] + [(*s, -1) for s in alone])
+    done = 0
+    waiting: tuple[Kind, int, int, tuple[int, ...]] | None = None
+    for begin, end, number in marked:
+        numbers = () if number < 0 else (number,)
+        if end <= done and waiting:  # inside what was cut already
+            kind, first, last, met = waiting
+            waiting = (kind, first, last, met + numbers)
+            continue
+        if waiting:
+            yield waiting
+        if begin > done:
+            yield "between", done, begin, ()
+        waiting = ("shared" if numbers else "alone", max(begin, done), end, numbers)
+        done = end
+    if waiting:
+        yield waiting
+    if done < length:
+        yield "between", done, length, ()
+
+
+def _shortened(kind: Kind, text: str, passages: tuple[int, ...], context: int) -> Piece:
+    head, tail = _head(text, context), _tail(text, context)
+    if head >= tail:
+        return Piece(kind=kind, text=text, passages=passages)
+    return Piece(kind=kind, text=text[:head], rest=text[tail:], omitted=tail - head, passages=passages)
+
+
+def _head(text: str, context: int) -> int:
+    """Find where to cut: behind a space in the second half of the context, if there is one."""
+    space = text.rfind(" ", context // 2, context)
+    return context if space < 0 else space + 1
+
+
+def _tail(text: str, context: int) -> int:
+    begin = len(text) - context
+    space = text.find(" ", max(begin, 0), max(begin + context // 2, 0))
+    return begin if space < 0 else space
