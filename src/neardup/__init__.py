@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation, compare, explain
     from neardup.evaluation.measures import containment, resemblance
     from neardup.evaluation.passages import Passage
+    from neardup.evaluation.plans import Plan, plan
+    from neardup.evaluation.proposals import Proposal
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
@@ -33,7 +35,9 @@ _HOMES = {
     "OutputError": "model.errors",
     "ParameterError": "model.errors",
     "Passage": "evaluation.passages",
+    "Plan": "evaluation.plans",
     "Policy": "model.policy",
+    "Proposal": "evaluation.proposals",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "Signatures": "model.arrays",
@@ -42,6 +46,7 @@ _HOMES = {
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "explain": "evaluation.comparison",
+    "plan": "evaluation.plans",
     "resemblance": "evaluation.measures",
 }
 
@@ -58,7 +63,9 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "Passage",
+    "Plan",
     "Policy",
+    "Proposal",
     "RecipeMismatch",
     "Result",
     "Signatures",
@@ -67,6 +74,7 @@ __all__ = [
     "containment",
     "dedup",
     "explain",
+    "plan",
     "resemblance",
 ]
 

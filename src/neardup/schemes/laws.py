@@ -1,17 +1,29 @@
 """The laws that the schemes' rules follow."""
 
-from math import lgamma
+from collections.abc import Callable
+from math import ceil, lgamma
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Chances = npt.NDArray[np.float64]
 
+_CELLS: Final = 1 << 20  # of a table of chances by terms
+
 
 def is_share(value: object) -> bool:
     """Say whether a parameter is a number above 0 and at most 1."""
     number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
     return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
+
+
+def least_count(whole: int, threshold: float) -> int:
+    """Find the smallest count whose share of *whole* reaches the threshold, in floating point as ``matches`` has it."""
+    count = max(0, ceil(threshold * whole) - 1)
+    while count / whole < threshold:
+        count += 1
+    return count
 
 
 def binomial_tail(trials: int, needed: int, chance: Chances) -> Chances:
@@ -27,3 +39,123 @@ def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
         hits = np.where(counts == 0, 0.0, counts * np.log(chance)[:, None])
         misses = np.where(trials - counts == 0, 0.0, (trials - counts) * np.log1p(-chance)[:, None])
     return np.asarray(np.exp(ways + hits + misses))
+
+
+def sample_law(overlap: Any, size: int, threshold: float) -> Any:
+    """``P[Binomial(size, overlap) >= threshold * size]``: a sampled share reaches the threshold.
+
+    The law of ``MinHash`` (*overlap* is the resemblance, *size* the minima) and of ``Sentences``. Takes a number
+    or an array of overlaps from 0 to 1 and gives as much.
+
+    >>> float(sample_law(0.5, 2, 0.75))  # both of two
+    0.25
+    """
+    return _each(overlap, lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
+
+
+def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
+    """``P[Binomial(trials, overlap**hashes) >= needed]``: enough trials agree, each in all of its minima.
+
+    The rule of enterprise search engines; with *needed* = 2 it is ``1 - ((1-q)**n + n*q*(1-q)**(n-1))``, where
+    q = overlap**hashes and n = trials. *overlap* and *hashes* may be arrays that broadcast.
+
+    >>> round(100 * float(trials_law(0.8, 14, 6, 2)), 2)  # the table once published prints 3.0
+    2.58
+    """
+    return _each(np.float64(overlap) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
+
+
+def bands_law(resemblance: Any, permutations: Any, bands: Any) -> Any:
+    """``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``: two sketches share a whole band (Broder; see ``Banding``).
+
+    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. With e = 0 it
+    is the well-known ``1 - (1 - r**s)**b``. All three may be arrays that broadcast.
+
+    >>> round(float(bands_law(0.8, 112, 14)), 3)
+    0.924
+    """
+    share = np.asarray(resemblance, np.float64)
+    rows, longer = np.divmod(permutations, bands)
+    with np.errstate(divide="ignore"):
+        misses = np.log1p(-(share**rows)) * (bands - longer)
+        more = np.where(longer > 0, np.log1p(-(share ** (rows + 1))) * np.maximum(longer, 1), 0.0)
+    return -np.expm1(misses + more)
+
+
+def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:
+    """Tell how likely two sketches share a whole band *and* their share of equal minima reaches the threshold.
+
+    The two are far from independent, so it is counted out: the minima of a band that agree, without the case that
+    all of them do, follow the binomial law with its last term taken away; the bands are independent, so their sum
+    is a convolution; its tail from the least count on is what reaches the threshold without sharing a band.
+    By Fourier transforms, so it is right to about 1e-12, and rounded to that.
+
+    >>> float(bands_and_sample_law(0.5, 2, 1, 0.5))  # one band of both
+    0.25
+    """
+    rows, longer = divmod(permutations, bands)
+    least = least_count(permutations, threshold)
+
+    def apart(size: int, times: int, chance: float) -> Any:
+        terms = binomial_terms(size, 0, np.array([chance]))[0]
+        terms[-1] = 0.0
+        return np.fft.rfft(terms, permutations + 1) ** times
+
+    def law(chance: Chances) -> Chances:
+        tail = binomial_tail(permutations, least, chance)
+        for place, one in enumerate(chance.tolist()):
+            spectrum = apart(rows, bands - longer, one) * (apart(rows + 1, longer, one) if longer else 1.0)
+            tail[place] -= np.fft.irfft(spectrum, permutations + 1)[least:].sum()
+        return np.asarray(np.clip(tail.round(12), 0.0, 1.0) + 0.0)  # no -0.0
+
+    return _each(resemblance, law, permutations)
+
+
+def bit_agreement(cosine: Any) -> Any:
+    """``1 - arccos(cosine) / pi``: one bit of two SimHash fingerprints is equal (Charikar 2002).
+
+    >>> round(float(bit_agreement(0.5)), 4)
+    0.6667
+    """
+    return 1.0 - np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi
+
+
+def hamming_law(cosine: Any, bits: int, distance: int) -> Any:
+    """``P[Binomial(bits, arccos(cosine) / pi) <= distance]``: two fingerprints differ in few enough bits.
+
+    >>> round(float(hamming_law(0.0, 2, 1)), 12)  # each bit differs with probability 1/2
+    0.75
+    """
+    return _each(bit_agreement(cosine), lambda chance: binomial_tail(bits, bits - distance, chance), bits)
+
+
+def blocks_law(cosine: Any, bits: int, distance: int, blocks: int) -> Any:
+    """Tell how likely at least ``blocks - distance`` of *blocks* blocks of bits agree entirely.
+
+    These share a key; two fingerprints within *distance* always do. The blocks are as equal as can be:
+    ``bits % blocks`` of them have one bit more. What agrees of each kind of block is binomial.
+
+    >>> round(float(blocks_law(0.0, 2, 1, 2)), 12)  # either bit
+    0.75
+    """
+    rows, longer = divmod(bits, blocks)
+    needed = blocks - distance
+
+    def law(chance: Chances) -> Chances:
+        short = binomial_terms(blocks - longer, 0, chance**rows)
+        total = np.zeros_like(chance)
+        for agreeing in range(short.shape[1]):
+            rest = max(0, needed - agreeing)
+            total += short[:, agreeing] * binomial_tail(longer, rest, chance ** (rows + 1))
+        return np.asarray(np.minimum(total, 1.0))
+
+    return _each(bit_agreement(cosine), law, blocks)
+
+
+def _each(chance: Any, law: Callable[[Chances], Chances], terms: int = 1) -> Any:
+    """Apply a law of flat arrays to a number or an array of any shape, in parts that take little memory."""
+    chances = np.asarray(chance, np.float64)
+    flat = chances.reshape(-1)
+    step = max(1, _CELLS // terms)
+    parts = [law(flat[begin : begin + step]) for begin in range(0, len(flat), step)]
+    return np.concatenate([np.empty(0), *parts]).reshape(chances.shape)[()]

@@ -156,6 +156,21 @@ def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
         file.write(page)
 
 
+def write_svg(path: AnyPath, drawing: str, *, force: bool = False) -> None:
+    """Write a drawing to a path that ends in ``.svg``, or to a device or pipe; see ``atomic``.
+
+    Raises ``ParameterError`` for another ending, and ``OutputError`` for a path that exists unless *force* is given,
+    or a folder that is missing or not writable.
+    """
+    path = os.fspath(path)
+    if not is_special(path):
+        if Path(path).suffix.lower() != ".svg":
+            raise ParameterError("output", path, "must end in .svg")
+        _check_place(path, folder=False, force=force)
+    with atomic(path) as file:
+        file.write(drawing.encode())
+
+
 def temporary(path: Path) -> Path:
     """Return an unused name in the folder of *path*."""
     return path.with_name(f".neardup-{secrets.token_hex(8)}.partial")

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli import compare, dedup, demo, warm
+from neardup.interfaces.cli import compare, dedup, demo, plan, warm
 from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError
 
-_VERBS = {"dedup": dedup, "compare": compare, "demo": demo, "warm": warm}
+_VERBS = {"dedup": dedup, "compare": compare, "plan": plan, "demo": demo, "warm": warm}
 _SIGNALLED = 128
 _SHOWN = 200  # characters of a wrong value in a message
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from neardup.schemes.minhash import MinHash
 
 _KEY_BYTES = 16
-_MINHASH = ("threshold", "shingle", "permutations")
+_MINHASH = ("threshold", "shingle", "permutations", "recall")
 _ANALYSIS = ("unit", "stem")
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
@@ -35,6 +35,13 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--stem", metavar="LANGUAGE", default=_HIDDEN, help="stem words, e.g. english (default: no)")
     group.add_argument(
         "--permutations", type=int, metavar="P", default=_HIDDEN, help="minima in a signature (default: 128)"
+    )
+    group.add_argument(
+        "--recall",
+        type=float,
+        metavar="R",
+        default=_HIDDEN,
+        help="share of the pairs at the threshold that must become candidates (default: 0.999)",
     )
     group.add_argument(
         "--fields",

@@ -14,8 +14,9 @@ import numpy as np
 from neardup import __version__
 from neardup.evaluation.overview import Cluster, Overview, overview
 from neardup.evaluation.passages import shared_passages
+from neardup.evaluation.plans import Curve
 from neardup.interfaces.cli.terminal import printable
-from neardup.interfaces.pages.charts import histogram_svg, loglog_svg
+from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Piece, excerpt
 from neardup.interfaces.pages.style import POLICY, STYLE
 from neardup.interfaces.pages.texts import safe
@@ -29,6 +30,7 @@ _READ: Final = 50_000  # characters of a text that are looked at
 _NAME: Final = 160  # characters of an id, a path or a reason
 _INPUTS: Final = 10
 _ASIDE: Final = 50
+_STEPS: Final = 200  # of the curve
 
 
 def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
@@ -100,7 +102,14 @@ def _resemblance(seen: Overview, done: "FilesResult", scheme: "Scheme") -> str:
     if not measured:
         nothing = unmeasured if seen.unmeasured else "There are no near duplicates."
         return _section("Resemblance", f"<p>{nothing}</p>\n")
-    chart = histogram_svg(seen.counts, seen.edges, scheme.threshold, scheme.probability)
+    chart = histogram_svg(
+        seen.counts.tolist(),
+        seen.edges.tolist(),
+        title="How much near duplicates resemble the kept ones",
+        threshold=scheme.threshold,
+        curve=_law(scheme),
+        up="near duplicates",
+    )
     caption = (
         f"The resemblance of {_count(measured, 'near duplicate')} to the documents they are dropped for. "
         f"Near duplicates by this rule: {escape(rule_of(summary))}. "
@@ -108,6 +117,17 @@ def _resemblance(seen: Overview, done: "FilesResult", scheme: "Scheme") -> str:
         f"{unmeasured if seen.unmeasured else ''}"
     )
     return _section("Resemblance", f"<figure>\n{chart}\n<figcaption>{caption}</figcaption>\n</figure>\n")
+
+
+def _law(scheme: "Scheme") -> Curve:
+    shares = np.linspace(0.0, 1.0, _STEPS + 1)
+    chances = np.asarray(scheme.probability(shares), np.float64)
+    return Curve(
+        name=f"a match by {scheme.name}",
+        measure="resemblance",
+        overlaps=tuple(shares.tolist()),
+        probabilities=tuple(chances.tolist()),
+    )
 
 
 def _clusters(seen: Overview) -> str:
@@ -119,7 +139,7 @@ def _clusters(seen: Overview) -> str:
         f"Each point: how many clusters have that many documents, the kept one included. "
         f"The largest has {int(seen.sizes[-1]):,}."
     )
-    chart = loglog_svg(seen.sizes, seen.clusters)
+    chart = loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title="How many clusters are how large")
     return _section("Cluster sizes", f"<figure>\n{chart}\n<figcaption>{caption}</figcaption>\n</figure>\n")
 
 
@@ -253,17 +273,10 @@ figcaption, .evidence { color: var(--soft); }
 td.number { width: 1%; }
 .parameters th { width: 11rem; font-weight: normal; color: var(--soft); }
 figure { margin: 0; }
-figure svg { display: block; width: 100%; max-width: 36rem; height: auto; }
+figure svg.neardup-chart { display: block; background: none; overflow: visible; }
+svg.neardup-chart .title { display: none; }
+@media (max-width: 44rem) { svg.neardup-chart { font-size: 18px; } }
 figcaption { max-width: 44rem; font-size: .9rem; }
-svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
-.axis { fill: none; stroke: var(--soft); }
-.rule { stroke: var(--line); }
-.bar { fill: var(--accent); opacity: .75; }
-.point { fill: var(--accent); }
-polyline.law { fill: none; stroke: var(--kept); stroke-width: 1.8; }
-svg text.law { fill: var(--kept); }
-line.threshold { stroke: var(--gone); stroke-dasharray: 4 3; stroke-width: 1.3; }
-svg text.threshold { fill: var(--gone); }
 details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; background: var(--panel); }
 details details { background: var(--ground); margin: .5rem; }
 summary { cursor: pointer; padding: .5rem .8rem; }

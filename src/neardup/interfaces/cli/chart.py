@@ -1,0 +1,72 @@
+"""Curves drawn with characters: in braille dots, or in ASCII where a terminal has no others."""
+
+from collections.abc import Sequence
+from typing import Final
+
+_DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a braille cell, by row and column
+_PATTERNS: Final = ("1", "110", "10")  # which dots of a curve are drawn, so that they are told apart without colours
+_MARKS: Final = "*+o"
+_LABEL: Final = 6  # columns
+LEAST_WIDTH: Final = 24
+
+
+def draw(
+    overlaps: Sequence[float], curves: Sequence[Sequence[float]], *, width: int, height: int, braille: bool
+) -> list[str]:
+    r"""Draw probabilities (0 to 1) against ascending overlaps, in lines of at most *width* characters.
+
+    A curve at each dot has the value of the straight line between its neighbours; of curves in one cell of ASCII the
+    first is seen. Narrower than 24 characters is as 24.
+
+    >>> print("\n".join(draw([0, 0.5, 1], [[0, 0, 1]], width=24, height=3, braille=False)))
+    100 % |                *
+     50 % |             ***
+      0 % |*************
+          +-----------------
+           0 %         100 %
+    """
+    columns, rows = max(width, LEAST_WIDTH) - _LABEL - 1, max(height, 2)
+    across, down = (2, 4) if braille else (1, 1)
+    cells = [[0] * columns for _ in range(rows)]
+    marks = [[" "] * columns for _ in range(rows)]
+    for number, curve in reversed(list(enumerate(curves))):
+        pattern = _PATTERNS[number % len(_PATTERNS)] if braille else "1"
+        last = None
+        for column in range(columns * across):
+            share = _at(overlaps, curve, column / (columns * across - 1))
+            row = round((1 - share) * (rows * down - 1))
+            steps = range(row, row + 1) if last is None or abs(row - last) <= 1 else _between(last, row)
+            for dot in steps:
+                if pattern[(column + dot if number else column) % len(pattern)] == "1":
+                    cells[dot // down][column // across] |= _DOTS[dot % 4][column % 2] if braille else 1
+                    marks[dot // down][column // across] = _MARKS[number % len(_MARKS)]
+            last = row
+    lines = []
+    for place, row_cells in enumerate(cells):
+        label = {0: "100 %", rows // 2: "50 %" if rows % 2 else "", rows - 1: "0 %"}.get(place, "")
+        shown = "".join(chr(0x2800 + cell) if cell else " " for cell in row_cells) if braille else "".join(marks[place])
+        lines.append(f"{label:>{_LABEL - 1}} {'│' if braille else '|'}{shown}".rstrip())
+    low, high = (f"{100 * overlap:g} %" for overlap in (overlaps[0], overlaps[-1]))
+    lines.append(" " * _LABEL + ("└" + "─" * columns if braille else "+" + "-" * columns))
+    return [*lines, " " * (_LABEL + 1) + low + high.rjust(columns - len(low))]
+
+
+def legend(names: Sequence[str], *, braille: bool) -> str:
+    """Say which curve is which."""
+    if not braille:
+        return "   ".join(f"{_MARKS[number % len(_MARKS)]} {name}" for number, name in enumerate(names))
+    lines = ("⠒⠒⠒", "⠒⠂⠒", "⠂⠂⠂")
+    return "   ".join(f"{lines[number % len(lines)]} {name}" for number, name in enumerate(names))
+
+
+def _between(last: int, row: int) -> range:
+    """Give the rows from behind the last one up to this one."""
+    return range(last + 1, row + 1) if row > last else range(last - 1, row - 1, -1)
+
+
+def _at(overlaps: Sequence[float], curve: Sequence[float], share: float) -> float:
+    """Read a curve at a share of its width; its overlaps are equally spaced."""
+    place = share * (len(overlaps) - 1)
+    before = min(int(place), len(overlaps) - 2)
+    rest = place - before
+    return curve[before] * (1 - rest) + curve[before + 1] * rest

@@ -1,0 +1,119 @@
+"""Show how likely documents match at which overlap, or propose parameters that reach a recall."""
+
+import argparse
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from neardup.interfaces.cli import chart
+from neardup.model.errors import OutputRefused, ParameterError
+
+if TYPE_CHECKING:
+    from neardup.evaluation.plans import Plan
+
+_HIDDEN: Final = argparse.SUPPRESS
+_STDOUT: Final = "/dev/stdout"
+_WIDEST: Final = 100
+_ROWS: Final = 13
+_SCHEMES: Final = ("trials", "minhash", "simhash", "sentences")
+_NUMBERS: Final = {
+    "hashes": "trials: minima that must agree in a trial (default: 14)",
+    "trials": "trials: how many there are (default: 6)",
+    "needed": "trials: how many must agree (default: 2)",
+    "permutations": "minhash: minima in a signature (default: 128)",
+    "bands": "minhash: parts of which one must agree (default: the fewest that let 99.9 %% at the threshold meet)",
+    "distance": "simhash: bits that may differ (default: 3)",
+    "bits": "simhash: bits of a fingerprint (default: 64)",
+    "blocks": "simhash: parts into which the bits are cut for the keys (default: 3 more than the distance)",
+    "size": "sentences: hashes in a signature (default: 64)",
+}
+_SHARES: Final = {
+    "threshold": "with --scheme minhash or sentences the least overlap of a match; with --recall the overlap at which"
+    " it is wanted",
+    "recall": "propose parameters that find this share of the pairs at the threshold",
+    "false_rate": "with --recall: at most this share of the pairs at the overlap of --apart become candidates",
+    "apart": "with --recall: the overlap of pairs that are no near-duplicates (default: half the threshold)",
+    "background": "with --recall: the overlap of documents that have nothing to do with each other (default: 0.05)",
+}
+
+EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000000"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument(
+        "--scheme", choices=_SCHEMES, default=_HIDDEN, help="the scheme whose curve is drawn, or proposed only"
+    )
+    numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
+    for name, meaning in _NUMBERS.items():
+        numbers.add_argument(f"--{name}", type=int, metavar="N", default=_HIDDEN, help=meaning)
+    wishes = parser.add_argument_group("what is wished for")
+    for name, meaning in _SHARES.items():
+        wishes.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X", default=_HIDDEN, help=meaning)
+    wishes.add_argument(
+        "--documents", type=int, metavar="N", default=_HIDDEN, help="with --recall: how many (default: 1,000,000)"
+    )
+    outputs = parser.add_argument_group("outputs")
+    outputs.add_argument("--svg", metavar="PATH", default=_HIDDEN, help="draw the curves into a file")
+    outputs.add_argument("--force", action="store_true", help="replace a file that exists")
+    outputs.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan, draw, print."""
+    from neardup.evaluation.plans import plan
+
+    given = vars(arguments)
+    path = _STDOUT if given.get("svg") == "-" else given.get("svg")
+    if path == _STDOUT and sys.stdout is None:
+        raise OutputRefused(_STDOUT, "it is closed")
+    if arguments.force and path is None:
+        raise ParameterError("force", None, "goes with --svg")
+    named = (*_NUMBERS, *_SHARES, "documents", "scheme")
+    made = plan(**{name: given[name] for name in named if name in given})
+    if path is not None:
+        from neardup.interfaces.pages.curves import curve_svg
+        from neardup.sources.output import write_svg
+
+        write_svg(path, curve_svg(made.curves, title=_title(made), threshold=made.threshold), force=arguments.force)
+    screen = sys.stderr if path == _STDOUT else sys.stdout
+    if screen is not None:
+        _show(made, screen, as_json=arguments.json)
+    return 0
+
+
+def _title(made: "Plan") -> str:
+    if not made.proposals:
+        return made.heading
+    best = made.proposals[0]
+    numbers = {**best.parameters, **best.layout}
+    return f"{best.scheme}: {', '.join(f'{name} {value:g}' for name, value in numbers.items())}"
+
+
+def _show(made: "Plan", screen: TextIO, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(made.as_dict(), allow_nan=False), file=screen)
+        return
+    print(made, file=screen)
+    if made.proposals:
+        print(f"\nUse the first:  neardup dedup FILE --out KEPT {made.proposals[0].options}", file=screen)
+        print("The others' options: --json", file=screen)
+    elif not made.is_classic:
+        print(f"\n{_drawing(made, screen)}", file=screen)
+
+
+def _drawing(made: "Plan", screen: TextIO) -> str:
+    braille = _can_print("⠿│└─", screen)
+    curves: list[Any] = [curve.probabilities for curve in made.curves]
+    width = min(_WIDEST, shutil.get_terminal_size().columns)
+    lines = chart.draw(made.curves[0].overlaps, curves, width=width, height=_ROWS, braille=braille)
+    return "\n".join([*lines, "", chart.legend([curve.name for curve in made.curves], braille=braille)])
+
+
+def _can_print(text: str, screen: TextIO) -> bool:
+    try:
+        text.encode(screen.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

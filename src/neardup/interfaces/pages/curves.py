@@ -1,0 +1,74 @@
+"""Curves of probabilities against overlap."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from neardup.interfaces.pages.drawing import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Drawable,
+    Frame,
+    colour,
+    dashes,
+    document,
+    linear,
+    path,
+    percent,
+    text,
+)
+from neardup.model.errors import require
+
+_LINE: Final = 18  # of a legend
+_LETTER: Final = 7.2  # width of one, about
+
+
+def curve_svg(curves: Sequence[Drawable], *, title: str, threshold: float | None = None) -> str:
+    """Draw probabilities against overlap, with a legend and a line at the threshold.
+
+    At least one curve; the axis spans the overlaps of the first. Any text is shown, whatever its characters.
+    """
+    require(len(curves) >= 1, "curves", curves, "must be at least one")
+    low, high = curves[0].overlaps[0], curves[0].overlaps[-1]
+    require(low < high, "overlaps", (low, high), "must ascend")
+    names = [curve.name for curve in curves]
+    top = TOP + _LINE * _legend_rows(names)
+    frame = Frame(top=top, x=linear(low, high, LEFT, WIDTH - RIGHT), y=linear(0, 1, HEIGHT - BOTTOM, top))
+    parts = [
+        *frame.across([step / 10 * (high - low) + low for step in range(11)], percent),
+        *frame.up([step / 5 for step in range(6)], percent),
+        *frame.names(curves[0].measure, "probability"),
+    ]
+    parts += [path(curve, frame, number, len(curves)) for number, curve in enumerate(curves)]
+    if threshold is not None and low <= threshold <= high:
+        parts += frame.threshold(threshold)
+    return document(title, [*parts, _legend(names)])
+
+
+def _legend(names: Sequence[str]) -> str:
+    parts = []
+    for number, (x, row, name) in enumerate(_places(names)):
+        y = TOP + 6 + _LINE * row
+        looks = f'class="curve {colour(number)}"{dashes(number, len(names))}'
+        parts.append(f'<line {looks} x1="{x:.1f}" y1="{y - 4}" x2="{x + 24:.1f}" y2="{y - 4}"/>')
+        parts.append(text(x + 30, y, name, "start"))
+    return "\n".join(parts)
+
+
+def _places(names: Sequence[str]) -> Iterable[tuple[float, int, str]]:
+    """Lay the legend's entries out in rows; a name that is too long is cut."""
+    x, row = float(LEFT), 0
+    for name in names:
+        shown = name if len(name) <= 60 else f"{name[:59]}…"  # noqa: PLR2004 - as fits
+        width = 30 + _LETTER * len(shown) + 18
+        if x > LEFT and x + width > WIDTH - RIGHT + 18:
+            x, row = float(LEFT), row + 1
+        yield x, row, shown
+        x += width
+
+
+def _legend_rows(names: Sequence[str]) -> int:
+    return max((row for _, row, _ in _places(names)), default=0) + 1

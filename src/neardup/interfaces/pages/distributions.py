@@ -1,0 +1,108 @@
+"""How many there are of each resemblance and of each size."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import ceil, floor, log10
+
+from neardup.interfaces.pages.drawing import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Drawable,
+    Frame,
+    document,
+    linear,
+    path,
+    percent,
+    text,
+)
+from neardup.model.errors import require
+
+
+def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
+    counts: Sequence[int],
+    edges: Sequence[float],
+    *,
+    title: str,
+    threshold: float | None = None,
+    curve: Drawable | None = None,
+    across: str = "resemblance",
+    up: str = "pairs",
+) -> str:
+    """Draw how many there are from each edge to the next, with the threshold and a curve (on the right, 0 to 100 %).
+
+    One edge more than counts, ascending; counts of 0 have no bar, and no counts at all say so.
+    """
+    require(len(edges) == len(counts) + 1, "edges", len(edges), f"must be one more than the counts, {len(counts)}")
+    require(all(a < b for a, b in pairwise(edges)), "edges", edges, "must ascend")
+    require(all(count >= 0 for count in counts), "counts", counts, "must be 0 or more")
+    low, high = edges[0], edges[-1]
+    ticks = _round_ticks(max(counts, default=0))
+    right = WIDTH - RIGHT - (40 if curve else 0)
+    frame = Frame(top=TOP, right=right, x=linear(low, high, LEFT, right), y=linear(0, ticks[-1], HEIGHT - BOTTOM, TOP))
+    step = max(1, ceil(len(counts) / 10))
+    parts = [
+        *frame.across([*edges[:-1:step], high], percent),
+        *frame.up(ticks, lambda value: f"{value:,.0f}"),
+        *frame.names(across, up),
+    ]
+    for count, begin, end in zip(counts, edges, edges[1:], strict=False):
+        if count:
+            x, y = frame.x(begin), frame.y(count)
+            size = f'width="{max(frame.x(end) - x - 1, 1):.1f}" height="{HEIGHT - BOTTOM - y:.1f}"'
+            label = f"<title>{percent(begin)} to {percent(end)}: {count:,}</title>"
+            parts.append(f'<rect class="bar" x="{x + 0.5:.1f}" y="{y:.1f}" {size}>{label}</rect>')
+    if not any(counts):
+        parts.append(frame.nothing())
+    if curve is not None:
+        over = Frame(top=TOP, right=right, x=frame.x, y=linear(0, 1, HEIGHT - BOTTOM, TOP))
+        inside = [place for place, overlap in enumerate(curve.overlaps) if low <= overlap <= high]
+        parts.append(path(curve, over, 1, 1, inside))
+        parts += [text(right + 6, over.y(share) + 4, percent(share), "start c1t") for share in (0, 0.5, 1)]
+        parts.append(text(right, TOP - 12, f"probability: {curve.name}", "end c1t"))
+    if threshold is not None and low <= threshold <= high:
+        parts += frame.threshold(threshold)
+    return document(title, parts)
+
+
+def loglog_svg(
+    sizes: Sequence[int],
+    counts: Sequence[int],
+    *,
+    title: str,
+    across: str = "documents in a cluster",
+    up: str = "clusters",
+) -> str:
+    """Draw how many there are of each size, both axes by powers of ten; sizes and counts are 1 or more.
+
+    No sizes at all say so.
+    """
+    require(len(sizes) == len(counts), "counts", len(counts), f"must be as many as the sizes, {len(sizes)}")
+    require(all(value >= 1 for value in (*sizes, *counts)), "sizes", sizes, "must be 1 or more, as must be the counts")
+    wide, tall = (max(1, ceil(log10(max(values, default=1)))) for values in (sizes, counts))
+    frame = Frame(
+        top=TOP,
+        x=lambda value: linear(0, wide, LEFT + 8, WIDTH - RIGHT)(log10(value)),
+        y=lambda value: linear(0, tall, HEIGHT - BOTTOM - 8, TOP)(log10(value)),
+    )
+    parts = [
+        *frame.across([10**power for power in range(wide + 1)], lambda value: f"{value:,}"),
+        *frame.up([10**power for power in range(tall + 1)], lambda value: f"{value:,}"),
+        *frame.names(across, up),
+    ]
+    for size, count in sorted(zip(sizes, counts, strict=True)):
+        label = f"<title>{size:,}: {count:,}</title>"
+        parts.append(f'<circle class="dot" cx="{frame.x(size):.1f}" cy="{frame.y(count):.1f}" r="4">{label}</circle>')
+    if not sizes:
+        parts.append(frame.nothing())
+    return document(title, parts)
+
+
+def _round_ticks(most: int) -> list[int]:
+    """Give about five whole, round steps from 0 to at least *most*."""
+    power = 10 ** max(0, floor(log10(most / 5))) if most > 5 else 1  # noqa: PLR2004 - five steps
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step * 5 >= most)
+    return list(range(0, step * max(1, -(-most // step)) + 1, step))

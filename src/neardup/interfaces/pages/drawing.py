@@ -1,0 +1,168 @@
+"""Charts as SVG: self-contained, readable in light and dark, fit for a file or inside a page."""
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import Final, Protocol
+
+WIDTH: Final = 720
+HEIGHT: Final = 420
+LEFT: Final = 84
+RIGHT: Final = 24
+TOP: Final = 44
+BOTTOM: Final = 56
+
+# Colours that are told apart in light and dark and by most colour-blind eyes; dashes tell the rest.
+_LIGHT: Final = ("#0072b2", "#d55e00", "#008060", "#aa3377", "#7a6000", "#4b4bc8")
+_DARK: Final = ("#56b4e9", "#ff9e4a", "#3fd0a0", "#f08cc0", "#e6c84a", "#a9a9ff")
+_DASHES: Final = ("", "7 4", "2 3")
+
+Scale = Callable[[float], float]
+
+
+class Drawable(Protocol):
+    """What is drawn of a curve."""
+
+    @property
+    def name(self) -> str:
+        """What the legend calls it."""
+        ...
+
+    @property
+    def measure(self) -> str:
+        """What overlap means."""
+        ...
+
+    @property
+    def overlaps(self) -> Sequence[float]:
+        """From left to right, in ascending order."""
+        ...
+
+    @property
+    def probabilities(self) -> Sequence[float]:
+        """From 0 to 1, one an overlap."""
+        ...
+
+
+class Frame:
+    """The two axes: where a value lies, and what is written at them."""
+
+    def __init__(self, *, x: Scale, y: Scale, top: int, right: int = WIDTH - RIGHT) -> None:
+        self.x, self.y, self.top, self.right = x, y, top, right
+
+    def across(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
+        """Rule and label the horizontal axis."""
+        bottom = HEIGHT - BOTTOM
+        for tick in ticks:
+            x = self.x(tick)
+            yield f'<line class="grid" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{bottom}"/>'
+            yield text(x, bottom + 20, label(tick), "middle")
+
+    def up(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
+        """Rule and label the vertical axis."""
+        for tick in ticks:
+            y = self.y(tick)
+            yield f'<line class="grid" x1="{LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}"/>'
+            yield text(LEFT - 8, y + 4, label(tick), "end")
+
+    def names(self, across: str, up: str) -> Iterable[str]:
+        """Say what both axes mean."""
+        middle = (LEFT + self.right) / 2
+        yield text(middle, HEIGHT - 12, across, "middle name")
+        y = (self.top + HEIGHT - BOTTOM) / 2
+        turned = f'transform="rotate(-90 16 {y:.1f})"'
+        yield f'<text class="middle name" x="16" y="{y:.1f}" {turned}>{printed(up)}</text>'
+
+    def threshold(self, value: float) -> Iterable[str]:
+        """Mark the threshold by a line and its value, towards the middle."""
+        x = self.x(value)
+        yield f'<line class="threshold" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{HEIGHT - BOTTOM}"/>'
+        late = x > (LEFT + self.right) / 2
+        label = f"threshold {percent(value)}"
+        yield text(x + (-6 if late else 6), self.top + 14, label, "end halo" if late else "start halo")
+
+    def nothing(self) -> str:
+        """Say that there is nothing to draw."""
+        return text((LEFT + self.right) / 2, (self.top + HEIGHT - BOTTOM) / 2, "none", "middle strong")
+
+
+def printed(text: str) -> str:
+    """Escape a text for XML; what XML cannot hold becomes U+FFFD, and so do the characters that turn its direction.
+
+    >>> printed("a<b & c" + chr(0))
+    'a&lt;b &amp; c�'
+    """
+    return escape("".join(letter if _is_plain(letter) else "\ufffd" for letter in text), quote=True)
+
+
+def _is_plain(letter: str) -> bool:
+    code = ord(letter)
+    if code < 0x20 or 0x7F <= code <= 0x9F or 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - controls and surrogates
+        return letter in "\t\n"
+    turning = 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 or code in {0x200E, 0x200F, 0x061C}  # noqa: PLR2004
+    return not turning and code & 0xFFFE != 0xFFFE  # noqa: PLR2004 - the last two of every plane are no characters
+
+
+def document(title: str, parts: Iterable[str]) -> str:
+    """Put a chart together; its title is also what a screen reader says."""
+    name = printed(title)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="neardup-chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+        f' aria-label="{name}" font-family="system-ui, sans-serif" font-size="13">'
+    )
+    return "\n".join([head, f"<title>{name}</title>", _style(), text(LEFT, 22, title, "title"), *parts, "</svg>", ""])
+
+
+def _style() -> str:
+    """Give rules that hold inside these charts only, as a page has more than one."""
+    me = "svg.neardup-chart"
+    colours = ["", ""]
+    for dark, palette in enumerate((_LIGHT, _DARK)):
+        for number, colour in enumerate(palette):
+            colours[dark] += f"{me} .c{number}{{stroke:{colour}}}{me} .c{number}t{{fill:{colour}}}"
+    return (
+        f"<style>{me}{{color:#1c1c1c;background:#fff;max-width:{WIDTH}px;width:100%;height:auto}}"
+        f"{me} text{{fill:currentColor}}{me} .middle{{text-anchor:middle}}{me} .end{{text-anchor:end}}"
+        f"{me} .title{{font-size:15px;font-weight:600}}{me} .name{{opacity:.75}}{me} .strong{{font-weight:600}}"
+        f"{me} .halo{{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:5px;stroke-linejoin:round}}"
+        f"{me} .grid{{stroke:currentColor;stroke-opacity:.14}}"
+        f"{me} .threshold{{stroke:currentColor;stroke-width:1.5;stroke-dasharray:4 4}}"
+        f"{me} .curve{{fill:none;stroke-width:2.2;stroke-linejoin:round}}"
+        f"{me} .bar{{fill:#0072b2;fill-opacity:.72}}{me} .dot{{fill:#0072b2;fill-opacity:.8}}{colours[0]}"
+        f"@media (prefers-color-scheme:dark){{{me}{{color:#e8e8e8;background:#161616}}{me} .halo{{stroke:#161616}}"
+        f"{me} .bar,{me} .dot{{fill:#56b4e9}}{colours[1]}}}</style>"
+    )
+
+
+def path(curve: Drawable, frame: Frame, number: int, total: int, places: Sequence[int] | None = None) -> str:
+    """Draw curve *number* of *total*, at these places of its overlaps or all; nothing if there are none."""
+    chosen = range(len(curve.overlaps)) if places is None else places
+    points = (f"{frame.x(curve.overlaps[at]):.1f} {frame.y(curve.probabilities[at]):.1f}" for at in chosen)
+    line = "L".join(points)
+    looks = f'class="curve {colour(number)}"{dashes(number, total)}'
+    return f'<path {looks} d="M{line}"><title>{printed(curve.name)}</title></path>' if line else ""
+
+
+def colour(number: int) -> str:
+    """Name the class of a curve's colour."""
+    return f"c{number % len(_LIGHT)}"
+
+
+def dashes(number: int, total: int) -> str:
+    """Tell few curves apart by their dashes too, as one may lie on another; of many, those of one colour."""
+    dashes = _DASHES[(number if total <= len(_DASHES) else number // len(_LIGHT)) % len(_DASHES)]
+    return f' stroke-dasharray="{dashes}"' if dashes else ""
+
+
+def text(x: float, y: float, text: str, style: str) -> str:
+    """Write a text, escaped, in the classes of *style*."""
+    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{printed(text)}</text>'
+
+
+def linear(low: float, high: float, begin: float, end: float) -> Scale:
+    """Map *low* to *begin* and *high* to *end*, and the rest in proportion."""
+    return lambda value: begin + (end - begin) * (value - low) / (high - low)
+
+
+def percent(share: float) -> str:
+    """Write a share in percent, with two places at most."""
+    return f"{round(100 * share, 2):g} %"
