@@ -64,8 +64,8 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
     special = is_special(path)
     found = kind(path)
     if not special and not (or_page and is_page(path)) and (found is None or found.format not in _TABLES):
-        endings = [_endings("parquet"), *([" or ".join(_PAGES)] if or_page else []), _endings("jsonl")]
-        raise ParameterError("output", path, f"must end in {' or '.join(endings)}")
+        page = f", or in {_PAGES[0]} for a page" if or_page else ""
+        raise ParameterError("output", path, f"must end in {_endings('parquet')} or {_endings('jsonl')}{page}")
     for source in expand(inputs) if inputs else ():
         _check_apart(path, source)
     if not special:

@@ -42,8 +42,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
     pairs = _Pairs(done)
     sections = [
         _totals(done),
-        _resemblance(seen, done, scheme),
-        _clusters(seen),
+        f'<div class="charts">\n{_resemblance(seen, done, scheme)}{_clusters(seen)}</div>\n',
         _largest(seen.largest, pairs),
         _sample(seen, pairs),
         _set_aside(done),
@@ -65,7 +64,8 @@ def _count(number: int, one: str, several: str | None = None) -> str:
 
 
 def _section(title: str, *parts: str) -> str:
-    return f"<section>\n<h2>{title}</h2>\n{''.join(parts)}</section>\n"
+    name = title.lower().replace(" ", "-")
+    return f'<section id="{name}">\n<h2>{title}</h2>\n{"".join(parts)}</section>\n'
 
 
 def _lead(done: "FilesResult") -> str:
@@ -154,7 +154,7 @@ def _largest(clusters: Sequence[Cluster], pairs: "_Pairs") -> str:
             f'</span> documents, of which <b class="id">{pairs.name(cluster.kept)}</b> is kept</summary>\n'
             f"{inner}</details>\n"
         )
-    return _section("The largest clusters", *parts)
+    return _section("Largest clusters", *parts)
 
 
 def _sample(seen: Overview, pairs: "_Pairs") -> str:
@@ -275,6 +275,9 @@ td.number { width: 1%; }
 figure { margin: 0; }
 figure svg.neardup-chart { display: block; background: none; overflow: visible; }
 svg.neardup-chart .title { display: none; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 0 2rem; }
+.charts section { min-width: 0; }
+svg.neardup-chart { font-size: 15px; }
 @media (max-width: 44rem) { svg.neardup-chart { font-size: 18px; } }
 figcaption { max-width: 44rem; font-size: .9rem; }
 details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; background: var(--panel); }
