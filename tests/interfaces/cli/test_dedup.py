@@ -705,7 +705,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["in.jsonl", "--force", "--dry-run", "--report", "link.html"], "link.html: it is one of the inputs"),
         (
             ["in.jsonl", "--out", "new.jsonl", "--report", "new.html", "--dropped", "new.html/x.jsonl"],
-            "its folder does",
+            "dropped must not go where report goes",
         ),
         (["pages", "--out", "new.html", "--report", "new.html"], "report must not go where out goes"),
         (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
