@@ -155,7 +155,7 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     >>> classic.curves[4].name, round(100 * classic.curves[4].probabilities[0], 2)  # 80 %; in print once 3.0
     ('14', 2.58)
     >>> [round(chance, 3) for chance in plan("minhash", permutations=112, threshold=0.8, bands=14).table[4]]
-    [0.8, 0.552, 0.924, 0.529]
+    [0.8, 0.519, 0.924, 0.511]
     >>> print(plan(threshold=0.8, recall=0.99, documents=30_000_000).proposals[0].options)
     --scheme minhash --permutations 160 --threshold 0.8 --recall 0.99
     """

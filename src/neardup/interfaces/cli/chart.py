@@ -19,9 +19,9 @@ def draw(
     first is seen. Narrower than 24 characters is as 24.
 
     >>> print("\n".join(draw([0, 0.5, 1], [[0, 0, 1]], width=24, height=3, braille=False)))
-    100 % |                *
-     50 % |             ***
-      0 % |*************
+    100 % |              ***
+     50 % |           ***
+      0 % |***********
           +-----------------
            0 %         100 %
     """

@@ -34,8 +34,9 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
 ) -> str:
     """Draw how many there are from each edge to the next, with the threshold and a curve (on the right, 0 to 100 %).
 
-    One edge more than counts, ascending; counts of 0 have no bar, and no counts at all say so.
+    One edge more than counts, which are at least one; ascending. A count of 0 has no bar; nothing but 0 says so.
     """
+    require(len(counts) >= 1, "counts", counts, "must be at least one")
     require(len(edges) == len(counts) + 1, "edges", len(edges), f"must be one more than the counts, {len(counts)}")
     require(all(a < b for a, b in pairwise(edges)), "edges", edges, "must ascend")
     require(all(count >= 0 for count in counts), "counts", counts, "must be 0 or more")

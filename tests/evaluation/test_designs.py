@@ -1,0 +1,42 @@
+from math import comb
+
+import pytest
+
+from neardup.evaluation.designs import MinHashDesign, SimHashDesign, TrialsDesign, fewest_bands, spread
+from neardup.model.errors import ParameterError
+from neardup.model.layout import Banding
+
+
+@pytest.mark.parametrize("permutations", [8, 64, 128, 200])
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 0.95, 1.0])
+@pytest.mark.parametrize("recall", [0.5, 0.99, 0.999])
+def test_the_fewest_bands_are_those_of_the_layout(permutations, threshold, recall):
+    choices = (
+        lambda: Banding.choose(permutations=permutations, threshold=threshold, recall=recall).bands,
+        lambda: fewest_bands(permutations, threshold, recall),
+    )
+    chosen, fewest = map(outcome, choices)
+    assert fewest == chosen
+
+
+def outcome(choice):
+    try:
+        return choice()
+    except ParameterError as error:
+        return error.name, error.value, error.rule
+
+
+def test_keys_are_choices():
+    assert TrialsDesign(trials=7, needed=3).keys == comb(7, 3)
+    assert SimHashDesign(blocks=5).keys == comb(5, 3)
+    assert MinHashDesign(bands=20).keys == 20
+
+
+@pytest.mark.parametrize(("distance", "blocks"), [(0, 3), (3, 6), (7, 10), (8, 9), (63, 64)])
+def test_blocks_by_default(distance, blocks):
+    assert SimHashDesign(distance=distance).layout == {"blocks": blocks}
+
+
+def test_overlaps_are_the_decimal_fractions_themselves():
+    assert spread(0, 100).tolist() == [step / 100 for step in range(101)]
+    assert spread(80, 100).tolist() == [(800 + 2 * step) / 1000 for step in range(101)]

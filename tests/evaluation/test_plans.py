@@ -1,0 +1,166 @@
+import json
+import pickle
+from fractions import Fraction
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup import Checksum, MinHash, ParameterError, Plan
+from neardup.evaluation.plans import plan
+
+SCHEMES = ["trials", "minhash", "simhash", "sentences"]
+
+
+def test_the_classic_table_in_exact_arithmetic():
+    made = plan()
+    assert made.header == ("resemblance", *map(str, range(10, 21)))
+    assert [row[0] for row in made.table] == [percent / 100 for percent in range(100, 79, -1)]
+    for percent, row in zip(range(100, 79, -1), made.table, strict=True):
+        for hashes, chance in zip(range(10, 21), row[1:], strict=True):
+            q = Fraction(percent, 100) ** hashes
+            assert chance == pytest.approx(float(1 - ((1 - q) ** 6 + 6 * q * (1 - q) ** 5)), rel=1e-10)
+
+
+def test_the_formula_holds_where_the_published_table_errs():
+    published = {(100, 14): 100.0, (95, 14): 87.9, (90, 14): 41.5, (90, 10): 67.8, (90, 20): 15.9, (80, 10): 12.9}
+    rows = {round(100 * row[0]): dict(zip(range(10, 21), row[1:], strict=True)) for row in plan().table}
+    for (percent, hashes), printed in published.items():
+        assert round(100 * rows[percent][hashes], 1) == printed
+    assert round(100 * rows[80][14], 2) == 2.58  # 3.0 in print
+
+
+def test_the_classic_table_reads_well():
+    lines = str(plan()).splitlines()
+    assert lines[2].split() == ["resemblance", *map(str, range(10, 21))]
+    assert lines[3].split() == ["100", "%", *["100.0"] * 11]
+    assert lines[-3].split()[:7] == ["80", "%", "12.9", "8.8", "5.9", "3.9", "2.6"]
+    assert len({len(line) for line in lines[2:-2]}) == 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_curves_grow_up_to_certainty(scheme):
+    made = plan(scheme)
+    assert made.scheme == scheme
+    assert made.curves[0].name == "match"
+    for curve in made.curves:
+        assert curve.measure == made.measure
+        assert curve.overlaps == made.curves[0].overlaps
+        assert len(curve.probabilities) == len(curve.overlaps) == 101
+        assert list(curve.overlaps) == sorted(curve.overlaps)
+        assert curve.overlaps[-1] == curve.probabilities[-1] == 1
+        assert (np.diff(curve.probabilities) >= -1e-12).all()
+    assert [row[0] for row in made.table] == list(made.curves[0].overlaps)[::-5]
+
+
+@pytest.mark.parametrize("scheme", [None, *SCHEMES])
+def test_plans_are_values(scheme):
+    made = plan(scheme)
+    assert pickle.loads(pickle.dumps(made)) == made == plan(scheme)  # noqa: S301 - our own
+    assert json.loads(json.dumps(made.as_dict(), allow_nan=False))["scheme"] == made.scheme
+
+
+def test_stored_bytes():
+    stored = {scheme: (plan(scheme).signature_bytes, plan(scheme).keys) for scheme in SCHEMES}
+    assert stored == {"trials": (48, 15), "minhash": (512, 37), "simhash": (8, 20), "sentences": (256, 64)}
+
+
+def test_a_scheme_already_made_has_the_plan_of_its_numbers():
+    scheme = MinHash(permutations=64, threshold=0.8, recall=0.9, key=b"0123456789abcdef")
+    made = plan(scheme)
+    assert made.parameters == {"permutations": 64, "threshold": 0.8}
+    assert made.layout == {"bands": scheme.layout.bands}
+    assert made.curves == plan("minhash", permutations=64, threshold=0.8, bands=scheme.layout.bands).curves
+    assert b"0123456789abcdef".hex() not in str(made.as_dict())
+    for overlap, *chances in made.table:
+        assert chances[0] == pytest.approx(scheme.probability(overlap))
+        assert chances[1] == pytest.approx(scheme.layout.meeting_probability(overlap))
+
+
+def test_default_numbers_are_those_of_the_scheme():
+    assert plan("minhash") == plan(MinHash())
+
+
+def test_a_scheme_of_unknown_numbers_is_drawn_by_its_own_law():
+    made = plan(Checksum())
+    assert (made.scheme, made.signature_bytes, made.keys) == ("checksum", None, None)
+    assert [row for row in made.table if row[1]] == [(1.0, 1.0)]
+    assert str(made).startswith("checksum\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"scheme": "shingles"}, "scheme"),
+        ({"scheme": 5}, "scheme"),
+        ({"scheme": object()}, "scheme"),
+        ({"hashes": 14}, "hashes"),
+        ({"threshold": 0.8}, "threshold"),
+        ({"documents": 10}, "documents"),
+        ({"scheme": "trials", "false_rate": 0.1}, "false_rate"),
+        ({"scheme": "trials", "threshold": 0.8}, "threshold"),
+        ({"scheme": "trials", "permutations": 8}, "permutations"),
+        ({"scheme": "trials", "hashes": 0}, "hashes"),
+        ({"scheme": "trials", "hashes": 2.5}, "hashes"),
+        ({"scheme": "trials", "hashes": True}, "hashes"),
+        ({"scheme": "trials", "hashes": 10**30}, "hashes"),
+        ({"scheme": "trials", "hashes": nan}, "hashes"),
+        ({"scheme": "trials", "hashes": 1 << 15}, "hashes"),
+        ({"scheme": "trials", "trials": 1, "needed": 2}, "needed"),
+        ({"scheme": "trials", "hashes": 1, "trials": 1 << 16, "needed": 1 << 15}, "needed"),
+        ({"scheme": "minhash", "permutations": 12}, "permutations"),
+        ({"scheme": "minhash", "permutations": 1 << 40}, "permutations"),
+        ({"scheme": "minhash", "threshold": nan}, "threshold"),
+        ({"scheme": "minhash", "threshold": 0}, "threshold"),
+        ({"scheme": "minhash", "threshold": 0.01, "permutations": 8}, "permutations"),
+        ({"scheme": "minhash", "bands": 129}, "bands"),
+        ({"scheme": "simhash", "bits": 65}, "bits"),
+        ({"scheme": "simhash", "distance": 64}, "distance"),
+        ({"scheme": "simhash", "distance": -1}, "distance"),
+        ({"scheme": "simhash", "blocks": 3}, "blocks"),
+        ({"scheme": "simhash", "distance": 20, "blocks": 60}, "blocks"),
+        ({"scheme": "sentences", "size": 1 << 20}, "size"),
+        ({"scheme": MinHash(), "permutations": 8}, "permutations"),
+        ({"scheme": MinHash(), "threshold": 0.8, "recall": 0.9}, "scheme"),
+        ({"scheme": "sentences", "threshold": 0.8, "recall": 0.9}, "scheme"),
+        ({"recall": 0.9}, "threshold"),
+        ({"recall": 0.9, "threshold": 0.8, "hashes": 3}, "hashes"),
+        *(({"recall": wrong, "threshold": 0.8}, "recall") for wrong in (0, 1, -1, nan, inf, "x")),
+        *(({"recall": 0.9, "threshold": wrong}, "threshold") for wrong in (0, 1.1, nan, -inf)),
+        *(({"recall": 0.9, "threshold": 0.8, "false_rate": wrong}, "false_rate") for wrong in (0, 1, nan)),
+        *(({"recall": 0.9, "threshold": 0.8, "documents": wrong}, "documents") for wrong in (0, 1.5, 10**16)),
+        *(({"recall": 0.9, "threshold": 0.8, "apart": wrong}, "apart") for wrong in (0, 0.8, nan)),
+        *(({"recall": 0.9, "threshold": 0.8, "background": wrong}, "background") for wrong in (-0.1, 0.8, nan)),
+    ],
+)
+def test_what_has_no_plan(arguments, name):
+    with pytest.raises(ParameterError) as caught:
+        plan(**arguments)
+    assert caught.value.name == name
+    assert caught.value.rule in str(caught.value)
+
+
+def test_a_wish_shows_the_curves_of_the_cheapest():
+    made = plan(threshold=0.8, recall=0.99)
+    best = made.proposals[0]
+    assert (made.scheme, made.layout, made.threshold) == (best.scheme, best.layout, 0.8)
+    assert made.curves == plan(best.scheme, **made.parameters, **made.layout).curves
+    assert len(made.table) == len(made.proposals)
+    assert made.header[0] == "scheme"
+    assert [row[0] for row in made.table] == [one.scheme for one in made.proposals]
+    shown = str(made)
+    assert "Not listed: simhash, whose recall is 0.2126 at best" in shown
+    assert len([line for line in shown.splitlines() if line.startswith(("minhash ", "trials "))]) == len(made.proposals)
+    assert json.loads(json.dumps(made.as_dict(), allow_nan=False))["proposals"][0]["options"] == best.options
+
+
+def test_numpy_numbers_are_numbers():
+    made = plan(threshold=np.float32(0.5), recall=np.float64(0.9), documents=np.int64(1000))
+    assert json.dumps(made.as_dict())
+    assert plan("trials", hashes=np.int32(3)) == plan("trials", hashes=3)
+
+
+def test_it_is_public():
+    assert neardup.plan is plan
+    assert isinstance(plan(), Plan)

@@ -1,0 +1,163 @@
+import io
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from neardup.evaluation.plans import plan
+from neardup.interfaces.cli import main
+
+
+def test_without_options_it_is_the_classic_table(capsys):
+    assert main(["plan"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == f"{plan()}\n"
+    assert shown.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers"),
+    [
+        ([], {}),
+        (["--hashes", "10", "--trials", "8", "--needed", "3"], {"hashes": 10, "trials": 8, "needed": 3}),
+    ],
+)
+def test_a_scheme_is_a_table_and_a_curve(capsys, monkeypatch, options, numbers):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["plan", "--scheme", "trials", *options]) == 0
+    shown = capsys.readouterr().out
+    table = str(plan("trials", **numbers))
+    assert shown.startswith(table)
+    drawing = shown.removeprefix(table).splitlines()
+    assert max(map(len, drawing)) <= 60
+    assert "100 % │" in shown
+    assert drawing[-1].endswith("match")
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("scheme", ["minhash", "simhash", "sentences"])
+def test_each_scheme_is_drawn(capsys, scheme):
+    assert main(["plan", "--scheme", scheme]) == 0
+    assert capsys.readouterr().out.startswith(str(plan(scheme)))
+
+
+def test_without_braille_it_is_drawn_in_ascii(monkeypatch):
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert main(["plan", "--scheme", "minhash"]) == 0
+    screen.seek(0)
+    assert "* match   + candidate   o both" in screen.read()
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--scheme", "minhash", "--bands", "20"], ["--threshold", "0.8", "--recall", "0.9"]]
+)
+def test_json_is_everything(capsys, options):
+    assert main(["plan", *options, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert {"scheme", "parameters", "layout", "curves", "proposals", "wish"} <= set(shown)
+    assert shown["curves"][0]["overlaps"]
+
+
+def test_proposals_come_with_what_uses_them(capsys):
+    wish = ["--threshold", "0.8", "--recall", "0.99", "--false-rate", "0.2", "--documents", "30000000"]
+    assert main(["plan", *wish, "--apart", "0.3", "--background", "0.01"]) == 0
+    shown = capsys.readouterr().out
+    made = plan(threshold=0.8, recall=0.99, false_rate=0.2, documents=30_000_000, apart=0.3, background=0.01)
+    assert shown.startswith(f"{made}\n")
+    assert f"neardup dedup FILE --out KEPT {made.proposals[0].options}\n" in shown
+
+
+def test_a_proposal_of_minhash_can_be_used(capsys, tmp_path):
+    options = plan("minhash", threshold=0.8, recall=0.99).proposals[0].options.split()
+    file = tmp_path / "a.txt.jsonl"
+    file.write_text('{"text": "one two three four"}\n{"text": "One two three four!"}\n')
+    assert main(["dedup", str(file), "--dry-run", "--json", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["kept"] == 1
+
+
+def test_a_drawing_is_written_once(capsys, tmp_path):
+    path = tmp_path / "curve.svg"
+    assert main(["plan", "--scheme", "minhash", "--svg", str(path)]) == 0
+    first = path.read_bytes()
+    assert ET.fromstring(first).tag.endswith("svg")  # noqa: S314 - our own
+    assert main(["plan", "--svg", str(path)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert path.read_bytes() == first
+    assert main(["plan", "--svg", str(path), "--force"]) == 0
+    assert path.read_bytes() != first
+    assert [one.name for one in tmp_path.iterdir()] == ["curve.svg"]
+
+
+def test_a_drawing_of_proposals_is_of_the_cheapest(tmp_path):
+    path = tmp_path / "curve.svg"
+    assert main(["plan", "--threshold", "0.8", "--recall", "0.9", "--scheme", "minhash", "--svg", str(path)]) == 0
+    title = ET.fromstring(path.read_bytes()).find("{http://www.w3.org/2000/svg}title").text  # noqa: S314 - our own
+    assert title.startswith("minhash: permutations ")
+    assert "threshold 80 %" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["curve.png", "missing/curve.svg", "."])
+def test_a_drawing_needs_a_place(capsys, tmp_path, name):
+    assert main(["plan", "--svg", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_drawing_on_standard_output_leaves_the_table_to_standard_error():
+    done = subprocess.run([sys.executable, "-m", "neardup", "plan", "--svg", "-"], check=True, capture_output=True)
+    assert ET.fromstring(done.stdout).tag.endswith("svg")  # noqa: S314 - our own
+    assert done.stderr.decode().splitlines()[-1] == "14 hashes are the default."
+
+
+def test_a_closed_standard_output(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["plan", "--svg", "-"]) == 2
+    assert main(["plan", "--scheme", "trials"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--hashes", "14"], "--hashes 14: it goes with a scheme"),
+        (["--threshold", "0.8"], "--threshold 0.8: it goes with a recall"),
+        (["--recall", "0.8"], "--threshold is needed"),
+        (["--scheme", "trials", "--permutations", "8"], "--permutations 8: it does not go with trials"),
+        (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
+        (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
+        (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
+        (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
+        (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3"),
+        (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99: it must be less"),
+        (["--documents", "5"], "--documents 5"),
+        (["--force"], "--force goes with --svg"),
+    ],
+)
+def test_wrong_options_are_told(capsys, options, complaint):
+    assert main(["plan", *options]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert complaint in shown.err
+    assert len(shown.err) < 500
+
+
+@pytest.mark.parametrize("options", [["--scheme", "checksum"], ["--hashes", "many"], ["--documents", "1e6"], ["more"]])
+def test_what_is_no_option(capsys, options):
+    with pytest.raises(SystemExit) as stopped:
+        main(["plan", *options])
+    assert stopped.value.code == 2
+    assert "neardup: error: " in capsys.readouterr().err.replace("neardup plan", "neardup")
+
+
+@pytest.mark.parametrize("options", [[], ["--scheme", "minhash"], ["--threshold", "0.8", "--recall", "0.9"]])
+def test_it_loads_nothing_heavy(options):
+    command = [sys.executable, "-X", "importtime", "-m", "neardup", "plan", *options]
+    environment = os.environ | {"PYTHONUTF8": "1"}
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", env=environment)
+    timed = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in timed}
+    assert "numpy" in loaded
+    assert loaded.isdisjoint({"numba", "llvmlite", "pyarrow", "rich", "msgspec"})

@@ -1,0 +1,50 @@
+import xml.etree.ElementTree as ET
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neardup.interfaces.pages.drawing import document, percent, printed
+
+HOSTILE = '</title><script>alert("1")</script>&amp;\x00\x1b\ud800\u202e\ufffe]]>'
+
+
+@given(st.text(st.characters(exclude_categories=())))
+@example(HOSTILE)
+def test_any_text_can_be_shown(text):
+    shown = ET.fromstring(f'<a b="{printed(text)}">{printed(text)}</a>')  # noqa: S314 - our own
+    kept = [(old, new) for old, new in zip(text, shown.text or "", strict=True) if new != "\ufffd"]
+    assert all(old == new for old, new in kept)
+    assert not set(shown.text or "") & set("\x00\x1b\u202e\u2066\u200f")
+
+
+def test_what_is_kept_and_what_is_not():
+    assert printed("a<b>'c\"&d\té東") == "a&lt;b&gt;&#x27;c&quot;&amp;d\té東"
+    assert printed("\x00\ud800\u202e\ufffe\x9b") == "\ufffd" * 5
+
+
+def test_a_chart_is_whole_and_named():
+    root = ET.fromstring(document(HOSTILE, ["<g/>"]))  # noqa: S314 - our own
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("role") == "img"
+    assert root[0].tag.endswith("title")
+    assert root[0].text == root.get("aria-label")
+    assert root[-1].tag.endswith("g")
+
+
+def test_styles_are_of_charts_only_and_of_nothing_outside():
+    style = next(iter(ET.fromstring(document("", [])).iter("{http://www.w3.org/2000/svg}style"))).text  # noqa: S314 - our own
+    rules = style.replace("@media (prefers-color-scheme:dark){", "").split("}")
+    heads = [rule.partition("{")[0] for rule in rules if "{" in rule]
+    assert all(part.startswith("svg.neardup-chart") for head in heads for part in head.split(","))
+    assert not {"url(", "@import", "http"} & {word for word in ("url(", "@import", "http") if word in style}
+
+
+def test_percentages():
+    assert [percent(share) for share in (0, 0.5, 0.8, 0.802, 1 / 3, 1)] == [
+        "0 %",
+        "50 %",
+        "80 %",
+        "80.2 %",
+        "33.33 %",
+        "100 %",
+    ]

@@ -1,0 +1,126 @@
+from fractions import Fraction
+from itertools import pairwise, product
+from math import comb, pi
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.model.layout import Banding
+from neardup.schemes.laws import (
+    bands_and_sample_law,
+    bands_law,
+    bit_agreement,
+    blocks_law,
+    hamming_law,
+    sample_law,
+    trials_law,
+)
+
+SHARES = st.fractions(0, 1, max_denominator=100)
+GRID = np.linspace(0, 1, 41)
+
+
+def tail(number, needed, chance):
+    return sum(comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(max(needed, 0), number + 1))
+
+
+@given(SHARES, st.integers(1, 12), st.integers(1, 8), st.data())
+def test_trials(share, hashes, trials, data):
+    needed = data.draw(st.integers(1, trials))
+    exact = tail(trials, needed, share**hashes)
+    assert trials_law(float(share), hashes, trials, needed) == pytest.approx(float(exact), rel=1e-9, abs=1e-15)
+
+
+@given(SHARES, st.integers(1, 30), st.fractions(Fraction(1, 100), 1, max_denominator=100))
+def test_samples(share, size, threshold):
+    least = next(count for count in range(size + 1) if count / size >= float(threshold))
+    exact = tail(size, least, share)
+    assert sample_law(float(share), size, float(threshold)) == pytest.approx(float(exact), rel=1e-9, abs=1e-15)
+
+
+@given(SHARES, st.integers(1, 60), st.data())
+def test_bands(share, permutations, data):
+    bands = data.draw(st.integers(1, permutations))
+    edges = Banding(permutations=permutations, bands=bands).edges.tolist()
+    missed = Fraction(1)
+    for begin, end in pairwise(edges):
+        missed *= 1 - share ** (end - begin)
+    assert bands_law(float(share), permutations, bands) == pytest.approx(float(1 - missed), rel=1e-9, abs=1e-300)
+
+
+@given(SHARES, st.integers(1, 9), st.integers(1, 10), st.data())
+def test_bands_and_samples_by_looking_at_every_outcome(share, permutations, tenths, data):
+    bands = data.draw(st.integers(1, permutations))
+    edges = Banding(permutations=permutations, bands=bands).edges.tolist()
+    exact = Fraction(0)
+    for outcome in product((0, 1), repeat=permutations):
+        agreeing = sum(outcome)
+        if agreeing / permutations >= tenths / 10 and any(all(outcome[begin:end]) for begin, end in pairwise(edges)):
+            exact += share**agreeing * (1 - share) ** (permutations - agreeing)
+    found = bands_and_sample_law(float(share), permutations, bands, tenths / 10)
+    assert found == pytest.approx(float(exact), abs=2e-12)
+
+
+@pytest.mark.parametrize(("cosine", "chance"), [(1, 1), (0.5, 2 / 3), (0, 1 / 2), (-0.5, 1 / 3), (-1, 0)])
+def test_bits_agree_as_the_angle_says(cosine, chance):
+    assert bit_agreement(cosine) == pytest.approx(chance)
+
+
+@given(SHARES, st.integers(1, 20), st.data())
+def test_hamming(share, bits, data):
+    distance = data.draw(st.integers(0, bits - 1))
+    cosine = float(np.cos(float(1 - share) * pi))
+    exact = tail(bits, bits - distance, share)
+    assert hamming_law(cosine, bits, distance) == pytest.approx(float(exact), abs=1e-6)
+
+
+@given(SHARES, st.integers(1, 10), st.data())
+def test_blocks_by_looking_at_every_outcome(share, bits, data):
+    distance = data.draw(st.integers(0, bits - 1))
+    blocks = data.draw(st.integers(distance + 1, bits))
+    edges = [block * bits // blocks for block in range(blocks + 1)]
+    exact = Fraction(0)
+    for outcome in product((0, 1), repeat=bits):
+        whole = sum(all(outcome[begin:end]) for begin, end in pairwise(edges))
+        if whole >= blocks - distance:
+            exact += share ** sum(outcome) * (1 - share) ** (bits - sum(outcome))
+    cosine = float(np.cos(float(1 - share) * pi))
+    assert blocks_law(cosine, bits, distance, blocks) == pytest.approx(float(exact), abs=1e-6)
+
+
+LAWS = {
+    "trials": lambda share: trials_law(share, 14, 6, 2),
+    "sample": lambda share: sample_law(share, 128, 0.6),
+    "bands": lambda share: bands_law(share, 128, 22),
+    "both": lambda share: bands_and_sample_law(share, 128, 22, 0.6),
+    "hamming": lambda share: hamming_law(share, 64, 3),
+    "blocks": lambda share: blocks_law(share, 64, 3, 6),
+}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_laws_are_of_numbers_and_of_arrays_and_grow_up_to_certainty(law):
+    chances = law(GRID)
+    assert chances.tolist() == [law(share) for share in GRID.tolist()]
+    assert law(GRID.reshape(1, -1)).shape == (1, 41)
+    assert law(np.empty(0)).shape == (0,)
+    assert law(1.0) == 1
+    assert np.ndim(law(0.5)) == 0
+    assert (np.diff(chances) >= -1e-12).all()
+    assert (chances >= 0).all()
+    assert (chances <= 1).all()
+
+
+def test_what_is_both_is_each():
+    both = LAWS["both"](GRID)
+    assert (both <= LAWS["sample"](GRID) + 1e-12).all()
+    assert (both <= LAWS["bands"](GRID) + 1e-12).all()
+    assert (LAWS["hamming"](GRID) <= LAWS["blocks"](GRID) + 1e-12).all()
+
+
+def test_many_terms_are_taken_in_parts():
+    chances = sample_law(GRID, 1 << 16, 0.5)
+    assert chances[[10, 30]].tolist() == [pytest.approx(0, abs=1e-12), pytest.approx(1)]
+    assert chances[20] == pytest.approx(0.5, abs=0.01)
