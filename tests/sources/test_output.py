@@ -13,7 +13,7 @@ import pytest
 
 from neardup.model.errors import OutputError, ParameterError
 from neardup.sources import output
-from neardup.sources.output import atomic, check_output, check_table, is_special, write_table
+from neardup.sources.output import atomic, check_output, check_table, is_page, is_special, write_page, write_table
 from neardup.sources.read import read
 
 NAMELESS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "named"])
@@ -301,3 +301,19 @@ def test_a_table_is_refused_like_any_output(tmp_path, source):
     write_table("/dev/null", TABLE)
     write_table(source, TABLE, force=True)
     assert source.read_bytes().startswith(b'{"id"')
+
+
+def test_pages(tmp_path):
+    place = tmp_path / "page.HTML"
+    write_page(place, b"<p>one")
+    with pytest.raises(OutputError, match="exists already"):
+        write_page(place, b"<p>two")
+    write_page(place, b"<p>two", force=True)
+    assert place.read_bytes() == b"<p>two"
+    with pytest.raises(ParameterError, match="must end in"):
+        write_page(tmp_path / "page.txt", b"")
+    with pytest.raises(OutputError, match="one of the inputs"):
+        check_table(place, [place], force=True, or_page=True)
+    with pytest.raises(ParameterError, match="parquet"):
+        check_table(place, force=True)
+    assert [is_page(name) for name in ("a.html", "b.HTM", "html", "c.html.gz", "d.jsonl")] == [True, True] + [False] * 3

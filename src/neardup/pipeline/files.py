@@ -1,7 +1,7 @@
 """The corpus moment on files: read, decide, write what is kept, with the evidence beside it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +16,7 @@ from neardup.pipeline.corpus import Progress, dedup
 from neardup.pipeline.result import Result
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, SetAside
-from neardup.sources.output import check_output, check_table, write_table
+from neardup.sources.output import check_output, check_table, is_page, write_page, write_table
 from neardup.sources.read import MAX_BYTES, read
 
 AnyPath = str | os.PathLike[str]
@@ -34,6 +34,9 @@ class FilesResult:
     documents: Collection
 
 
+Page = Callable[[FilesResult], bytes]
+
+
 def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     inputs: Sequence[AnyPath],
     out: AnyPath | None = None,
@@ -46,6 +49,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     verify: Verify = "exact",
     gather: Gather = "kept",
     report: AnyPath | None = None,
+    page: Page | None = None,
     dropped: AnyPath | None = None,
     strict: bool = False,
     force: bool = False,
@@ -56,9 +60,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     """Deduplicate files: the kept records go to *out*, in the inputs' format, columns and order.
 
     *report* (``.parquet`` or ``.jsonl``) gets the decisions, *dropped* the removed records. ``None``
-    writes nothing. Outputs are checked before anything is read, must be different files, appear only
-    when complete, and *out* last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
-    ``ParameterError``, ``DataError`` and ``OutputError``.
+    writes nothing. With *page*, which renders a run, *report* may end in ``.html`` or ``.htm``, and gets that page.
+    Outputs are checked before anything is read, must be different files, appear only when complete, and *out* last.
+    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError`` and
+    ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     require(text != id, "id", id, "must be another field than the text")
@@ -67,7 +72,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         if path is not None:
             check_output(path, inputs, force=force)
     if report is not None:
-        check_table(report, inputs, force=force)
+        check_table(report, inputs, force=force, or_page=page is not None)
     fields = scheme.columns if scheme is not None else ()
     columns = [*fields, *([policy.field] if policy.field else [])]
     documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=progress)
@@ -87,13 +92,21 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         threads=threads,
         progress=progress,
     )
+    done = FilesResult(result, documents.set_aside, documents)
     if report is not None:
-        write_table(report, result.decisions, force=force)
+        _write_report(report, done, page, force=force)
     if dropped is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
     if out is not None:
         documents.write(out, result.kept, force=force)
-    return FilesResult(result, documents.set_aside, documents)
+    return done
+
+
+def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force: bool) -> None:
+    if page is not None and is_page(path):
+        write_page(path, page(done), force=force)
+    else:
+        write_table(path, done.result.decisions, force=force)
 
 
 def _check_distinct(outputs: Mapping[str, AnyPath | None]) -> None:

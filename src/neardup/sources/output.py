@@ -58,26 +58,30 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
     _check_place(path, folder=wanted == FOLDER, force=force)
 
 
-def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -> None:
-    """Raise now what ``write_table`` to *path* would raise later; *inputs* are never overwritten."""
+def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
+    """Raise now what ``write_table``, or ``write_page``, would raise later; *inputs* are never overwritten."""
     path = os.fspath(path)
-    if is_special(path):
-        for source in expand(inputs) if inputs else ():
-            _check_apart(path, source)
-        return
+    special = is_special(path)
     found = kind(path)
-    if found is None or found.format not in _TABLES:
-        raise ParameterError("output", path, f"must end in {_endings('parquet')} or {_endings('jsonl')}")
+    if not special and not (or_page and is_page(path)) and (found is None or found.format not in _TABLES):
+        page = f", or in {_PAGES[0]} for a page" if or_page else ""
+        raise ParameterError("output", path, f"must end in {_endings('parquet')} or {_endings('jsonl')}{page}")
     for source in expand(inputs) if inputs else ():
         _check_apart(path, source)
-    _check_place(path, folder=False, force=force)
+    if not special:
+        _check_place(path, folder=False, force=force)
+
+
+def is_page(path: AnyPath) -> bool:
+    """Say whether a file's name promises an HTML page. Case does not matter."""
+    return Path(path).suffix.lower() in _PAGES
 
 
 def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
     """Raise now what writing an HTML page to *path* would raise later; the *inputs*, paths, are never overwritten."""
     path = os.fspath(path)
     special = is_special(path)
-    if not special and Path(path).suffix.lower() not in _PAGES:
+    if not special and not is_page(path):
         raise ParameterError("output", path, f"must end in {' or '.join(_PAGES)}")
     for source in inputs:
         _check_apart(path, source)
@@ -143,6 +147,13 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
         with compressed(file, how.compression) as packed:
             for batch in table.to_batches(max_chunksize=_BATCH):
                 packed.write(encoder.encode_lines(_rows(batch)))
+
+
+def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
+    """Write a page as it is; see ``atomic``. Raises what ``check_page`` does, and ``OutputError`` if it cannot be."""
+    check_page(path, force=force)
+    with atomic(path) as file:
+        file.write(page)
 
 
 def write_svg(path: AnyPath, drawing: str, *, force: bool = False) -> None:

@@ -211,6 +211,25 @@ def test_a_report_has_a_row_for_every_document_and_these_columns(run, tmp_path, 
     assert edited["contains_kept"] == neardup.containment(STORM, TEXTS["storm-edited"]) == 1
 
 
+@pytest.mark.parametrize("name", ["why.html", "WHY.HTM"])
+def test_a_report_may_be_a_page(run, tmp_path, source, name):
+    for force in ([], ["--force"]):
+        run(source, "--out", "kept.jsonl", "--report", name, "--dropped", "gone.jsonl", *force)
+        page = (tmp_path / name).read_text("utf-8")
+        assert page.startswith("<!DOCTYPE html>")
+        assert '<b class="id">storm-edited</b> dropped for <b class="id">storm</b>' in page
+        assert "<mark>on Tuesday</mark>" in page
+    assert names(tmp_path) == sorted([name, "gone.jsonl", "in.jsonl", "kept.jsonl"])
+
+
+@pytest.mark.parametrize(
+    "options", [["--verify", "none"], ["--verify", "estimate"], ["--scheme", "checksum", "--fields", "text"]]
+)
+def test_a_page_for_every_way_to_decide(run, tmp_path, source, options):
+    run(source, "--dry-run", "--report", "why.html", *options)
+    assert "</html>" in (tmp_path / "why.html").read_text("utf-8")
+
+
 def test_a_dry_run_writes_nothing(run, tmp_path, source):
     assert "3  dropped" not in run(source, "--dry-run").err
     run(source, "--dry-run", "--out", "kept.jsonl")
@@ -638,6 +657,8 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--text", "id"], "it must be another field than the text"),
         (["--shingle", "three"], "invalid int value: 'three'"),
         (["--report", "why.csv"], "must end in .parquet or .jsonl"),
+        (["--report", "why.pdf"], "(also with .gz or .zst), or in .html for a page"),
+        (["--report", "why.html.gz"], "or in .html for a page"),
         (["--report", "no/such/why.jsonl"], "its folder does not exist"),
         (["--dropped", "gone.csv"], "must end in .jsonl or .ndjson"),
         (["--dr"], "unrecognized arguments: --dr"),
@@ -678,16 +699,27 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["in.jsonl", "--out", "-", "--report", "-"], "report must not go where out goes"),
         (["pages", "--out", "pages/kept"], "it lies in the input folder"),
         (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "report must not go where out goes"),
+        (["pages", "--out", "kept", "--report", "kept/why.html"], "report must not go where out goes"),
+        (["pages", "--dry-run", "--report", "pages/why.html"], "it lies in the input folder"),
+        (["in.jsonl", "--dry-run", "--report", "old.html"], "old.html: it exists already; --force replaces it"),
+        (["in.jsonl", "--force", "--dry-run", "--report", "link.html"], "link.html: it is one of the inputs"),
+        (
+            ["in.jsonl", "--out", "new.jsonl", "--report", "new.html", "--dropped", "new.html/x.jsonl"],
+            "dropped must not go where report goes",
+        ),
+        (["pages", "--out", "new.html", "--report", "new.html"], "report must not go where out goes"),
+        (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
         (["pages", "--out", "-"], "it must be the name of a folder"),
         (["pages", "--out", ".", "--force"], "the input pages lies in it"),
     ],
 )
 def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_path, source, arguments, message):
-    for name in ("in.csv", "notes.doc", "old.jsonl"):
+    for name in ("in.csv", "notes.doc", "old.jsonl", "old.html"):
         (tmp_path / name).write_text("as it was")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.txt").write_text(STORM)
     (tmp_path / "link.jsonl").symlink_to(source)
+    (tmp_path / "link.html").symlink_to(source)
     (tmp_path / "hard.jsonl").hardlink_to(source)
     (tmp_path / "old-link.jsonl").symlink_to("old.jsonl")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -724,6 +756,13 @@ def test_replacing_is_all_or_nothing(run, tmp_path, source):
     run(source, "--force", "--out", old, code=1)
     assert len(rows_of(old)) == 5
     assert names(tmp_path) == ["in.jsonl", "old.jsonl"]
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing_else(run, tmp_path, source):
+    (tmp_path / "full.html").symlink_to("/dev/full")
+    shown = run(source, "--out", "k.jsonl", "--dropped", "d.jsonl", "--report", "full.html", code=1)
+    assert shown.err == "neardup: full.html: it cannot be written: No space left on device\n"
+    assert names(tmp_path) == ["full.html", "in.jsonl"]
 
 
 @pytest.mark.parametrize("options", [["--out", "/dev/full"], ["--out", "k.jsonl", "--report", "/dev/full"]])

@@ -1,4 +1,5 @@
 import json
+import tempfile
 
 import pytest
 
@@ -15,6 +16,15 @@ def collection(tmp_path, monkeypatch):
         monkeypatch.setattr(demo, "files", lambda _package: tmp_path)
 
     return collection
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """Give the demonstration a folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -38,7 +48,7 @@ def test_it_shows_the_numbers_and_some_clusters_within_80_columns(shown):
     assert out.count(" dropped for ") == 4
     assert "same features" in out
     assert "neardup dedup FILE.jsonl --out kept.jsonl --report why.jsonl" in out
-    assert max(map(len, out.splitlines())) <= 80
+    assert max(len(line) for line in out.splitlines() if not line.endswith("neardup-demo.html")) <= 80
     assert "\x1b" not in out
 
 
@@ -82,3 +92,31 @@ def test_documents_cannot_steer_the_terminal(shown, collection):
 def test_small_collections(shown, collection, documents):
     collection(documents)
     assert f"{len(documents)}  documents" in shown()
+
+
+def test_it_writes_a_report_and_says_where(shown, temporary):
+    place = temporary / "neardup-demo.html"
+    assert shown().rstrip().endswith(f"to open in a browser:\n{place}")
+    first = place.read_bytes()
+    assert b"225" in first
+    assert json.loads(shown("--json"))["report"] == str(place)
+    assert place.read_bytes() == first
+    assert [path.name for path in temporary.iterdir()] == [place.name]
+
+
+def test_the_report_follows_no_link_and_replaces_no_folder(shown, temporary, tmp_path):
+    precious, place = tmp_path / "precious", temporary / "neardup-demo.html"
+    precious.write_text("as it was")
+    place.symlink_to(precious)
+    shown()
+    assert precious.read_text() == "as it was"
+    assert not place.is_symlink()
+    place.unlink()
+    place.mkdir()
+    assert json.loads(shown("--json"))["report"] != str(place)
+    assert len(list(temporary.iterdir())) == 2
+
+
+def test_without_a_place_for_the_report_it_goes_on(shown, temporary):
+    temporary.rmdir()
+    assert "open in a browser" not in shown()

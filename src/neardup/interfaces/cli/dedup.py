@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.options import add_scheme_options, scheme_of
 from neardup.interfaces.cli.terminal import console, printable, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording import rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
     from neardup.pipeline.files import FilesResult
-    from neardup.pipeline.result import Summary
 
 _HIDDEN = argparse.SUPPRESS
 _SHOWN = 5  # records set aside that are shown by name
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report",
         metavar="PATH",
         default=_HIDDEN,
-        help="every document's decision, with its evidence (.parquet, .jsonl)",
+        help="every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)",
     )
     outputs.add_argument("--dropped", metavar="PATH", default=_HIDDEN, help="the removed documents themselves")
     outputs.add_argument("--dry-run", action="store_true", help="write no kept documents, only the summary")
@@ -84,9 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
     if to_stdout and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
     say_if_cold()
+    from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
     from neardup.sources.read import MAX_BYTES
 
+    scheme = scheme_of(arguments)
     started = time.monotonic()
     with progress_bars() as progress:
         done = dedup_files(
@@ -94,11 +96,12 @@ def run(arguments: argparse.Namespace) -> int:
             paths["out"],
             text=arguments.text,
             id=arguments.id,
-            scheme=scheme_of(arguments),
+            scheme=scheme,
             keep=arguments.keep,
             verify=arguments.verify,
             gather=arguments.gather,
             report=paths["report"],
+            page=lambda done: report_page(done, scheme),
             dropped=paths["dropped"],
             strict=arguments.strict,
             force=arguments.force,
@@ -129,7 +132,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
         (summary.documents, "documents"),
         (summary.kept, "kept"),
         (summary.exact, "dropped: exact duplicates, equal byte by byte"),
-        (summary.near, f"dropped: near duplicates, {_rule(summary)}"),
+        (summary.near, f"dropped: near duplicates, {rule_of(summary)}"),
     ]
     for count, words in (
         (summary.empty, "empty, kept"),
@@ -156,15 +159,3 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
     size = done.documents.texts.nbytes / 1e6
     worth_telling = size > seconds >= 1  # the start takes longer than a small collection
     line(f"{seconds:.1f} s" + (f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""))
-
-
-def _rule(summary: "Summary") -> str:
-    policy = summary.policy
-    if policy.verify == "none":
-        return "NOT VERIFIED: a shared key was enough"
-    verified = "verified" if policy.verify == "exact" else "not verified"
-    if summary.scheme == "checksum":
-        return f"equal checksum ({verified})"
-    chained = "connected by " if policy.gather == "components" else ""
-    estimated = "" if policy.verify == "exact" else "estimated "
-    return f"{chained}{estimated}resemblance at least {summary.threshold:g} ({verified})"

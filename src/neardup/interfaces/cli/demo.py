@@ -2,17 +2,22 @@
 
 import argparse
 import json
+import os
+import tempfile
 import time
 from bisect import bisect_right
 from collections import Counter
+from contextlib import suppress
 from importlib.resources import as_file, files
 from itertools import groupby
+from pathlib import Path
 from re import finditer
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.terminal import console, printable, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording import evidence_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -31,18 +36,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the main job with its defaults and show what it decided."""
     say_if_cold()
+    from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
+    from neardup.schemes.minhash import MinHash
 
+    scheme = MinHash()
     with as_file(files("neardup.samples") / "collection.jsonl") as path:
         started = time.monotonic()
         with progress_bars() as progress:
-            done = dedup_files([str(path)], progress=progress)
+            done = dedup_files([str(path)], scheme=scheme, progress=progress)
         seconds = time.monotonic() - started
+        report = _written(report_page(done, scheme))
         if arguments.json:
-            print(json.dumps(summary_of(done, seconds)))
+            print(json.dumps({**summary_of(done, seconds), "report": report}))
             return 0
         _show(done, seconds)
+    if report is not None:
+        print(f"The report of this run, to open in a browser:\n{printable(report)}\n")
     return 0
+
+
+def _written(page: bytes) -> str | None:
+    """Write the page to the folder for temporary files, over the one of the last run; returns where, or None.
+
+    Others may write there too: a link of theirs is replaced, never followed, and what cannot be replaced is left.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="neardup-demo-", suffix=".html")
+    except OSError:  # the demonstration goes on without
+        return None
+    place = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(page)
+    except OSError:
+        place.unlink(missing_ok=True)
+        return None
+    with suppress(OSError):
+        return str(place.replace(place.with_name("neardup-demo.html")))
+    return name
 
 
 def _show(done: "FilesResult", seconds: float) -> None:
@@ -89,7 +121,7 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     others = f", as for {size - 1} more" if size > 1 else ""
     gone_id, kept_id = printable(row["id"]), printable(row["representative"])
     screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
-    screen.print(_evidence(row), style="cyan")
+    screen.print(evidence_of(row), style="cyan")
     plain = screen.no_color or screen.color_system is None
     kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "", plain=plain)
     table = Table(expand=True, box=box.SIMPLE)
@@ -97,17 +129,6 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     table.add_column("dropped", ratio=1)
     table.add_row(kept, gone)
     screen.print(table)
-
-
-def _evidence(row: dict[str, Any]) -> str:
-    if row["rule"] == "same text":
-        return "same text: equal byte by byte"
-    if row["rule"] == "same features":
-        return "same features: they differ in nothing that counts, such as case, spaces or punctuation"
-    return (
-        f"{row['rule']} {row['resemblance']:.2f}; {row['contained_in_kept']:.0%} of it is in the kept one,"
-        f" {row['contains_kept']:.0%} of the kept one is in it"
-    )
 
 
 def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":

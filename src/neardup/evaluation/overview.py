@@ -1,0 +1,129 @@
+"""A run seen from afar: how much what was dropped resembles what was kept, how large clusters are, and examples.
+
+Documents are positions in the input. A cluster is a kept document with all that were dropped for it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.model.arrays import Flags, Positions
+from neardup.model.errors import DataError
+
+Shares = npt.NDArray[np.float64]
+
+BINS: Final = 50
+CLUSTERS: Final = 10
+MEMBERS: Final = 3
+SAMPLE: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cluster:
+    """A kept document, how many documents it stands for with itself, and a few of the dropped ones.
+
+    Those shown run from the least resemblance to the greatest, exact duplicates only if there is nothing else.
+    """
+
+    kept: int
+    size: int
+    shown: Positions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Overview:
+    """What there is to see of a run.
+
+    ``counts[i]``: near duplicates whose resemblance lies in ``edges[i] <= r < edges[i + 1]``, the last bin with its
+    end; ``unmeasured`` is the number of those whose resemblance nobody measured. ``clusters[i]`` is the number of
+    clusters of ``sizes[i]`` documents, 2 or more, ascending; ``alone`` that of kept documents without any other.
+    ``largest`` are the largest clusters, ties to the smallest position. ``sample`` are near duplicates of as many
+    clusters, from the least resemblance to the greatest; ``exact`` is one exact duplicate, or -1.
+    """
+
+    edges: Shares
+    counts: Positions
+    unmeasured: int
+    sizes: Positions
+    clusters: Positions
+    alone: int
+    largest: tuple[Cluster, ...]
+    sample: Positions
+    exact: int
+
+
+def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> Overview:
+    """Look at a run over *n* documents: int64[n], float64[n] and bool[n].
+
+    *representatives* has, for each dropped document, the position of the kept one, and -1 for a kept one;
+    *resemblance* is NaN where it is unknown; *exact* is true for drops that are equal byte by byte. Both are read for
+    dropped documents only. The same arrays give the same overview. ``DataError`` if they are not equally long.
+    """
+    if not len(representatives) == len(resemblance) == len(exact):
+        raise DataError("an overview", "needs arrays of one length")
+    dropped = np.flatnonzero(representatives >= 0)
+    near = dropped[~exact[dropped]]
+    known = resemblance[near][~np.isnan(resemblance[near])]
+    counts, edges = np.histogram(known, bins=BINS, range=(0.0, 1.0))
+    members = np.bincount(representatives[dropped], minlength=len(representatives))
+    kept = np.flatnonzero(representatives < 0)
+    sizes, clusters = np.unique(members[members > 0] + 1, return_counts=True)
+    largest = np.argsort(-members, kind="stable")[:CLUSTERS]
+    copies = dropped[exact[dropped]]
+    return Overview(
+        edges=edges,
+        counts=counts.astype(np.int64),
+        unmeasured=len(near) - len(known),
+        sizes=sizes.astype(np.int64),
+        clusters=clusters.astype(np.int64),
+        alone=int((members[kept] == 0).sum()),
+        largest=tuple(
+            Cluster(
+                kept=int(head),
+                size=int(members[head]) + 1,
+                shown=_spread(np.flatnonzero(representatives == head), resemblance, exact),
+            )
+            for head in largest
+            if members[head]
+        ),
+        sample=_across(near, representatives, resemblance),
+        exact=int(copies[0]) if len(copies) else -1,
+    )
+
+
+def _spread(members: Positions, resemblance: Shares, exact: Flags) -> Positions:
+    """Choose a few members of a cluster, evenly by the rank of their resemblance; ties to the smallest position."""
+    near = members[~exact[members]]
+    if not len(near):
+        return members[:1]
+    ordered = near[np.argsort(resemblance[near], kind="stable")]  # those of unknown resemblance last
+    return ordered[np.unique(np.linspace(0, len(ordered) - 1, MEMBERS).astype(np.int64))]
+
+
+def _across(near: Positions, representatives: Positions, resemblance: Shares) -> Positions:
+    """Choose near duplicates of different clusters, as evenly over the range of resemblance as they allow.
+
+    For each of evenly spaced values the nearest of a cluster not yet chosen is taken, the smallest position in a tie.
+    Where no resemblance is known they are spread evenly over the input instead.
+    """
+    values = resemblance[near]
+    known = ~np.isnan(values)
+    if known.any():
+        near, values = near[known], values[known]
+    else:
+        values = near.astype(np.float64)
+    if not len(near):
+        return near
+    heads = representatives[near]
+    free = np.ones(len(near), np.bool_)
+    chosen: list[int] = []
+    for wanted in np.linspace(values.min(), values.max(), SAMPLE):
+        if not free.any():
+            break
+        nearest = int(np.argmin(np.where(free, np.abs(values - wanted), np.inf)))
+        chosen.append(nearest)
+        free &= heads != heads[nearest]
+    rows = np.array(sorted(chosen, key=lambda row: (values[row], row)), np.int64)
+    return near[rows]

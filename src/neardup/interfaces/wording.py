@@ -1,0 +1,75 @@
+"""What a run did and why a document was dropped, in words: the same on the terminal and on pages."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.pipeline.result import Summary
+
+_SAID = {
+    "same text": "same text: equal byte by byte",
+    "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
+    "shared key": "shared key: NOT VERIFIED",
+    "component": "component: connected through others only",
+}
+
+
+def rule_of(summary: "Summary") -> str:
+    """Say what makes two documents of a run near duplicates.
+
+    Examples: ``resemblance at least 0.6 (verified)``, ``equal checksum (not verified)``.
+    """
+    policy = summary.policy
+    if policy.verify == "none":
+        return "NOT VERIFIED: a shared key was enough"
+    verified = "verified" if policy.verify == "exact" else "not verified"
+    if summary.scheme == "checksum":
+        return f"equal checksum ({verified})"
+    chained = "connected by " if policy.gather == "components" else ""
+    estimated = "" if policy.verify == "exact" else "estimated "
+    return f"{chained}{estimated}resemblance at least {summary.threshold:g} ({verified})"
+
+
+def evidence_of(row: dict[str, Any]) -> str:
+    """Say why a document was dropped: *row* is its row of the decisions.
+
+    >>> evidence_of({"rule": "resemblance", "resemblance": 0.75, "contained_in_kept": 0.999, "contains_kept": 0.75})
+    'resemblance 0.75; over 99% of it is in the kept one, 75% of the kept one is in it'
+    """
+    rule, known = row["rule"], row["resemblance"]
+    if rule in {"same text", "same features"}:
+        return _SAID[rule]
+    parts = []
+    if rule in _SAID:
+        parts.append(_SAID[rule])
+    elif rule == "checksum":
+        parts.append("checksum: equal in every signed field")
+    if known is not None:
+        name = "estimated resemblance" if rule == "estimate" else "resemblance"
+        parts.append(f"{name} {decimals(known)}")
+    elif not parts:
+        parts.append(str(rule))
+    if row["contained_in_kept"] is not None and row["contains_kept"] is not None:
+        within, around = percent(row["contained_in_kept"]), percent(row["contains_kept"])
+        parts.append(f"{within} of it is in the kept one, {around} of the kept one is in it")
+    return "; ".join(parts)
+
+
+def decimals(share: float) -> str:
+    """Give two decimals, without rounding up to a 1 that is none.
+
+    >>> decimals(0.755), decimals(0.9999), decimals(1.0)
+    ('0.76', '0.99', '1.00')
+    """
+    return f"{min(share, 0.99) if share < 1 else share:.2f}"
+
+
+def percent(share: float) -> str:
+    """Give whole percent; what is neither nothing nor everything is not called so.
+
+    >>> percent(0.0), percent(0.004), percent(0.755), percent(0.999), percent(1.0)
+    ('0%', 'under 1%', '76%', 'over 99%', '100%')
+    """
+    whole = f"{share:.0%}"
+    if whole == "100%" and share < 1:
+        return "over 99%"
+    return "under 1%" if whole == "0%" and share > 0 else whole
