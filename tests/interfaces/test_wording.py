@@ -40,4 +40,7 @@ def test_rules_in_words(scheme, policy, words):
         ("documents", "kept", "exact", "near", "empty", "too_short", "duplicate_ids", "candidates"), 0
     )
     numbers = {**counts, "compared": 0, "not_compared": 0}
-    assert rule_of(Summary(**numbers, scheme=scheme, recipe="r", threshold=0.6, policy=policy)) == words
+    assert (
+        rule_of(Summary(**numbers, scheme=scheme, recipe="r", threshold=0.6, measure="resemblance", policy=policy))
+        == words
+    )

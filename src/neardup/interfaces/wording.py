@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.pipeline.result import Summary
 
+_COUNTING = {"trials", "simhash", "combined"}  # their rules count trials or bits: an estimate has no part in them
 _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
@@ -25,8 +26,10 @@ def rule_of(summary: "Summary") -> str:
     if summary.scheme == "checksum":
         return f"equal checksum ({verified})"
     chained = "connected by " if policy.gather == "components" else ""
+    if policy.verify == "estimate" and summary.scheme in _COUNTING:
+        return f"{chained}signatures that match by {summary.scheme}'s own rule ({verified})"
     estimated = "" if policy.verify == "exact" else "estimated "
-    return f"{chained}{estimated}resemblance at least {summary.threshold:g} ({verified})"
+    return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified})"
 
 
 def evidence_of(row: dict[str, Any]) -> str:

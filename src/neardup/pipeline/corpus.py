@@ -313,6 +313,7 @@ class _Run:
             scheme=self._scheme.name,
             recipe=self._scheme.recipe,
             threshold=self._scheme.threshold,
+            measure=self._scheme.rule if self._scheme.rule == "overlap" else "resemblance",
             policy=self._policy,
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)

@@ -18,7 +18,8 @@ class Summary:
     and those that are not. ``empty`` documents hold nothing but white space, ``too_short`` ones have no
     signature for another reason; ``duplicate_ids`` counts documents whose id an earlier one has.
     ``candidates`` pairs were proposed and ``compared`` of them verified; ``not_compared`` pairs at
-    most shared a key and were passed over, because very many documents share it.
+    most shared a key and were passed over, because very many documents share it. ``threshold`` is of the
+    *measure* that exact verification looks at: ``resemblance``, or ``overlap``, a share of the smaller set.
     """
 
     documents: int
@@ -34,6 +35,7 @@ class Summary:
     scheme: str
     recipe: str
     threshold: float
+    measure: str
     policy: Policy
 
     def as_dict(self) -> dict[str, Any]:
@@ -50,7 +52,7 @@ class Result:
 
     - ``id`` (string) and ``kept`` (bool);
     - ``representative``: the id of the kept document it is dropped for, null where it is kept itself;
-    - ``rule``: ``same text``, ``same features``, ``resemblance`` (exact), ``checksum``, ``component``
+    - ``rule``: ``same text``, ``same features``, ``resemblance`` or ``overlap`` (exact), ``checksum``, ``component``
       (connected to the representative through others only), ``estimate`` or ``shared key``
       (not verified);
     - ``resemblance``, ``contained_in_kept``, ``contains_kept``: measured on both documents' feature

@@ -234,7 +234,8 @@ def test_a_million_documents_stay_under_5_mb(word):
     counts = dict.fromkeys(
         ("documents", "kept", "exact", "near", "empty", "too_short", "duplicate_ids", "candidates"), number
     )
-    summary = Summary(**counts, compared=1, not_compared=1, scheme="s", recipe="r", threshold=0.6, policy=Policy())
+    named = {"scheme": "s", "recipe": "r", "threshold": 0.6, "measure": "resemblance", "policy": Policy()}
+    summary = Summary(**counts, compared=1, not_compared=1, **named)
     result = Result(np.flatnonzero(representative < 0), decisions, representative, summary)
     aside = [SimpleNamespace(source=word * 500, position=n, reason=word * 500) for n in range(5_000)]
     documents = SimpleNamespace(texts=texts, ids=ids, names=(word * 500,) * 5_000, ignored=7)

@@ -16,7 +16,7 @@ _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 # The options that go with each scheme, besides --seed and --key-file; the first one is the default.
 _ANALYSIS = ("unit", "stem")
 _OPTIONS = {
-    "minhash": ("threshold", "shingle", "permutations", "bag", *_ANALYSIS),
+    "minhash": ("threshold", "shingle", "permutations", "recall", "bag", *_ANALYSIS),
     "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
     "sentences": ("threshold", "size", "relative_to", "stem"),
     "simhash": ("threshold", "shingle", "distance", "bits", *_ANALYSIS),
@@ -49,6 +49,13 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     option("--stem", kind=str, letter="LANGUAGE", explained="stem words", default="no; sentences english")
     group.add_argument("--bag", action="store_true", default=_HIDDEN, help="count the repeats of a feature")
     option("--permutations", letter="P", explained="minhash: minima in a signature", default="128")
+    option(
+        "--recall",
+        kind=float,
+        letter="R",
+        explained="minhash: share of the pairs at the threshold that are compared",
+        default="0.999",
+    )
     option("--words", letter="W", explained="trials: words in a sequence", default="2")
     option("--hashes", letter="H", explained="trials: minima that make a trial", default="14")
     option("--trials", letter="N", explained="trials: how many there are", default="6")
