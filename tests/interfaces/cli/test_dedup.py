@@ -652,7 +652,7 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--scheme", "checksum", "--fields", ""], "it must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a,a"], "different names"),
         (["--scheme", "checksum", "--threshold", "0.5"], "does not go with --scheme checksum"),
-        (["--scheme", "simhash"], "invalid choice: 'simhash'"),
+        (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
         (["--text", "id"], "it must be another field than the text"),
         (["--shingle", "three"], "invalid int value: 'three'"),
