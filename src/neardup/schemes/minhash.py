@@ -22,7 +22,7 @@ from neardup.model.arrays import (
 from neardup.model.errors import require
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_tail, binomial_terms, is_share, least_count
+from neardup.schemes.laws import binomial_terms, is_share, sample_law
 from neardup.schemes.signing import sign_features, sign_texts
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -172,9 +172,7 @@ class MinHash:
         >>> MinHash(permutations=128, threshold=0.8).probability(0.8).round(2)
         np.float64(0.5)
         """
-        needed = least_count(self.permutations, self.threshold)
-        tail = binomial_tail(self.permutations, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
-        return tail if np.ndim(resemblance) else tail[0]
+        return sample_law(resemblance, self.permutations, self.threshold)
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ from neardup.model.arrays import (
 )
 from neardup.model.errors import require
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_tail, is_share, least_count
+from neardup.schemes.laws import is_share, least_count, sample_law
 from neardup.schemes.signing import sign_features, sign_texts
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -188,9 +188,7 @@ class Sentences:
         >>> Sentences().probability([0.3, 0.5, 0.7]).round(3)
         array([0.001, 0.55 , 1.   ])
         """
-        needed = least_count(self.size, self.threshold)
-        tail = binomial_tail(self.size, needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
-        return tail if np.ndim(resemblance) else tail[0]
+        return sample_law(resemblance, self.size, self.threshold)
 
 
 @lru_cache(maxsize=64)

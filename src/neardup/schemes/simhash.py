@@ -23,7 +23,7 @@ from neardup.model.arrays import (
 from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_tail, is_share
+from neardup.schemes.laws import hamming_law, is_share
 from neardup.schemes.signing import Blank, Fill, Rows, sign_features, sign_texts
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
@@ -198,10 +198,7 @@ class SimHash:
         >>> SimHash().probability([0.9, 0.99, 1.0]).round(3)
         array([0.013, 0.674, 1.   ])
         """
-        cosine = np.clip(np.atleast_1d(np.asarray(resemblance, np.float64)), 0.0, 1.0)
-        agreement = 1.0 - np.arccos(cosine) / np.pi
-        tail = binomial_tail(self.bits, self.bits - self.distance, agreement)
-        return tail if np.ndim(resemblance) else tail[0]
+        return hamming_law(np.clip(resemblance, 0.0, 1.0), self.bits, self.distance)
 
 
 @lru_cache(maxsize=16)

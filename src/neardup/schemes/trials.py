@@ -24,7 +24,7 @@ from neardup.model.arrays import (
 )
 from neardup.model.errors import require
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_tail, is_share
+from neardup.schemes.laws import is_share, trials_law
 from neardup.schemes.signing import sign_features, sign_texts
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -206,17 +206,12 @@ class Trials:
         >>> Trials().probability([0.8, 0.9, 0.95]).round(4)
         array([0.0258, 0.4151, 0.8786])
         """
-        tail = _law(self.hashes, self.trials, self.needed, np.atleast_1d(np.asarray(resemblance, np.float64)))
-        return tail if np.ndim(resemblance) else tail[0]
+        return trials_law(resemblance, self.hashes, self.trials, self.needed)
 
 
 def _require_whole(name: str, value: object, most: int) -> None:
     whole = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
     require(whole, name, value, f"must be an integer from 1 to {most}")
-
-
-def _law(hashes: int, trials: int, needed: int, resemblance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return binomial_tail(trials, needed, resemblance**hashes)
 
 
 @lru_cache(maxsize=64)
@@ -225,7 +220,7 @@ def _even(hashes: int, trials: int, needed: int) -> _Even:
     low, high = 0.0, 1.0
     while high - low > 1e-9:  # noqa: PLR2004 - far below the 4 digits
         middle = (low + high) / 2.0
-        if _law(hashes, trials, needed, np.array([middle]))[0] < 0.5:  # noqa: PLR2004 - what is looked for
+        if trials_law(middle, hashes, trials, needed) < 0.5:  # noqa: PLR2004 - what is looked for
             low = middle
         else:
             high = middle
