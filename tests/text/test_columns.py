@@ -188,7 +188,7 @@ def test_lone_surrogates_become_bytes_that_are_no_utf8():
         pa.chunked_array([[1.5]]),
         OnlyStream(pa.table({"text": ["a"]})),
     ],
-    ids=str,
+    ids=lambda texts: type(texts).__name__,
 )
 def test_what_is_no_text_is_a_data_error_that_names_the_column(texts):
     with pytest.raises(DataError, match="'body'"):

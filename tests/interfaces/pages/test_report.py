@@ -1,6 +1,5 @@
 import json
 import re
-import time
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -239,8 +238,6 @@ def test_a_million_documents_stay_under_5_mb(word):
     result = Result(np.flatnonzero(representative < 0), decisions, representative, summary)
     aside = [SimpleNamespace(source=word * 500, position=n, reason=word * 500) for n in range(5_000)]
     documents = SimpleNamespace(texts=texts, ids=ids, names=(word * 500,) * 5_000, ignored=7)
-    started = time.monotonic()
     page = report_page(FilesResult(result, aside, documents), MinHash())
-    assert time.monotonic() - started < 10
     assert 100_000 < len(page) < 5_000_000
     Page(page)
