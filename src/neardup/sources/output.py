@@ -23,6 +23,7 @@ _BUFFER: Final = 1 << 20
 _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
 _PAGES: Final = (".html", ".htm")
+_DRAWING: Final = ".svg"
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -60,16 +61,11 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
     """Raise now what ``write_table``, or ``write_page``, would raise later; *inputs* are never overwritten."""
-    path = os.fspath(path)
-    special = is_special(path)
-    found = kind(path)
-    if not special and not (or_page and is_page(path)) and (found is None or found.format not in _TABLES):
-        page = f", or in {_PAGES[0]} for a page" if or_page else ""
-        raise ParameterError("output", path, f"must end in {_endings('parquet')} or {_endings('jsonl')}{page}")
-    for source in expand(inputs) if inputs else ():
-        _check_apart(path, source)
-    if not special:
-        _check_place(path, folder=False, force=force)
+    found = kind(os.fspath(path))
+    fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
+    page = f", or in {_PAGES[0]} for a page" if or_page else ""
+    endings = f"{_endings('parquet')} or {_endings('jsonl')}{page}"
+    _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force)
 
 
 def is_page(path: AnyPath) -> bool:
@@ -78,15 +74,8 @@ def is_page(path: AnyPath) -> bool:
 
 
 def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
-    """Raise now what writing an HTML page to *path* would raise later; the *inputs*, paths, are never overwritten."""
-    path = os.fspath(path)
-    special = is_special(path)
-    if not special and not is_page(path):
-        raise ParameterError("output", path, f"must end in {' or '.join(_PAGES)}")
-    for source in inputs:
-        _check_apart(path, source)
-    if not special:
-        _check_place(path, folder=False, force=force)
+    """Raise now what ``write_page`` would raise later; the *inputs*, paths, are never overwritten."""
+    _check_file(path, inputs, fits=is_page(path), endings=" or ".join(_PAGES), force=force)
 
 
 def output_kind(path: str, wanted: str) -> Kind:
@@ -162,11 +151,7 @@ def write_svg(path: AnyPath, drawing: str, *, force: bool = False) -> None:
     Raises ``ParameterError`` for another ending, and ``OutputError`` for a path that exists unless *force* is given,
     or a folder that is missing or not writable.
     """
-    path = os.fspath(path)
-    if not is_special(path):
-        if Path(path).suffix.lower() != ".svg":
-            raise ParameterError("output", path, "must end in .svg")
-        _check_place(path, folder=False, force=force)
+    _check_file(path, (), fits=Path(path).suffix.lower() == _DRAWING, endings=_DRAWING, force=force)
     with atomic(path) as file:
         file.write(drawing.encode())
 
@@ -230,6 +215,18 @@ def _give_name(descriptor: int, path: Path) -> None:
 def _endings(wanted: str) -> str:
     names = [ending for ending, found in FORMATS.items() if found == wanted]
     return " or ".join(names) + ("" if wanted == "parquet" else " (also with .gz or .zst)")
+
+
+def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:
+    """Refuse a path whose name does not fit what is written, that is one of the sources, or that cannot be made."""
+    path = os.fspath(path)
+    special = is_special(path)
+    if not (special or fits):
+        raise ParameterError("output", path, f"must end in {endings}")
+    for source in sources:
+        _check_apart(path, source)
+    if not special:
+        _check_place(path, folder=False, force=force)
 
 
 def _check_apart(path: str, source: str) -> None:

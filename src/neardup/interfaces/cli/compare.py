@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError("context", context, "must be at least 0")
     files = [] if arguments.strings else arguments.texts
     if html is not None:
-        from neardup.sources.output import check_page
+        from neardup.sources.output import check_page, write_page
 
         check_page(html, files, force=arguments.force)
     if arguments.strings:
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text)
     if html is not None:
-        _write_page(html, one, other, found, context)
+        write_page(html, _page(one, other, found, context), force=arguments.force)
     if arguments.json:
         print(json.dumps({"a": _about(one), "b": _about(other), **found.as_dict()}))
     else:
@@ -136,14 +136,11 @@ def _check_file(name: str, shown: str) -> None:
         raise DataError(shown, f"it is larger than {_MOST:,} bytes, the most that can be compared")
 
 
-def _write_page(path: str, one: _Source, other: _Source, found: "Comparison", context: int | None) -> None:
+def _page(one: _Source, other: _Source, found: "Comparison", context: int | None) -> bytes:
     from neardup.interfaces.pages.comparison import CONTEXT, comparison_page
-    from neardup.sources.output import atomic
 
     shown = CONTEXT if context is None else context
-    page = comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
-    with atomic(path) as file:
-        file.write(page)
+    return comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
 
 
 def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> None:

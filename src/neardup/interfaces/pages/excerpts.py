@@ -13,7 +13,7 @@ _NEAR: Final = 20  # characters by which a cut may move to spare a word
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Fragment:
     """A stretch of a text, whether the other text lacks it, and how many characters are left out before it."""
 
     text: str
@@ -21,24 +21,24 @@ class Piece:
     omitted: int = 0
 
 
-def excerpt(text: str, differing: Sequence[Span], *, limit: int = LIMIT, context: int = CONTEXT) -> list[Piece]:
+def excerpt(text: str, differing: Sequence[Span], *, limit: int = LIMIT, context: int = CONTEXT) -> list[Fragment]:
     """Shorten a text to at most *limit* characters: what differs, with *context* characters around it.
 
-    *differing* are ascending spans that do not overlap. The pieces stand in text order, and with what is left out
-    they make up the text: a last piece without text says how much is left out at its end. A text in which nothing
+    *differing* are ascending spans that do not overlap. The fragments stand in text order, and with what is left out
+    they make up the text: a last fragment without text says how much is left out at its end. A text in which nothing
     differs is shown from its beginning; an empty one gives nothing.
     """
-    pieces: list[Piece] = []
+    fragments: list[Fragment] = []
     shown = end = 0
     for begin, wanted, differs in _stretches(text, differing, limit, context):
         stop = min(wanted, begin + limit - shown)
         if stop > begin:
-            pieces.append(Piece(text[begin:stop], differs, begin - end))
+            fragments.append(Fragment(text[begin:stop], differs, begin - end))
             shown += stop - begin
             end = stop
     if end < len(text):
-        pieces.append(Piece("", False, len(text) - end))
-    return pieces
+        fragments.append(Fragment("", False, len(text) - end))
+    return fragments
 
 
 def _stretches(text: str, differing: Sequence[Span], limit: int, context: int) -> Iterator[tuple[int, int, bool]]:

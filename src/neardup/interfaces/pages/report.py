@@ -17,7 +17,7 @@ from neardup.evaluation.passages import shared_passages
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.cli.terminal import printable
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
-from neardup.interfaces.pages.excerpts import Piece, excerpt
+from neardup.interfaces.pages.excerpts import Fragment, excerpt
 from neardup.interfaces.pages.style import POLICY, STYLE
 from neardup.interfaces.pages.texts import safe
 from neardup.interfaces.wording import decimals, evidence_of, rule_of
@@ -250,13 +250,13 @@ class _Pairs:
         return bytes(raw[: 4 * _READ]).decode("utf-8", errors="replace")[:_READ], raw.nbytes
 
 
-def _side(title: str, pieces: Sequence[Piece], size: int) -> str:
+def _side(title: str, fragments: Sequence[Fragment], size: int) -> str:
     shown = []
-    for piece in pieces:
-        if piece.omitted:
-            shown.append(f' <i class="omitted">… {_count(piece.omitted, "character")} …</i> ')
-        if piece.text:
-            shown.append(f"<mark>{safe(piece.text)}</mark>" if piece.differs else safe(piece.text))
+    for fragment in fragments:
+        if fragment.omitted:
+            shown.append(f' <i class="omitted">… {_count(fragment.omitted, "character")} …</i> ')
+        if fragment.text:
+            shown.append(f"<mark>{safe(fragment.text)}</mark>" if fragment.differs else safe(fragment.text))
     body = "".join(shown) or '<i class="omitted">no text</i>'
     return f'<div><h3>{title} <small>{_count(size, "byte")}</small></h3>\n<div class="text">{body}</div></div>\n'
 
