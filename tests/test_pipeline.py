@@ -11,7 +11,7 @@ from oracles import words
 import neardup
 from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, dedup
 from neardup.index import buckets
-from neardup.pipeline import corpus
+from neardup.pipeline import corpus, result
 from neardup.text.columns import batches
 
 KEEPS = ("first", "last", "longest", "shortest", "max:score", "min:score")
@@ -713,3 +713,13 @@ def test_a_document_of_200_megabytes():
     assert len(block) > 200_000_000
     result = neardup.dedup(pa.array([block, LINE, block + " one more", LINE], pa.large_string()))
     assert result.representatives.tolist() == [-1, -1, 0, 1]
+
+
+def test_ids_too_long_for_one_array_of_short_strings_are_still_told(monkeypatch):
+    texts = [LINE, LINE, "something else altogether", LINE]
+    table = pa.table({"text": texts, "id": [f"id {place}" for place in range(4)]})
+    expected = dedup(table, id="id").decisions
+    monkeypatch.setattr(result, "_MOST_BYTES", 5)
+    found = dedup(table, id="id").decisions
+    assert found.schema.field("representative").type == pa.large_string()
+    assert found.to_pylist() == expected.to_pylist()

@@ -1,13 +1,15 @@
 """What a run over a corpus gives: decisions with their evidence, and the run in numbers."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.policy import Policy
+
+_MOST_BYTES: Final = (1 << 31) - 1  # that one array of short strings can hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,7 @@ def decisions_table(
     rows = np.full(number, -1, np.int64)
     rows[dropped] = np.arange(len(dropped))
     where = pa.array(rows, mask=kept)
+    named = ids.cast(pa.large_string()) if ids.type == pa.string() and ids.nbytes > _MOST_BYTES else ids
     same = np.zeros(number, np.bool_)
     same[dropped] = exact
     measures = ("resemblance", "contained_in_kept", "contains_kept")
@@ -84,7 +87,7 @@ def decisions_table(
         {
             "id": ids,
             "kept": pa.array(kept),
-            "representative": ids.take(pa.array(representative, mask=kept)),
+            "representative": named.take(pa.array(representative, mask=kept)),
             "rule": pa.array(evidence["rule"], pa.string()).take(where),
             **{name: pa.array(evidence[name], pa.float64(), from_pandas=True).take(where) for name in measures},
             "exact": pa.array(same),

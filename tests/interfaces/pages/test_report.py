@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Field, MinHash, Policy, Summary, dedup
+from neardup import Checksum, Field, MinHash, Policy, Sentences, SimHash, Summary, dedup
 from neardup.interfaces.pages.report import report_page
 from neardup.pipeline import Result, dedup_files
 from neardup.pipeline.files import FilesResult
@@ -205,6 +205,16 @@ def test_records_set_aside_are_listed_up_to_a_cap(run):
     page = run([*(f"broken <b> {number}" for number in range(60)), ("a", LINE)])
     assert page.text.count("in.jsonl") == 51
     assert "And 10 more." in page.text
+
+
+@pytest.mark.parametrize(
+    ("scheme", "curve"), [(MinHash(), True), (SimHash(), False), (Sentences(relative_to="smaller"), False)]
+)
+def test_the_law_is_drawn_over_what_it_is_about(run, scheme, curve):
+    words = [f"Nothing else of note was seen but number {number}." for number in range(3)]
+    page = run([(str(n), f"{LINE}. {text}") for n, text in enumerate(words)], scheme, threshold=0.1)
+    assert ("The curve is the law of the scheme" in page.text) == curve
+    assert (f"a match by {scheme.name}" in page.text) == curve
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path):

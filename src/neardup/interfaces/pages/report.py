@@ -31,6 +31,7 @@ _NAME: Final = 160  # characters of an id, a path or a reason
 _INPUTS: Final = 10
 _ASIDE: Final = 50
 _STEPS: Final = 200  # of the curve
+_CURVE: Final = "The curve is the law of the scheme: how likely two signatures match at that resemblance. "
 
 
 def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
@@ -102,18 +103,19 @@ def _resemblance(seen: Overview, done: "FilesResult", scheme: "Scheme") -> str:
     if not measured:
         nothing = unmeasured if seen.unmeasured else "There are no near duplicates."
         return _section("Resemblance", f"<p>{nothing}</p>\n")
+    lawful = scheme.measure == "resemblance"
     chart = histogram_svg(
         seen.counts.tolist(),
         seen.edges.tolist(),
         title="How much near duplicates resemble the kept ones",
-        threshold=scheme.threshold,
-        curve=_law(scheme),
+        threshold=scheme.threshold if summary.measure == "resemblance" else None,
+        curve=_law(scheme) if lawful else None,
         up="near duplicates",
     )
     caption = (
         f"The resemblance of {_count(measured, 'near duplicate')} to the documents they are dropped for. "
         f"Near duplicates by this rule: {escape(rule_of(summary))}. "
-        f"The curve is the law of the scheme: how likely two signatures match at that resemblance. "
+        f"{_CURVE if lawful else f'The law of {scheme.name} is about the {scheme.measure}, and not drawn here. '}"
         f"{unmeasured if seen.unmeasured else ''}"
     )
     return _section("Resemblance", f"<figure>\n{chart}\n<figcaption>{caption}</figcaption>\n</figure>\n")
