@@ -49,7 +49,21 @@ def strong_pairs(threshold: float) -> pa.Table:
 def left_over(kept: np.ndarray, threshold: float) -> float:
     """Return the share of the pairs at or above the threshold of which both documents are kept."""
     pairs = strong_pairs(threshold)
-    return float((kept[pairs["left"].to_numpy()] & kept[pairs["right"].to_numpy()]).mean())
+    return float(both_kept(kept, pairs).mean())
+
+
+def beside_another(kept: np.ndarray, threshold: float) -> np.ndarray:
+    """Say of each document whether it is kept beside another one that it resembles that much."""
+    pairs = strong_pairs(threshold)
+    left = pairs.filter(both_kept(kept, pairs))
+    beside = np.zeros(len(kept), bool)
+    beside[left["left"].to_numpy()] = True
+    beside[left["right"].to_numpy()] = True
+    return beside
+
+
+def both_kept(kept: np.ndarray, pairs: pa.Table) -> np.ndarray:
+    return kept[pairs["left"].to_numpy()] & kept[pairs["right"].to_numpy()]
 
 
 def write(pairs: pa.Table, path: Path) -> None:
