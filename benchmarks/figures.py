@@ -52,12 +52,12 @@ class Figure:
 def rounded(value: float) -> str:
     """Write three significant digits, and all digits of what is larger or counted.
 
-    >>> rounded(0.12345), rounded(54.21), rounded(146880.0), rounded(7)
-    ('0.123', '54.2', '146,880', '7')
+    >>> rounded(0.12345), rounded(54.21), rounded(99.98), rounded(146880.0), rounded(7)
+    ('0.123', '54.2', '100', '146,880', '7')
     """
     if isinstance(value, int) or abs(value) >= 100:
         return f"{value:,.0f}"
-    return f"{value:#.3g}"
+    return f"{value:#.3g}".rstrip(".")
 
 
 def publish(question: str, title: str, method: str, figures: list[Figure]) -> None:
