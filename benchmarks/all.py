@@ -5,7 +5,19 @@ import sys
 from pathlib import Path
 from typing import Final
 
-QUESTIONS: Final = ("signatures", "dedup", "quality", "files", "threads", "growth", "startup")
+QUESTIONS: Final = (
+    "signatures",
+    "fingerprints",
+    "signing",
+    "dedup",
+    "quality",
+    "schemes",
+    "comparing",
+    "files",
+    "threads",
+    "growth",
+    "startup",
+)
 
 
 def main() -> None:

@@ -52,29 +52,37 @@ class Figure:
 def rounded(value: float) -> str:
     """Write three significant digits, and all digits of what is larger or counted.
 
-    >>> rounded(0.12345), rounded(54.21), rounded(146880.0), rounded(7)
-    ('0.123', '54.2', '146,880', '7')
+    >>> rounded(0.12345), rounded(54.21), rounded(99.98), rounded(146880.0), rounded(7)
+    ('0.123', '54.2', '100', '146,880', '7')
     """
     if isinstance(value, int) or abs(value) >= 100:
         return f"{value:,.0f}"
-    return f"{value:#.3g}"
+    return f"{value:#.3g}".rstrip(".")
 
 
 def publish(question: str, title: str, method: str, figures: list[Figure]) -> None:
-    """Print the table and write it to `docs/benchmarks/QUESTION.md`."""
-    rows = [HEADINGS, *(figure.cells for figure in figures)]
+    """Print the figures, one a line, and write them to `docs/benchmarks/QUESTION.md`."""
+    publish_table(question, title, method, [HEADINGS, *(figure.cells for figure in figures)])
+
+
+def publish_table(question: str, title: str, method: str, rows: list[tuple[str, ...]]) -> None:
+    """Print a table, its headings first, and write it to `docs/benchmarks/QUESTION.md`.
+
+    The first column and those without a heading are words, the others numbers.
+    """
+    words = [place == 0 or not heading for place, heading in enumerate(rows[0])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     print(f"\n{title}\n")
     for row in rows:
-        name, *numbers, verdict = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join([name.strip().ljust(widths[0]), *numbers, verdict.strip()]).rstrip())
+        cells = zip(row, widths, words, strict=True)
+        print("  ".join(cell.ljust(width) if word else cell.rjust(width) for cell, width, word in cells).rstrip())
     PAGES.mkdir(parents=True, exist_ok=True)
-    (PAGES / f"{question}.md").write_text(page(question, title, method, figures), encoding="utf-8")
+    lines = [rows[0], tuple("---" if word else "---:" for word in words), *rows[1:]]
+    (PAGES / f"{question}.md").write_text(page(question, title, method, lines), encoding="utf-8")
 
 
-def page(question: str, title: str, method: str, figures: list[Figure]) -> str:
-    rows = [HEADINGS, ("---", "---:", "---:", "---:", "---"), *(figure.cells for figure in figures)]
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+def page(question: str, title: str, method: str, lines: list[tuple[str, ...]]) -> str:
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return (
         f"# {title}\n\n{' '.join(method.split())}\n\n{table}\n\n"
         f"`python benchmarks/{question}.py` on {processor()}, Python {platform.python_version()}.\n"

@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
 import pyarrow.parquet as pq
 
+from command import COMMAND
 from corpus import CORPUS, corpus
 from figures import Figure, publish
 from peers.measuring import best_of
@@ -18,7 +18,6 @@ A Parquet file in; the Parquet file without near-duplicates, and the report, out
 whole command, start included, the best of three, against pyarrow reading the same file and writing
 it again with the same compression; one thread on both sides. The ratio is neardup's time to pyarrow's.
 """
-COMMAND: Final = Path(sys.executable).with_name("neardup")
 SINGLE_THREADED: Final = {"OMP_NUM_THREADS": "1"}  # the size of Arrow's pool of threads
 TIMES: Final = 3.0
 SETTINGS: Final = {

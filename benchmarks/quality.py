@@ -8,7 +8,7 @@ import neardup
 from corpus import CACHE, corpus
 from definition import resemblance, shingles
 from figures import Figure, publish
-from truth import truth
+from truth import left_over, strong_pairs, true_resemblance
 
 METHOD = """
 The truth is every pair of documents with its exact resemblance, by a set-similarity join that
@@ -51,37 +51,18 @@ def main() -> None:
         ),
         Figure(name="dropped for one that is dropped", value=int(np.sum(~kept[representatives])), unit="", at_most=0),
         Figure(name="largest error of a reported resemblance", value=float(np.abs(reported - exact).max()), unit=""),
-        Figure(name="pairs at the threshold or above", value=strong_pairs().num_rows, unit=""),
-        Figure(name="left over", value=left_over(kept), unit="%", at_most=MOST_LEFT),
+        Figure(name="pairs at the threshold or above", value=strong_pairs(THRESHOLD).num_rows, unit=""),
+        Figure(name="left over", value=100.0 * left_over(kept, THRESHOLD), unit="%", at_most=MOST_LEFT),
     ]
     for path in sorted(CACHE.glob("kept-*.npy")):
         peer = path.stem.removeprefix("kept-")
-        figures.append(Figure(name=f"left over by {peer}", value=left_over(np.load(path)), unit="%"))
+        figures.append(Figure(name=f"left over by {peer}", value=100.0 * left_over(np.load(path), THRESHOLD), unit="%"))
     publish("quality", f"What is dropped and what is left at resemblance {THRESHOLD}", METHOD, figures)
-
-
-def true_resemblance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Look the pairs up in the truth; what it does not hold is below all thresholds, and 0 here."""
-    pairs = truth()
-    known = pairs["left"].to_numpy().astype(np.int64) << 32 | pairs["right"].to_numpy()
-    wanted = np.minimum(left, right).astype(np.int64) << 32 | np.maximum(left, right)
-    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[place] == wanted, pairs["resemblance"].to_numpy()[place], 0.0)
 
 
 def recomputed(texts: pa.ChunkedArray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     pairs = zip(texts.take(left).to_pylist(), texts.take(right).to_pylist(), strict=True)
     return np.array([resemblance(shingles(a), shingles(b)) for a, b in pairs])
-
-
-def strong_pairs() -> pa.Table:
-    return truth().filter(pc.field("resemblance") >= THRESHOLD)
-
-
-def left_over(kept: np.ndarray) -> float:
-    pairs = strong_pairs()
-    both = kept[pairs["left"].to_numpy()] & kept[pairs["right"].to_numpy()]
-    return 100.0 * float(both.mean())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from command import COMMAND
 from figures import Figure, publish
 from peers.measuring import best_of
 
@@ -15,7 +16,6 @@ METHOD = """
 The best of five for what is warm. The first use ever is one run of `neardup dedup` on three
 documents with an empty kernel cache, compilation included.
 """
-COMMAND: Final = Path(sys.executable).with_name("neardup")
 IMPORT: Final = "import time; start = time.perf_counter(); import neardup; print(time.perf_counter() - start)"
 TEXTS: Final = ("one rose is a rose is a rose", "one rose is a rose is a rose", "something else altogether is this")
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numba import int32, njit
 from numba.typed import List
@@ -30,6 +31,39 @@ def truth() -> pa.Table:
     if not TRUTH.exists():
         write(join(corpus()["text"].to_pylist()), TRUTH)
     return pq.read_table(TRUTH)
+
+
+def true_resemblance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Look the pairs up in the truth; what it does not hold is below all thresholds, and 0 here."""
+    pairs = truth()
+    known = pairs["left"].to_numpy().astype(np.int64) << 32 | pairs["right"].to_numpy()
+    wanted = np.minimum(left, right).astype(np.int64) << 32 | np.maximum(left, right)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[place] == wanted, pairs["resemblance"].to_numpy()[place], 0.0)
+
+
+def strong_pairs(threshold: float) -> pa.Table:
+    return truth().filter(pc.field("resemblance") >= threshold)
+
+
+def left_over(kept: np.ndarray, threshold: float) -> float:
+    """Return the share of the pairs at or above the threshold of which both documents are kept."""
+    pairs = strong_pairs(threshold)
+    return float(both_kept(kept, pairs).mean())
+
+
+def beside_another(kept: np.ndarray, threshold: float) -> np.ndarray:
+    """Say of each document whether it is kept beside another one that it resembles that much."""
+    pairs = strong_pairs(threshold)
+    left = pairs.filter(both_kept(kept, pairs))
+    beside = np.zeros(len(kept), bool)
+    beside[left["left"].to_numpy()] = True
+    beside[left["right"].to_numpy()] = True
+    return beside
+
+
+def both_kept(kept: np.ndarray, pairs: pa.Table) -> np.ndarray:
+    return kept[pairs["left"].to_numpy()] & kept[pairs["right"].to_numpy()]
 
 
 def write(pairs: pa.Table, path: Path) -> None:

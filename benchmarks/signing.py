@@ -1,0 +1,111 @@
+"""Question: how fast does each scheme sign, with a public and with a keyed recipe."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+import neardup
+from corpus import CORPUS, corpus
+from figures import Figure, publish
+from neardup.kernels import sentences
+from neardup.schemes.laws import least_count
+from peers.measuring import best_of, column, size
+from truth import truth
+
+METHOD = """
+Everything from the Arrow text column to signatures, one thread, the best of three. Each scheme is as it comes,
+unless its line says otherwise; MinHash is the one nearest to the 84 minima of the default trials. The ratio is the
+time that the same recipe takes with a secret key to the time that it takes with a public seed; a checksum is
+always keyed, with a key made from the seed. A step looks at one value of two sentence signatures merged;
+*saved* are steps that come after the answer is certain.
+"""
+KEY: Final = bytes(range(16))
+TIMES_KEYED: Final = 2.0
+PAIRS: Final = 100_000
+SEED: Final = 11
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scheme to measure, and how many megabytes it should sign a second."""
+
+    name: str
+    scheme: Any
+    at_least: float | None = None
+
+
+CASES: Final = (
+    Case("MinHash, 2 words, 88 minima", neardup.MinHash(shingle=2, permutations=88)),
+    Case("Trials", neardup.Trials(), at_least=350),
+    Case("Sentences", neardup.Sentences(), at_least=100),
+    Case("SimHash", neardup.SimHash()),
+    Case("Combined", neardup.Combined()),
+    Case("Checksum of the whole text", neardup.Checksum(fields=(neardup.Field(name="body"),))),
+)
+
+
+def main() -> None:
+    corpus()
+    texts = column(CORPUS)
+    figures = [figure for case in CASES for figure in measured(case, texts)]
+    figures += early_exit(texts)
+    publish("signing", f"Signing {len(texts):,} documents, {size(texts) / 1e6:.0f} MB", METHOD, figures)
+
+
+def measured(case: Case, texts: pa.LargeStringArray) -> list[Figure]:
+    public, _ = best_of(lambda: case.scheme.sign(texts))
+    secret = keyed(case.scheme)
+    private, _ = best_of(lambda: secret.sign(texts))
+    megabytes = size(texts) / 1e6
+    return [
+        Figure(name=case.name, value=megabytes / public, unit="MB/s", at_least=case.at_least),
+        Figure(
+            name=f"{case.name}, keyed",
+            value=megabytes / private,
+            unit="MB/s",
+            ratio=private / public,
+            at_most=TIMES_KEYED,
+        ),
+    ]
+
+
+def keyed(scheme: Any) -> Any:
+    if isinstance(scheme, neardup.Combined):
+        return neardup.Combined(keyed(scheme.first), keyed(scheme.second))
+    return replace(scheme, key=KEY)
+
+
+def early_exit(texts: pa.LargeStringArray) -> list[Figure]:
+    """Count how much of merging two signatures is saved by stopping once the answer is certain."""
+    scheme = neardup.Sentences()
+    rows = scheme.sign(texts).rows
+    random = np.random.default_rng(SEED)
+    alike = truth()
+    chosen = random.choice(alike.num_rows, min(PAIRS, alike.num_rows), replace=False)
+    pairs = {
+        "near-duplicates": (alike["left"].to_numpy()[chosen], alike["right"].to_numpy()[chosen]),
+        "documents taken at random": random.integers(len(rows), size=(2, PAIRS)),
+    }
+    return [
+        Figure(
+            name=f"Sentences, steps saved on {name}",
+            value=100.0 * saved(rows, left.astype(np.int64), right.astype(np.int64), scheme),
+            unit="%",
+        )
+        for name, (left, right) in pairs.items()
+    ]
+
+
+def saved(rows: np.ndarray, left: np.ndarray, right: np.ndarray, scheme: neardup.Sentences) -> float:
+    least = np.array([1, *(least_count(whole, scheme.threshold) for whole in range(1, scheme.size + 1))])
+    shares = np.empty(len(left))
+    flags = np.empty(len(left), np.bool_)
+    every = sentences.overlaps(rows, rows, left, right, False, shares)
+    needed = sentences.decide(rows, rows, left, right, False, least, flags)
+    return 1.0 - needed / every
+
+
+if __name__ == "__main__":
+    main()
