@@ -72,9 +72,8 @@ def givers(scheme, purpose, bins, text):
     return order[firsts]
 
 
-def cut_out(text, places, size):
-    words = text.split()
-    return " ".join(word for place in places for word in words[place : place + size])
+def cut_out(words, places, size):
+    return " ".join([word for place in places for word in words[place : place + size]])
 
 
 def first_to_succeed(succeeds, scheme, victims, attempts):
@@ -100,17 +99,19 @@ def steal_a_band(scheme, victims, messages):
     """Bring the three or four shingles behind the minima of one band: candidates need no more in common."""
     attempts = []
     for victim, message in zip(victims, messages, strict=True):
+        words = victim.split()
         behind = givers(scheme, "minhash", scheme.permutations, victim)
         bands = [behind[begin:end] for begin, end in pairwise(scheme.layout.edges)]
-        attempts.append([f"{message} {cut_out(victim, band, scheme.shingle)}" for band in bands])
+        attempts.append([f"{message} {cut_out(words, band, scheme.shingle)}" for band in bands])
     return first_to_succeed(are_candidates, scheme, victims, attempts)
 
 
 def loot(scheme, victim, ways, random):
     """Cut out, in several ways, the sequences behind all minima of as many trials as must agree."""
+    words = victim.split()
     behind = givers(scheme, "trials", scheme.hashes * scheme.trials, victim).reshape(scheme.trials, scheme.hashes)
     chosen = (random.choice(scheme.trials, scheme.needed, replace=False) for _ in range(ways))
-    return [cut_out(victim, random.permutation(behind[trials].ravel()), scheme.words) for trials in chosen]
+    return [cut_out(words, random.permutation(behind[trials].ravel()), scheme.words) for trials in chosen]
 
 
 def steal_trials(scheme, victims, messages):
@@ -173,22 +174,24 @@ class Sums:
 
     values: Any
     choices: Any
-    places: dict[tuple[int, int], Any] = field(default_factory=dict)
+    tables: dict[tuple[int, int], Any] = field(default_factory=dict)
 
-    def place_of(self, pattern, low, bits):
-        """Find for each *pattern* a sum that has it in its *bits* bits from *low* up; -1 where none has."""
-        if (low, bits) not in self.places:
+    def table(self, low, bits):
+        """Give for every pattern of the *bits* bits from *low* up the place of a sum that has it there; else -1."""
+        if (low, bits) not in self.tables:
             table = np.full(1 << bits, -1, np.int32)
             table[cut(self.values, low, bits)] = np.arange(len(self.values), dtype=np.int32)
-            self.places[low, bits] = table
-        return self.places[low, bits][pattern]
+            self.tables[low, bits] = table
+        return self.tables[low, bits]
 
-    def plus(self, other, total, low, bits):
-        """Add one of the *other* sums to each for which that gives the bits of *total* from *low* up."""
-        found = other.place_of(cut(np.uint64(total) - self.values, low, bits), low, bits)
+    def plus(self, other, total, low, bits, *, exact=False):
+        """Add one of the *other* sums to each where that gives *total* in the bits from *low* up, or in all."""
+        found = other.table(low, bits)[cut(np.uint64(total) - self.values, low, bits)]
         mine = np.flatnonzero(found >= 0)
-        theirs = found[mine]
-        return Sums(self.values[mine] + other.values[theirs], np.hstack([self.choices[mine], other.choices[theirs]]))
+        values = self.values[mine] + other.values[found[mine]]
+        if exact:
+            mine, values = mine[values == np.uint64(total)], values[values == np.uint64(total)]
+        return Sums(values, np.hstack([self.choices[mine], other.choices[found[mine]]]))
 
 
 def cut(values, low, bits):
@@ -213,9 +216,9 @@ def choices_that_sum_to(hashes, totals):
     middle = terms[4].plus(terms[5], 0, 0, 16)
     few = Sums(terms[6].values[: CHOICES // 8], terms[6].choices[: CHOICES // 8])
     for total in totals:
-        sums = few.plus(terms[7], total, 0, 16).plus(middle, total, 16, 16).plus(first, total, 32, 21)
-        solutions = sums.choices[sums.values == np.uint64(total)]
-        yield solutions[0][[4, 5, 6, 7, 2, 3, 0, 1]] if len(solutions) else np.zeros(8, np.int32)
+        last = few.plus(terms[7], total, 0, 16).plus(middle, total, 16, 16)
+        found = last.plus(first, total, 32, 21, exact=True).choices
+        yield found[0][[4, 5, 6, 7, 2, 3, 0, 1]] if len(found) else np.zeros(8, np.int32)
 
 
 def prose(sentences):
@@ -321,9 +324,9 @@ def test_a_keyed_recipe_is_not(name):
 
 def test_who_knows_the_key_forges(name):
     """What fails without the key is not the attack."""
-    attack = ATTACKS[name]
+    attack = replace(ATTACKS[name], victims=ATTACKS[name].victims[:20])
     scheme = keyed(attack.scheme, KNOWN)
-    assert successes(attack, scheme, attack.forge(scheme, attack.victims, MESSAGES)).mean() > 0.9
+    assert successes(attack, scheme, attack.forge(scheme, attack.victims, MESSAGES[:20])).mean() > 0.9
 
 
 SHARED = {
