@@ -4,9 +4,12 @@ The hash of a token, public: with ``h = seed``, for each 8 bytes of the token (l
 ones padded with zero bytes; a token whose length divides by 8 has one more word, of zero)
 ``h = (h ^ word) * MULTIPLIER mod 2**64``, then ``h ^= h >> 32``. A token never holds a zero byte.
 
-Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bernstein 2012). It takes
-blocks of 8 bytes; the last one has the token's length mod 256 in its highest byte, and zeros before it. Tokens
-of one block are hashed side by side in vector registers, and so are those of two.
+Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bernstein 2012). It takes blocks
+of 8 bytes; the last one is padded with zero bytes and ends in the token's length mod 256.
+
+Tokens are found first and hashed then, in groups: all as if they were shorter than 8 bytes, without a
+branch, as the lengths of words cannot be foretold, and those that are longer once more. So keyed
+hashes of several tokens are computed side by side in vector registers.
 """
 
 import numpy as np
@@ -16,7 +19,7 @@ from neardup.kernels.compile import filled_at, kernel, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 SPACE = 0x20  # the letter between two words
-TOGETHER = 256  # tokens that are hashed side by side; they stay in the processor's first-level cache
+GROUP = 256  # tokens; what is noted of them stays in the processor's first-level cache
 
 _WORD = np.uint64
 _MULTIPLIER = np.uint64(MULTIPLIER)
@@ -44,9 +47,8 @@ def _step(state, word):
 
 
 @njit(nogil=True)
-def public_hash(folded, position, seed):
-    """Hash the zero-ended token at *position*."""
-    state = seed
+def _hash_from(folded, position, state):
+    """Bring what is left of a zero-ended token, from *position* on, into the public hash."""
     word = word_at(folded, position)
     zeros = _zero_bytes(word)
     while zeros == 0:
@@ -55,6 +57,25 @@ def public_hash(folded, position, seed):
         word = word_at(folded, position)
         zeros = _zero_bytes(word)
     return _step(state, word & _below(zeros))
+
+
+@njit(nogil=True)
+def _hash_public(folded, tokens, seed):
+    """Replace, in place, the positions of zero-ended tokens by their public hashes."""
+    places = np.empty(GROUP, np.int64)
+    rests = np.empty(GROUP, np.int64)
+    for begin in range(0, tokens.size, GROUP):
+        group = tokens[begin : begin + GROUP]
+        longer = 0
+        for i in range(group.size):
+            position = np.int64(group[i])
+            word = word_at(folded, position)
+            zeros = _zero_bytes(word)
+            places[longer], rests[longer] = i, position + 8
+            longer += np.int64(zeros == 0)
+            group[i] = _step(seed, word & _below(zeros))  # where there is no zero byte, the whole word
+        for i in range(longer):
+            group[places[i]] = _hash_from(folded, rests[i], group[places[i]])
 
 
 @njit(nogil=True)
@@ -145,16 +166,12 @@ def _hash_twos(firsts, lasts, key0, key1):
 
 @njit(nogil=True)
 def _hash_keyed(folded, tokens, key0, key1):
-    """Replace, in place, the positions of zero-ended tokens by their hashes.
-
-    All are taken for tokens of one block, and the others put aside to be hashed once more: without
-    a branch, as the lengths of words cannot be foretold. More than two blocks are rare.
-    """
-    places = np.empty(TOGETHER, np.int64)
-    firsts = np.empty(TOGETHER, np.uint64)
-    lasts = np.empty(TOGETHER, np.uint64)
-    for begin in range(0, tokens.size, TOGETHER):
-        group = tokens[begin : begin + TOGETHER]
+    """Replace, in place, the positions of zero-ended tokens by their keyed hashes."""
+    places = np.empty(GROUP, np.int64)
+    firsts = np.empty(GROUP, np.uint64)
+    lasts = np.empty(GROUP, np.uint64)
+    for begin in range(0, tokens.size, GROUP):
+        group = tokens[begin : begin + GROUP]
         longer = 0
         for i in range(group.size):
             word = word_at(folded, np.int64(group[i]))
@@ -168,7 +185,7 @@ def _hash_keyed(folded, tokens, key0, key1):
             position = np.int64(lasts[i])
             word = word_at(folded, position + 8)
             zeros = _zero_bytes(word)
-            if zeros == 0:
+            if zeros == 0:  # 16 bytes or more are rare
                 group[places[i]] = _hash_any(folded, position, key0, key1)
             else:
                 places[twos], firsts[twos], lasts[twos] = places[i], firsts[i], _last_block(word, zeros, 8)
@@ -216,10 +233,7 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
             while begins != 0:
                 position = base + np.int64(trailing_zeros(begins))
                 begins &= begins - _ONE
-                if keyed:
-                    tokens[count] = np.uint64(position)
-                else:
-                    tokens[count] = public_hash(folded, position, key[0])
+                tokens[count] = position
                 if placed:
                     starts[count] = position
                 count += 1
@@ -227,6 +241,8 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
     offsets[bounds.size - 1] = count
     if keyed:
         _hash_keyed(folded, tokens[:count], key[0], key[1])
+    else:
+        _hash_public(folded, tokens[:count], key[0])
     return count
 
 
