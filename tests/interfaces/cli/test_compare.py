@@ -171,3 +171,18 @@ def test_colour_marks_where_there_is_colour(run, monkeypatch):
     assert "*on" not in shown
     monkeypatch.setenv("NO_COLOR", "1")
     assert "*on Tuesday*" in run("a.txt", "b.txt").plain
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypatch, errors):
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=errors)
+    monkeypatch.setattr(sys, "stdout", screen)
+    run("--strings", "東 one two", "東 one two")
+    screen.seek(0)
+    assert r"\u6771 one two" in screen.read()
+
+
+def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
+    assert "neardup compare: error: unrecognized arguments: c --ontext; see `neardup compare --help`" in (
+        run("a.txt", "b.txt", "c", "--ontext", code=2).err
+    )
