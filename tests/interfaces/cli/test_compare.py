@@ -163,6 +163,26 @@ def test_long_passages_are_shortened_and_very_many_pieces_cut(run, tmp_path):
     assert "characters more (--html PATH shows all)" in run("long.txt", "other.txt").plain
 
 
+def test_nothing_is_cut_from_a_text_without_spaces(run, monkeypatch):
+    text = "今天港口的渡轮因为暴风雨取消了" * 5
+    for columns in ("100", "30"):
+        monkeypatch.setenv("COLUMNS", columns)
+        shown = run("--strings", text, "ferry").out
+        assert "…" not in shown
+        assert sum(letter in text for letter in shown) == len(text)
+
+
+def test_a_narrow_terminal_shows_every_number(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = run("a.txt", "b.txt")
+    assert max(map(len, shown.out.splitlines())) <= 40
+    assert "…" not in shown.out
+    assert "scheme minhash verdict match because" in shown.plain
+    for bag in (False, True):
+        found = neardup.resemblance(STORM, EDITED, shingle=3, bag=bag)
+        assert f"3 {found:.4f} 1.0000" in shown.plain
+
+
 def test_colour_marks_where_there_is_colour(run, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)

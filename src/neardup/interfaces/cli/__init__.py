@@ -9,7 +9,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from neardup import __version__
@@ -74,7 +74,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parsed
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     parser = _Parser(
         prog="neardup",
         allow_abbrev=False,

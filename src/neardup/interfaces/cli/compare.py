@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.evaluation.comparison import Comparison
+    from neardup.evaluation.comparison import Comparison, Measure
 
 _HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two takes some thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # of a text on the terminal; a page has all
 _NAME = 60  # characters of what cannot be the name of a file
+_NARROW = 72  # columns, below which what stands side by side is put below each other
+_NUMBER = 6  # columns of a share
 _STDIN = "-"
 _HTML = (".html", ".htm", ".xhtml")
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
@@ -153,8 +155,10 @@ def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> No
 
     screen = console()
     plain = screen.no_color or screen.color_system is None
-    screen.print(_schemes(found))
-    screen.print(_measures(found))
+    narrow = screen.width < _NARROW
+    screen.print(_schemes(found, narrow=narrow))
+    for table in _measures(found, narrow=narrow):
+        screen.print(table)
     a = pieces(one.text, [passage.a for passage in found.passages], found.only_in_a, context)
     b = pieces(other.text, [passage.b for passage in found.passages], found.only_in_b, context)
     words = sum(passage.words for passage in found.passages)
@@ -167,39 +171,52 @@ def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> No
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
-        table.add_column(Text(name), ratio=1)
+        table.add_column(Text(name), ratio=1, overflow="fold")  # a text may have no spaces
     table.add_row(_marked(a, plain=plain), _marked(b, plain=plain))
     screen.print(table)
 
 
-def _schemes(found: "Comparison") -> "Table":
+def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE)
-    for heading in ("scheme", "verdict", "because", "rule"):
-        table.add_column(heading)
+    headings = ("scheme", "verdict", "because", "rule")
+    table = Table.grid(padding=(0, 1)) if narrow else Table(box=box.SIMPLE)
+    for heading in ("", "") if narrow else headings:
+        table.add_column(heading, overflow="fold")
     for said in found.schemes:
         verdict = Text(verdict_of(said), "bold green" if said.matches else "bold")
-        table.add_row(Text(said.scheme), verdict, Text(printable(value_of(said))), Text(printable(said.rule)))
+        cells = (Text(said.scheme), verdict, Text(printable(value_of(said))), Text(printable(said.rule)))
+        if not narrow:
+            table.add_row(*cells)
+            continue
+        for heading, cell in zip(headings, cells, strict=True):
+            table.add_row(heading, cell)
+        table.add_row()
     return table
 
 
-def _measures(found: "Comparison") -> "Table":
+def _measures(found: "Comparison", *, narrow: bool) -> "list[Table]":
+    """Give the measures of sets and of bags: side by side, or *narrow* in a table each."""
+    sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
+    if narrow:
+        return [_measures_of({"sets": sets}), _measures_of({"bags": bags})]
+    return [_measures_of({"sets": sets, "bags": bags})]
+
+
+def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE)
-    table.add_column("shingles\nof words", justify="right")
-    for kind in ("sets", "bags"):
-        table.add_column(f"{kind}\nresemblance", justify="right")
-        table.add_column("\nA in B", justify="right")
-        table.add_column("\nB in A", justify="right")
-    sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
-    for pair in zip(sets, bags, strict=True):
-        numbers = [share(part) for one in pair for part in (one.resemblance, one.a_in_b, one.b_in_a)]
-        table.add_row(str(pair[0].shingle), *numbers)
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("shingles\nof words", justify="right", overflow="fold")
+    for kind in kinds:
+        for heading in (f"{kind}\nresemblance", "\nA in B", "\nB in A"):
+            table.add_column(heading, justify="right", min_width=_NUMBER, overflow="fold")
+    for together in zip(*kinds.values(), strict=True):
+        numbers = [share(part) for one in together for part in (one.resemblance, one.a_in_b, one.b_in_a)]
+        table.add_row(str(together[0].shingle), *numbers)
     return table
 
 
