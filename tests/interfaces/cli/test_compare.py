@@ -91,6 +91,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"\xff one \xef\xbf\xbd two \xfe three")
     shown = run("bad.txt", "a.txt", code=1)
     assert "bad.txt: it is not valid UTF-8 in 2 places" in shown.err
+    assert run("bad.txt", "bad.txt", code=1).err.count("bad.txt") == 1
     assert json.loads(run("bad.txt", "a.txt", "--json", code=1).out)["a"]["replaced"] == 2
 
 
@@ -105,6 +106,8 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "required"),
+        (["", "a.txt"], "the name of a file is empty; --strings takes both arguments as texts"),
+        (["a.txt", "b.txt", "--force"], "--force goes with --html"),
     ],
 )
 def test_wrong_usage_is_said(run, arguments, message):
@@ -116,7 +119,14 @@ def test_wrong_usage_is_said(run, arguments, message):
 
 def test_a_text_above_the_cap_is_refused(run, monkeypatch):
     monkeypatch.setattr(compare, "_MOST", 50)
-    assert "a.txt: it is larger than 50 bytes" in run("a.txt", "b.txt", code=1).err
+    assert "a.txt: it is larger than 50 bytes, the most that can be compared" in run("a.txt", "b.txt", code=1).err
+
+
+def test_what_expands_above_the_cap_is_refused_without_advice_that_would_not_help(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "_MOST", 80)
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"one " * 100))
+    shown = run("b.txt.gz", "a.txt", code=1).err
+    assert "b.txt.gz: it expands to more than 80 bytes; the most that can be compared" in shown
 
 
 def test_a_page_is_written_once(run, tmp_path):
@@ -128,6 +138,18 @@ def test_a_page_is_written_once(run, tmp_path):
     assert page.read_text() == "mine"
     run("a.txt", "b.txt", "--html", page, "--force")
     assert "<mark>" in page.read_text()
+
+
+@pytest.mark.parametrize("path", ["-", "/dev/stdout"])
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_a_page_on_standard_output_leaves_the_rest_to_standard_error(capfd, tmp_path, path, how):
+    for name, text in (("a.txt", STORM), ("b.txt", EDITED)):
+        (tmp_path / name).write_text(text)
+    assert main(["compare", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--html", path, *how]) == 0
+    shown = capfd.readouterr()
+    assert shown.out.startswith("<!DOCTYPE html>")
+    assert shown.out.endswith("</html>\n")
+    assert ('"measures"' if how else "Shared passages: 1") in shown.err
 
 
 def test_a_page_never_replaces_a_text(run, tmp_path):
