@@ -593,15 +593,15 @@ def test_a_damaged_parquet_file(run, tmp_path, cut):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999)[:-9], "the file is truncated"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999, mtime=0)[:-9], "the file is truncated"),
         ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
         ("a.jsonl.gz", b'{"text": "a"}\n', "its name says gzip"),
-        ("a.jsonl.zst", gzip.compress(b"{}"), "its name says zstd"),
-        ("a.jsonl", gzip.compress(b"{}"), "give it the ending that says so"),
+        ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its name says zstd"),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), "give it the ending that says so"),
         ("a.csv", '"text"\n'.encode("utf-16"), "save it as UTF-8"),
         ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
         ("a.parquet", b"", "no bytes at all"),
-        ("a.jsonl.gz", gzip.compress(b"{}\n") + b"more", "what follows its compressed data"),
+        ("a.jsonl.gz", gzip.compress(b"{}\n", mtime=0) + b"more", "what follows its compressed data"),
     ],
 )
 def test_files_that_are_not_what_they_should_be(run, tmp_path, name, content, message):
