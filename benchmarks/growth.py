@@ -26,7 +26,8 @@ Ten times as many documents, in processes of their own. *Families*: a tenth of t
 (documents connected by pairs of resemblance 0.8 or more), drawn at random, against all of them, so that a document
 has as many near-duplicates in the tenth as in the whole. *Shuffled*: the first tenth of the shuffled corpus against
 all of it; there are a hundred times as many pairs to be found in ten times as many documents, and comparing them
-takes its time. *Identical*: 100,000 against a million copies of one document. Memory is the peak above that of the warmed-up
+takes its time. *Identical*: 100,000 against a million copies of one document. Memory is the peak above that of the
+warmed-up
 process, the documents themselves included. One thread; time is the best of three. The ratio
 is the more to the fewer.
 """
