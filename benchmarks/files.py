@@ -1,6 +1,5 @@
 """Question: how much longer than reading and writing a file does it take to deduplicate it."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -9,7 +8,7 @@ from typing import Final
 
 import pyarrow.parquet as pq
 
-from command import COMMAND
+from command import COMMAND, ENVIRONMENT
 from corpus import CORPUS, corpus
 from figures import Figure, publish
 from peers.measuring import best_of
@@ -73,7 +72,7 @@ def dedup(source: Path, folder: Path, options: tuple[str, ...]) -> None:
 
 
 def run(command: list[object]) -> None:
-    environment = os.environ | SINGLE_THREADED
+    environment = ENVIRONMENT | SINGLE_THREADED
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
