@@ -27,7 +27,7 @@ def made(rows, columns=None, **options):
 def proposed(index):
     """All pairs (better, worse), in the order of proposal."""
     found = []
-    for block in index.blocks():
+    for block in iter(index.propose, None):
         assert block.bounds[0] == 0
         assert block.bounds[-1] == len(block.candidates)
         found += zip(block.candidates.tolist(), block.pairs.tolist(), strict=True)
@@ -85,7 +85,7 @@ def test_the_retired_are_not_proposed_in_later_blocks(rows, gone, size, pooled):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "BLOCK", size)
         index = made(rows, pooled=pooled)
-        for block in index.blocks():
+        for block in iter(index.propose, None):
             asking = {*block.asking.tolist()}
             found += zip(block.candidates.tolist(), block.pairs.tolist(), strict=True)
             expected += [(a, b) for a, b in pairs if b in asking and a not in retired]
@@ -104,7 +104,7 @@ def test_the_retired_make_room(number, room, size, gone):
         patch.setattr(buckets, "BLOCK", size)
         index = made(rows)
         listed, passed_over, missed = [], 0, 0
-        for block in index.blocks():
+        for block in iter(index.propose, None):
             asking = block.asking.tolist()
             found = np.split(block.candidates, block.bounds[1:-1])
             for rank, candidates in zip(asking, found, strict=True):
@@ -123,7 +123,7 @@ def test_the_retired_make_room(number, room, size, gone):
 
 def test_absent_documents_are_not_asked():
     index = made([(True, [1]), (False, [1]), (True, [1]), (True, [2])])
-    assert [block.asking.tolist() for block in index.blocks()] == [[0, 2]]
+    assert [block.asking.tolist() for block in iter(index.propose, None)] == [[0, 2]]
 
 
 def test_no_documents():
@@ -152,7 +152,7 @@ def test_keys_that_differ_in_low_bits_only_lose_nobody():
 
 def test_a_proposal_keeps_what_holds():
     index = made([(True, [1, 1]), (True, [1, 2]), (True, [1, 1]), (True, [2, 2])])
-    (block,) = index.blocks()
+    (block,) = iter(index.propose, None)
     kept = block.where(np.array([True, False, True, False]))
     assert list(zip(kept.pairs.tolist(), kept.candidates.tolist(), strict=True)) == [(1, 0), (2, 1)]
     assert kept.asking.tolist() == block.asking.tolist()
@@ -167,7 +167,7 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns, pooled):
         keys = np.random.default_rng(1).integers(0, 2**64, (number, columns), np.uint64)
         keys[:, 0] = 7 << 40
         index = Buckets(keys, np.ones(number, np.bool_), pooled=pooled)
-        pairs = sum(len(block.candidates) for block in index.blocks())
+        pairs = sum(len(block.candidates) for block in iter(index.propose, None))
         assert pairs <= number * ROOM * (DEPTH + 1)
         listed = ROOM * (ROOM - 1) // 2 + (number - ROOM) * ROOM
         assert index.not_compared >= number * (number - 1) // 2 - listed

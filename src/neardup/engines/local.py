@@ -46,6 +46,13 @@ class LocalEngine:
         while waiting:
             yield waiting.popleft().result()
 
+    def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
+        """Begin something that runs beside what follows; call what is returned to wait for its result."""
+        if self._pool is None:
+            done = function()
+            return lambda: done
+        return self._pool.submit(function).result
+
     def parts(self, number: int) -> list[slice]:
         """Cut *number* items into one slice a thread; none is empty."""
         threads = min(self.threads, number)

@@ -1,6 +1,6 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -81,31 +81,34 @@ class Buckets:
         self._overflow: Positions = np.zeros(len(sizes), np.int64)
         self._seen: Ranks = np.full(self._number, -1, np.int32)
         self.not_compared = 0
+        memberships = np.diff(self._member_bounds)
+        self._asking: Ranks = np.flatnonzero(memberships).astype(np.int32)
+        self._asked = 0
+        most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
+        self._candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
+        self._bounds: Positions = np.empty(BLOCK + 1, np.int64)
 
-    def blocks(self) -> Iterator[Proposal]:
-        """Propose candidates block by block; call ``retire`` for those dropped before asking for the next block."""
-        asking = np.flatnonzero(np.diff(self._member_bounds)).astype(np.int32)
-        begin = 0
-        most = ROOM * int(np.diff(self._member_bounds).max(initial=0))  # one document's candidates always fit
-        candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
-        bounds: Positions = np.empty(BLOCK + 1, np.int64)
-        while begin < len(asking):
-            block = asking[begin : begin + BLOCK]
-            done, missed = kernels.propose(
-                block,
-                self._member_bounds,
-                self._memberships,
-                self._entry_bounds,
-                self._entries,
-                self._filled,
-                self._overflow,
-                self._seen,
-                bounds,
-                candidates,
-            )
-            self.not_compared += missed
-            begin += done
-            yield Proposal(block[:done], bounds[: done + 1].copy(), candidates[: bounds[done]].copy())
+    def propose(self) -> Proposal | None:
+        """Propose the candidates of the next block of documents; None when all have been asked for."""
+        asking = self._asking[self._asked : self._asked + BLOCK]
+        if not len(asking):
+            return None
+        done, missed = kernels.propose(
+            asking,
+            self._member_bounds,
+            self._memberships,
+            self._entry_bounds,
+            self._entries,
+            self._filled,
+            self._overflow,
+            self._seen,
+            self._bounds,
+            self._candidates,
+        )
+        self.not_compared += missed
+        self._asked += done
+        bounds = self._bounds[: done + 1].copy()
+        return Proposal(asking[:done], bounds, self._candidates[: bounds[done]].copy())
 
     def retire(self, gone: Ranks) -> None:
         """Forget documents that were dropped: nobody is compared with them any more."""

@@ -1,6 +1,6 @@
 """The corpus moment: a collection in, decisions out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -142,15 +142,20 @@ class _Run:
         total = len(texts)
         buffer = FeatureBuffer(texts.nbytes)
         sums, lengths, blanks = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
-        done = 0
+
+        def placed() -> Iterator[tuple[Words, Words]]:
+            done = 0
+            for features, digest, sizes, flags in self._engine.map(self._shingle_batch, batches(texts)):
+                sums.append(digest)
+                lengths.append(sizes)
+                blanks.append(flags)
+                yield buffer.room(features.offsets), features.values
+                done += len(sizes)
+                self._progress("shingle", done, total)
+
         self._progress("shingle", 0, total)
-        for features, digest, sizes, flags in self._engine.map(self._shingle_batch, batches(texts)):
-            buffer.append(features)
-            sums.append(digest)
-            lengths.append(sizes)
-            blanks.append(flags)
-            done += len(sizes)
-            self._progress("shingle", done, total)
+        for _ in self._engine.map(lambda pair: np.copyto(*pair), placed()):
+            pass
         return _Shingled(buffer.features(), np.concatenate(sums), np.concatenate(lengths), np.concatenate(blanks))
 
     def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions, Flags]:
@@ -212,14 +217,18 @@ class _Run:
         parents = np.arange(number)
         candidates = 0
         self._progress("compare", 0, number)
-        for block in buckets.blocks():
+        gone = np.empty(0, np.int32)
+        proposed = self._engine.begin(buckets.propose)
+        while (block := proposed()) is not None:
+            buckets.retire(gone)  # of the block before: the next one is proposed while this one is compared
+            proposed = self._engine.begin(buckets.propose)
             candidates += len(block.candidates)
             plausible = self._plausible(block, signatures)
             if self._policy.gather == "components":
                 matcher.connect(plausible, parents)
             else:
                 matcher.settle(plausible, matched)
-                buckets.retire(block.asking[matched[block.asking] >= 0])
+                gone = block.asking[matched[block.asking] >= 0]
             self._progress("compare", int(block.asking[-1]) + 1, number)
         self._progress("compare", number, number)
         if self._policy.gather == "components":

@@ -66,28 +66,36 @@ class Shingling:
 
 
 class FeatureBuffer:
-    """Collects batches of features in one growing array.
+    """Collects batches of features in one large array.
 
-    One large array, written once, is faster than many small ones joined at the end: the system
-    hands out memory for it in large pages.
+    One array, written once, is faster than many small ones joined at the end: the system hands out memory
+    for it in large pages. Only where a text has more shingles than expected are there more arrays to join.
     """
 
     def __init__(self, text_bytes: int) -> None:
+        self._full: list[Words] = []
         self._values: Words = np.empty(text_bytes // _BYTES_PER_TOKEN + 1, np.uint64)
+        self._used = 0  # of the last array
         self._offsets: list[Positions] = []
         self._size = 0
 
+    def room(self, offsets: Positions) -> Words:
+        """Give the place for the values of one more batch, for any thread to fill."""
+        number = int(offsets[-1])
+        if self._used + number > len(self._values):
+            self._full.append(self._values[: self._used])
+            self._values, self._used = np.empty(number + self._size // 2, np.uint64), 0
+        begin, self._used = self._used, self._used + number
+        self._offsets.append(offsets[:-1] + self._size)
+        self._size += number
+        return self._values[begin : self._used]
+
     def append(self, features: Features) -> None:
         """Copy one batch behind the others."""
-        end = self._size + len(features.values)
-        if end > len(self._values):
-            larger = np.empty(end + end // 2, np.uint64)
-            larger[: self._size] = self._values[: self._size]
-            self._values = larger
-        self._values[self._size : end] = features.values
-        self._offsets.append(features.offsets[:-1] + self._size)
-        self._size = end
+        self.room(features.offsets)[:] = features.values
 
     def features(self) -> Features:
-        """Give everything collected, in order."""
-        return Features(self._values[: self._size], np.concatenate([*self._offsets, np.array([self._size])]))
+        """Give everything collected, in order; all rooms must be filled."""
+        last = self._values[: self._used]
+        values = np.concatenate([*self._full, last]) if self._full else last
+        return Features(values, np.concatenate([*self._offsets, np.array([self._size])]))
