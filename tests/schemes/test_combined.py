@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials, dedup
+from neardup import Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials, dedup, resemblance
 from neardup.model.arrays import Corpus
 
 LINE = "harbour light evening quiet boat water stone bridge market bread winter letter garden window music road"
@@ -108,3 +108,64 @@ def test_only_schemes_of_texts_can_be_combined(part):
         Combined(MinHash(), part)
     with pytest.raises(ParameterError, match="must be a scheme that signs texts"):
         Combined(part, MinHash())
+
+
+# The law.
+
+
+def versions(random, number, changes, words=1507):
+    """Pairs of texts of distinct words, of which the second has some changed, far enough apart; and its 8-word law.
+
+    Each change breaks 8 of the 1,500 sequences of eight words, and one word of 1,507.
+    """
+    left, right = [], []
+    for _ in range(number):
+        one = [f"w{n}" for n in random.choice(10**6, words, replace=False)]
+        other = one.copy()
+        for place in 8 + 8 * random.choice(words // 8 - 2, changes, replace=False):
+            other[place] = f"x{one[place]}"
+        left.append(" ".join(one))
+        right.append(" ".join(other))
+    whole, broken = words - 7, 8 * changes
+    return left, right, (whole - broken) / (whole + broken)
+
+
+@pytest.mark.parametrize("changes", [3, 6, 9, 12, 15])
+def test_the_default_matches_nearly_as_often_as_its_bound_says(changes):
+    scheme, number = Combined(), 600
+    left, right, true = versions(np.random.default_rng(changes), number, changes)
+    assert resemblance(left[0], right[0], shingle=8) == true
+    bound = float(scheme.probability(true))
+    error = np.sqrt(max(bound * (1 - bound), 0.25 / number) / number)
+    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
+    assert bound - 4 * error - 0.02 <= rate <= bound + 4 * error  # the second takes hardly any of these away
+
+
+def test_a_second_that_looks_at_something_else_only_takes_away():
+    """A first part kept and the rest exchanged: few sequences differ for so many words."""
+    scheme, number = Combined(Trials(words=8), SimHash(bits=384, distance=15)), 300
+    random = np.random.default_rng(2)
+    texts = [[f"w{n}" for n in random.choice(10**6, 1500 + 50, replace=False)] for _ in range(number)]
+    left, right = ([" ".join(words[begin : begin + 1500]) for words in texts] for begin in (0, 50))
+    true = resemblance(left[0], right[0], shingle=8)
+    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
+    assert rate < scheme.probability(true) - 0.2
+
+
+@pytest.mark.parametrize("changes", [50, 70, 90])
+def test_two_that_look_at_the_same_follow_the_product_of_their_laws(changes):
+    first, second = MinHash(shingle=1, threshold=0.9), Trials(words=1)
+    scheme, number = Combined(first, second), 600
+    left, right, _ = versions(np.random.default_rng(changes), number, changes)
+    true = resemblance(left[0], right[0], shingle=1)
+    law = float(scheme.probability(true))
+    assert law == first.probability(true) * second.probability(true)
+    error = np.sqrt(law * (1 - law) / number)
+    assert abs(scheme.matches(scheme.sign(left), scheme.sign(right)).mean() - law) <= 4 * error
+
+
+def test_two_of_one_kind_follow_the_lesser_law():
+    """The same minima at two thresholds: whatever reaches the greater one matches."""
+    grid = np.linspace(0, 1, 101)
+    scheme = Combined(MinHash(threshold=0.5), MinHash(threshold=0.8))
+    assert scheme.probability(grid).tolist() == MinHash(threshold=0.8).probability(grid).tolist()

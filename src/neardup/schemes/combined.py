@@ -154,15 +154,22 @@ class Combined:
         return self.estimate(signatures[left], signatures[right])
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely both rules say "match", if chance treats them apart: the product of both laws.
+        """Tell at most how likely both rules say "match", at a true value of what the first scheme measures.
 
-        Each takes its own measure to be *resemblance*; a cosine is greater than the resemblance of
-        the same two texts as a rule, so that the true curve lies between this one and the first scheme's.
+        The first one's law: of that value the second can only take away. How much it takes is not known
+        where the two look at different things, such as the order of words and their numbers. Where both
+        measure the same of the same features, *resemblance* is both's, and the law is the product of
+        both laws; for two of one kind, whose hashes are not independent, the lesser one.
 
-        >>> bool(Combined().probability(0.9) <= Trials(words=8).probability(0.9))
+        >>> bool(Combined().probability(0.9) == Trials(words=8).probability(0.9))
         True
         """
-        return self.first.probability(resemblance) * self.second.probability(resemblance)
+        chance = self.first.probability(resemblance)
+        one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
+        if one != other:
+            return chance
+        further = self.second.probability(resemblance)
+        return np.minimum(chance, further) if self.first.name == self.second.name else chance * further
 
 
 @lru_cache(maxsize=32)
