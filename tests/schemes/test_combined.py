@@ -97,6 +97,17 @@ def test_what_the_filter_refuses_is_kept(verify):
     assert dedup(texts, scheme=LOOSE, verify=verify, threads=2).kept.tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
+def test_a_first_that_is_a_filter_itself_stays_one(verify):
+    """Keys of a few bits propose strangers to a second that refuses nothing."""
+    texts = [text(*range(0, changes)) for changes in range(40)]
+    first, everything = SimHash(distance=12, threshold=0.01), SimHash(seed=2, distance=63)
+    alone = dedup(texts, scheme=first, verify=verify, threads=1).kept.tolist()
+    combined = Combined(first, everything)
+    assert dedup(texts, scheme=combined, verify=verify, threads=1).kept.tolist() == alone
+    assert 1 < len(alone) < 40
+
+
 def test_a_threshold_is_the_firsts():
     assert LOOSE.with_threshold(0.7) == Combined(MinHash(shingle=2, threshold=0.7), LOOSE.second)
     assert LOOSE.with_threshold(0.7).recipe == LOOSE.recipe

@@ -119,8 +119,8 @@ class FieldScheme(Scheme, Protocol):
 
 @runtime_checkable
 class FilterScheme(Scheme, Protocol):
-    """A scheme of two, the second of which refuses what the first one takes for a match."""
+    """A scheme whose signatures have a say in every match: what does not pass is none, however it is verified."""
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match by the second scheme."""
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
         ...

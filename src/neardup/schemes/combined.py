@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
-from neardup.model.protocols import Scheme
+from neardup.model.protocols import FilterScheme, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
@@ -127,9 +127,10 @@ class Combined:
         return keys
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match by the second scheme."""
-        flags: Flags = self.second.matches(self.parts(signatures[left])[1], self.parts(signatures[right])[1])
-        return flags
+        """Say whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first's filter."""
+        one, other = self.parts(signatures)
+        flags: Flags = self.second.match_pairs(other, left, right)
+        return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Say, row by row, whether two signatures match by both schemes; never where one is missing."""

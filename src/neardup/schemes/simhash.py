@@ -32,7 +32,7 @@ from neardup.text.shingling import Shingling
 
 @dataclass(frozen=True, kw_only=True)
 class SimHash:
-    """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match.
+    """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match, always.
 
     Recipe: ``analysis``, ``shingle`` (tokens a feature), ``bits`` (64 to 512 by 64), ``weights`` and
     ``seed`` or ``key`` (see ``Hashing``). A feature's weight is its number of occurrences (``"tf"``), times
@@ -41,8 +41,9 @@ class SimHash:
     carry more than half of the total weight; a tie gives 0.
 
     Layout: ``blocks``, into how many a fingerprint is cut for its keys (``None``: ``Blocks.choose``).
-    Policy: ``distance``, and ``threshold``, the least resemblance of the features, as sets, that
-    exact verification calls a match.
+    Policy: ``distance``, and ``threshold``: of two documents within the distance, exact verification also
+    asks for that resemblance of their features, as sets; occurrences and weights do not enter there.
+    Blocks decide how fast candidates are found, never who matches.
 
     Two documents whose weighted features enclose the angle *a* differ in any bit with probability
     ``a / pi``. So what a fingerprint estimates, and what ``probability`` takes, is a cosine, where other schemes
@@ -188,6 +189,10 @@ class SimHash:
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
         return np.asarray(self.distance_pairs(signatures, left, right) <= self.distance)
+
+    def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say the same: its keys also propose what is farther apart, and no verification makes that a match."""
+        return self.match_pairs(signatures, left, right)
 
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely ``matches`` holds at a true *cosine* of the weighted features (a number or an array).

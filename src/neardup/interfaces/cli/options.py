@@ -67,7 +67,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="sentences: what the overlap is a share of (default: union)",
     )
-    option("--distance", letter="K", explained="simhash: bits that may differ between candidates", default="3")
+    option("--distance", letter="K", explained="simhash: bits that may differ", default="3")
     option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")
     group.add_argument(
         "--fields",
