@@ -1,3 +1,7 @@
+import gc
+import tracemalloc
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -79,6 +83,33 @@ def test_both_must_match():
     assert LOOSE.match_pairs(signatures, left, right).tolist() == (by_first & by_second).tolist()
     assert LOOSE.passes(signatures, left, right).tolist() == by_second.tolist()
     assert 0 < (by_first & by_second).sum() < by_first.sum()
+
+
+def test_signatures_are_taken_apart_once_and_not_kept():
+    signatures = LOOSE.sign(TEXTS)
+    one, other = LOOSE.parts(signatures)
+    assert LOOSE.with_threshold(0.5).parts(signatures) == (one, other)
+    assert (one.rows == LOOSE.first.sign(TEXTS).rows)[one.present].all()
+    seen = weakref.ref(one)
+    del one, other, signatures
+    gc.collect()
+    assert seen() is None
+
+
+@pytest.mark.parametrize("question", ["passes", "match_pairs", "estimate_pairs"])
+def test_questions_about_many_pairs_copy_no_rows(question):
+    scheme, number = Combined(MinHash(permutations=1024), SimHash()), 100_000
+    signatures = scheme.sign([f"{text()} {n}" for n in range(100)])
+    left, right = np.random.default_rng(1).integers(0, 100, (2, number))
+    ask = getattr(scheme, question)
+    expected = ask(signatures, left, right)
+    tracemalloc.start()
+    try:
+        assert (ask(signatures, left, right) == expected).all()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * number  # a row has 4,104 bytes
 
 
 def test_a_document_that_one_scheme_cannot_sign_has_no_signature():

@@ -57,7 +57,7 @@ class Corpus:
     texts: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Signatures:
     """One row of *rows* a document; *present* is false where a document has no signature."""
 
