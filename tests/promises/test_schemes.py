@@ -25,6 +25,7 @@ from neardup import (
     TermWeights,
     Trials,
 )
+from neardup.model.layout import Banding, Blocks
 from neardup.text import columns
 
 if TYPE_CHECKING:
@@ -202,6 +203,28 @@ def test_a_recipe_is_stable_and_tells_schemes_apart(case):
     assert case.scheme.recipe == replace(case.scheme).recipe
     recipes = [one.scheme.recipe for one in CASES.values()]
     assert len({*recipes}) == len(recipes)
+
+
+NUMBERS = [
+    (MinHash, {"permutations": 64, "shingle": 2, "seed": 5, "threshold": 1}),
+    (Trials, {"words": 3, "hashes": 5, "trials": 4, "needed": 3, "seed": 5}),
+    (Sentences, {"size": 9, "min_length": 2, "seed": 5}),
+    (SimHash, {"shingle": 2, "bits": 128, "distance": 5, "blocks": 7, "seed": 5}),
+    (Checksum, {"seed": 5}),
+    (Field, {"name": "body", "limit": 5}),
+    (Banding, {"permutations": 64, "bands": 8}),
+    (Blocks, {"bits": 64, "distance": 3, "blocks": 5}),
+]
+
+
+@pytest.mark.parametrize(("kind", "numbers"), NUMBERS, ids=lambda value: getattr(value, "__name__", ""))
+def test_integers_of_numpy_are_integers(kind, numbers):
+    given = {name: np.int64(value) if isinstance(value, int) else value for name, value in numbers.items()}
+    plain, other = kind(**numbers), kind(**given)
+    assert other == plain
+    assert getattr(other, "recipe", None) == getattr(plain, "recipe", None)
+    if hasattr(plain, "sign"):
+        assert (other.sign(SAMPLE).rows == plain.sign(SAMPLE).rows).all()
 
 
 # The same bits whatever the way.

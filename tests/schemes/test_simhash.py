@@ -352,7 +352,9 @@ def edited(number, changes):
 @pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
 def test_blocks_do_not_decide_who_matches(verify):
     texts = edited(200, 28)
-    kept = [dedup(texts, scheme=SimHash(blocks=blocks), verify=verify, threads=1).kept.tolist() for blocks in range(4, 9)]
+    kept = [
+        dedup(texts, scheme=SimHash(blocks=blocks), verify=verify, threads=1).kept.tolist() for blocks in range(4, 9)
+    ]
     assert kept[1:] == kept[:-1]
     assert 100 < len(kept[0]) < 190  # a few are near, most are not
 

@@ -131,7 +131,7 @@ class Combined:
         return keys
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first's filter."""
+        """Say whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""
         one, other = self.parts(signatures)
         flags: Flags = self.second.match_pairs(other, left, right)
         return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags

@@ -14,7 +14,7 @@ _CELLS: Final = 1 << 20  # of a table of chances by terms
 
 def is_share(value: object) -> bool:
     """Say whether a parameter is a number above 0 and at most 1."""
-    number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
 
 

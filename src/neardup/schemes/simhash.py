@@ -70,7 +70,8 @@ class SimHash:
     floor = 0.0
 
     def __post_init__(self) -> None:
-        require_fingerprint(self.bits, self.distance)
+        for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
+            object.__setattr__(self, name, whole)
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
         own = self.shingling.identity  # checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None

@@ -7,7 +7,7 @@ import numpy as np
 
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Positions, TextBatch, Words
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
@@ -33,8 +33,7 @@ class Shingling:
     def __post_init__(self) -> None:
         require(isinstance(self.analysis, Analysis), "analysis", self.analysis, "must be an Analysis")
         require(isinstance(self.bag, bool), "bag", self.bag, "must be True or False")
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool)
-        require(whole and 1 <= self.size <= 1000, "shingle", self.size, "must be an integer from 1 to 1000")  # noqa: PLR2004
+        object.__setattr__(self, "size", require_whole("shingle", self.size, 1, 1000))
 
     @property
     def identity(self) -> dict[str, Any]:
