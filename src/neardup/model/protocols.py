@@ -104,7 +104,7 @@ class Scheme(Protocol):
         ...
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely the rule says "match" at a true resemblance."""
+        """Tell how likely the rule says "match" at a true resemblance; ``ParameterError`` for one beyond 0 and 1."""
         ...
 
 

@@ -22,6 +22,7 @@ from neardup.model.arrays import (
 )
 from neardup.model.errors import DataError, ParameterError, require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.schemes.laws import shares
 from neardup.text.columns import table_or_column, text_column, whole_batch
 from neardup.text.shingling import Shingling
 
@@ -169,7 +170,7 @@ class Checksum:
         >>> Checksum().probability([0.99, 1.0])
         array([0., 1.])
         """
-        certain = (np.asarray(resemblance, np.float64) >= 1.0).astype(np.float64)
+        certain = (shares(resemblance) >= 1.0).astype(np.float64)
         return certain if np.ndim(resemblance) else float(certain)
 
 

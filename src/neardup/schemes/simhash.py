@@ -23,7 +23,7 @@ from neardup.model.arrays import (
 from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import hamming_law, is_share
+from neardup.schemes.laws import hamming_law, is_share, shares
 from neardup.schemes.signing import Blank, Fill, Rows, sign_features, sign_texts
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
@@ -204,7 +204,7 @@ class SimHash:
         >>> SimHash().probability([0.9, 0.99, 1.0]).round(3)
         array([0.013, 0.674, 1.   ])
         """
-        return hamming_law(np.clip(resemblance, 0.0, 1.0), self.bits, self.distance)
+        return hamming_law(shares(resemblance), self.bits, self.distance)
 
 
 @lru_cache(maxsize=16)
