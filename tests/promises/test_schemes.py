@@ -25,6 +25,7 @@ from neardup import (
     TermWeights,
     Trials,
 )
+from neardup.model.arrays import Corpus, Features
 from neardup.model.layout import Banding, Blocks
 from neardup.text import columns
 
@@ -197,6 +198,36 @@ def test_signatures_of_two_recipes_never_meet(case):
         with pytest.raises(RecipeMismatch) as caught:
             question()
         assert foreign.recipe in str(caught.value)
+
+
+MADE_BY = [MinHash(), Trials(), Sentences(), SimHash(), SimHash(weights=TermWeights.fitted(SAMPLE))]
+
+
+@pytest.mark.parametrize("scheme", MADE_BY, ids=lambda scheme: scheme.name)
+def test_features_of_another_shingling_are_refused(scheme):
+    own = scheme.features(SAMPLE)
+    assert own.recipe == scheme.shingling.recipe
+    assert (scheme.sign(own).rows == scheme.sign(SAMPLE).rows).all()
+    unknown = Features(own.values, own.offsets)
+    assert (scheme.sign(unknown).rows == scheme.sign(SAMPLE).rows).all()
+    for foreign in (replace(scheme, seed=2, **_plain(scheme)), replace(scheme, key=bytes(16), **_plain(scheme))):
+        features = foreign.features(SAMPLE)
+        for sign in (scheme.sign, lambda given: scheme.sign_at(Corpus(given, None, None), np.array([0]))):
+            with pytest.raises(DataError, match=f"made by recipe {features.recipe}, and {own.recipe} is needed"):
+                sign(features)
+
+
+def _plain(scheme):
+    return {"weights": "tf"} if scheme.name == "simhash" else {}
+
+
+def test_features_of_one_of_two_shinglings_are_refused():
+    with pytest.raises(DataError, match="made by recipe"):
+        Combined().sign(Trials(words=8).features(SAMPLE))
+    same = Combined(MinHash(shingle=1), SimHash())
+    assert (same.sign(SimHash().features(SAMPLE)).rows == same.sign(SAMPLE).rows).all()
+    with pytest.raises(DataError, match="made by recipe"):
+        TermWeights.fitted(SAMPLE).weights(MinHash().features(SAMPLE))
 
 
 def test_a_recipe_is_stable_and_tells_schemes_apart(case):

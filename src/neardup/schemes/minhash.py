@@ -104,12 +104,14 @@ class MinHash:
         ``0xFFFFFFFF``. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, None, self._blank_rows, self._sketch))
+            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, self._sketch))
         return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._sketch))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, self._sketch))
+        return self._signatures(
+            sign_features(corpus.features, self.shingling, self._blank_rows, self._sketch, positions)
+        )
 
     def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.permutations), np.uint32)

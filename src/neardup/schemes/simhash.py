@@ -114,12 +114,13 @@ class SimHash:
         without features has no signature, and a row of zeros. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self._signatures(lambda blank, fill: sign_features(documents, None, blank, fill))
+            return self._signatures(lambda blank, fill: sign_features(documents, self.shingling, blank, fill))
         return self._signatures(lambda blank, fill: sign_texts(documents, self.shingling, blank, fill))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(lambda blank, fill: sign_features(corpus.features, positions, blank, fill))
+        features, shingling = corpus.features, self.shingling
+        return self._signatures(lambda blank, fill: sign_features(features, shingling, blank, fill, positions))
 
     def _signatures(self, go: Callable[[Blank, Fill], Rows]) -> Signatures:
         present = [np.empty(0, np.bool_)]  # zeros may be a fingerprint, so rows cannot tell

@@ -121,12 +121,12 @@ class Trials:
         ``rows`` is uint64[n, trials]; a document without word sequences has no signature, and a row of 0.
         """
         if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, None, self._blank_rows, self._fill))
+            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, self._fill))
         return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._fill))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, self._fill))
+        return self._signatures(sign_features(corpus.features, self.shingling, self._blank_rows, self._fill, positions))
 
     def _blank_rows(self, number: int) -> Words:
         return np.empty((number, self.trials), np.uint64)

@@ -163,6 +163,7 @@ class TermWeights:
 
     def weights(self, features: Features) -> npt.NDArray[np.float64]:
         """Give the weight of every feature, one number for each of ``features.values``."""
+        self.shingling.require_own(features)
         units = np.empty(len(features.values), np.uint32)
         weigh(features.values, *self.table, units)
         return units / UNITS
