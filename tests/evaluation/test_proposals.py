@@ -106,8 +106,9 @@ def test_options_name_every_parameter():
         words = one.options.split()
         assert words[:2] == ["--scheme", one.scheme]
         assert dict(zip(words[2::2], map(float, words[3::2]), strict=True)) == {
-            f"--{name}": value for name, value in one.parameters.items()
+            f"--{name}": value for name, value in {**one.parameters, **one.layout}.items() if name != "bands"
         }
+    assert len({one.options for one in proposals}) == len(proposals)
 
 
 def test_the_overlap_of_pairs_apart_is_half_the_threshold():

@@ -26,6 +26,7 @@ _TRIALS: Final = range(2, 13)
 _NEEDED: Final = range(1, 5)
 _DISTANCES: Final = range(11)
 _KEYS: Final = 256  # of a fingerprint at most
+_OPTIONAL: Final = ("blocks",)  # what of a layout is an option; bands follow from the recall
 _NONE: Final = 0.001  # candidates, fewer than which are as good as none
 
 
@@ -109,7 +110,8 @@ class Proposal:
     @property
     def options(self) -> str:
         """The options of ``neardup dedup`` that use it."""
-        given = (f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
+        layout = {name: value for name, value in self.layout.items() if name in _OPTIONAL}
+        given = (f"--{name.replace('_', '-')} {value}" for name, value in {**self.parameters, **layout}.items())
         return f"--scheme {self.scheme} {' '.join(given)}"
 
     def as_dict(self) -> dict[str, Any]:

@@ -82,7 +82,9 @@ class Blocks:
     def __post_init__(self) -> None:
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
-        object.__setattr__(self, "blocks", require_whole("blocks", self.blocks, self.distance + 1, self.bits))
+        rule = f"must be an integer above the distance, {self.distance}, and at most the number of bits, {self.bits}"
+        object.__setattr__(self, "blocks", require_whole("blocks", self.blocks, 1))
+        require(self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
         tables = comb(self.blocks, self.distance)
         rule = f"must give at most {MOST_TABLES} tables, and {self.blocks} over {self.distance} is {tables}"
         require(tables <= MOST_TABLES, "blocks", self.blocks, rule)

@@ -65,7 +65,7 @@ class MinHash:
         whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
         object.__setattr__(self, "permutations", whole)
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be between 0 and 1")
+        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
         _ = self.shingling, self.layout  # they check the rest
 
     @property

@@ -65,7 +65,7 @@ class Shingling:
 
     def batch_features(self, batch: TextBatch) -> Features:
         """Hash the shingles of one batch."""
-        tokens = tokenizer(self.analysis, self.hashing)(batch)
+        tokens = tokenizer(self.analysis, self.hashing).lent(batch)
         values = np.empty(len(tokens.values), np.uint64)
         bounds = np.empty(len(tokens) + 1, np.int64)
         count = shingles.shingles(tokens.values, tokens.offsets, self.size, values, bounds)

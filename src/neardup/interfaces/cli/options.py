@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.model.errors import InputRefused, ParameterError
+from neardup.model.errors import InputRefused, ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -70,12 +70,8 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
     option("--distance", letter="K", explained="simhash: bits that may differ", default="3")
     option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")
-    option(
-        "--blocks",
-        letter="N",
-        explained="simhash: parts into which the bits are cut for the keys; changes how fast, not who matches",
-        default="3 more than the distance, or 1 where that makes too many keys",
-    )
+    blocks = "simhash: parts into which the bits are cut for the keys; decides how fast, not who matches"
+    option("--blocks", letter="N", explained=blocks, default="3 more than the distance, 1 from distance 8 on")
     group.add_argument(
         "--fields",
         metavar="NAME[:BYTES],...",
@@ -138,7 +134,7 @@ def _refuse_others(given: dict[str, Any]) -> None:
         if name in given and name not in own:
             goes = " or ".join(scheme for scheme, names in _OPTIONS.items() if name in names)
             rule = f"does not go with --scheme {given['scheme']}, only with {goes}"
-            raise ParameterError(name, given[name], rule)
+            raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 
 def _fields(described: str) -> "tuple[Field, ...]":
@@ -152,6 +148,8 @@ def _fields(described: str) -> "tuple[Field, ...]":
             fields.append(Field(name=name, limit=int(limit) if colon else None))
         except ValueError as error:
             raise ParameterError("fields", described, rule) from error
+    names = [part.name for part in fields]
+    require(len(set(names)) == len(names), "fields", described, "must name each field once")
     return tuple(fields)
 
 
