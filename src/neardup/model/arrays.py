@@ -35,11 +35,13 @@ class TextBatch:
 class Features:
     """The shingle hashes of a batch, ragged: document *d* has ``values[offsets[d]:offsets[d + 1]]``.
 
-    They stand in text order and may repeat; as a set, repeats count once.
+    They stand in text order and may repeat; as a set, repeats count once. *recipe* tells what made
+    them, if anything did that has a recipe.
     """
 
     values: Words
     offsets: Positions
+    recipe: RecipeId | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -57,7 +59,7 @@ class Corpus:
     texts: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Signatures:
     """One row of *rows* a document; *present* is false where a document has no signature."""
 

@@ -8,7 +8,7 @@ from typing import Final, Self
 import numpy as np
 
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import ParameterError, require, require_whole
 
 MOST_BITS: Final = 512
 MOST_TABLES: Final = 1024
@@ -31,9 +31,8 @@ class Banding:
     bands: int
 
     def __post_init__(self) -> None:
-        require(self.permutations >= 1, "permutations", self.permutations, "must be at least 1")
-        rule = f"must be from 1 to the number of permutations, {self.permutations}"
-        require(1 <= self.bands <= self.permutations, "bands", self.bands, rule)
+        object.__setattr__(self, "permutations", require_whole("permutations", self.permutations, 1))
+        object.__setattr__(self, "bands", require_whole("bands", self.bands, 1, self.permutations))
 
     @property
     def edges(self) -> Positions:
@@ -81,10 +80,11 @@ class Blocks:
     blocks: int
 
     def __post_init__(self) -> None:
-        require_fingerprint(self.bits, self.distance)
+        for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
+            object.__setattr__(self, name, whole)
         rule = f"must be an integer above the distance, {self.distance}, and at most the number of bits, {self.bits}"
-        whole = isinstance(self.blocks, int) and not isinstance(self.blocks, bool)
-        require(whole and self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
+        object.__setattr__(self, "blocks", require_whole("blocks", self.blocks, 1))
+        require(self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
         tables = comb(self.blocks, self.distance)
         rule = f"must give at most {MOST_TABLES} tables, and {self.blocks} over {self.distance} is {tables}"
         require(tables <= MOST_TABLES, "blocks", self.blocks, rule)
@@ -135,15 +135,12 @@ class Blocks:
         >>> Blocks.choose(bits=64, distance=8)
         Blocks(bits=64, distance=8, blocks=9)
         """
-        require_fingerprint(bits, distance)
+        bits, distance = require_fingerprint(bits, distance)
         spare = 3 if distance + 3 <= bits and comb(distance + 3, 3) <= FEW_TABLES else 1
         return cls(bits=bits, distance=distance, blocks=distance + spare)
 
 
-def require_fingerprint(bits: int, distance: int) -> None:
+def require_fingerprint(bits: int, distance: int) -> tuple[int, int]:
     """Raise ``ParameterError`` unless fingerprints can have so many bits, and a rule allow so many to differ."""
-    whole = isinstance(bits, int) and not isinstance(bits, bool)
-    sized = whole and 64 <= bits <= MOST_BITS and bits % 64 == 0  # noqa: PLR2004 - a word
-    require(sized, "bits", bits, f"must be a multiple of 64 up to {MOST_BITS}")
-    whole = isinstance(distance, int) and not isinstance(distance, bool)
-    require(whole and 0 <= distance < bits, "distance", distance, f"must be an integer from 0 to {bits - 1}")
+    bits = require_whole("bits", bits, 64, MOST_BITS, step=64)
+    return bits, require_whole("distance", distance, 0, bits - 1)

@@ -149,7 +149,7 @@ class _Run:
                 sums.append(digest)
                 lengths.append(sizes)
                 blanks.append(flags)
-                yield buffer.room(features.offsets), features.values
+                yield buffer.room(features), features.values
                 done += len(sizes)
                 self._progress("shingle", done, total)
 
@@ -339,6 +339,8 @@ class _Run:
             "contains_kept": common.right_in_left,
         }
         rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
+        if isinstance(scheme, FilterScheme):
+            rule[~scheme.passes(signatures, left, right)] = "component"
         if verify != "exact":
             for measure in measured.values():
                 measure[~equal] = np.nan

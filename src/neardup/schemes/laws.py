@@ -7,6 +7,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.model.errors import require
+
 Chances = npt.NDArray[np.float64]
 
 _CELLS: Final = 1 << 20  # of a table of chances by terms
@@ -14,8 +16,15 @@ _CELLS: Final = 1 << 20  # of a table of chances by terms
 
 def is_share(value: object) -> bool:
     """Say whether a parameter is a number above 0 and at most 1."""
-    number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
+
+
+def shares(resemblance: Any) -> Chances:
+    """Give what a law is asked about as an array; ``ParameterError`` unless every number is from 0 to 1."""
+    given = np.asarray(resemblance, np.float64)
+    require(bool(((given >= 0) & (given <= 1)).all()), "resemblance", resemblance, "must be from 0 to 1")
+    return given
 
 
 def least_count(whole: int, threshold: float) -> int:
@@ -50,7 +59,7 @@ def sample_law(overlap: Any, size: int, threshold: float) -> Any:
     >>> float(sample_law(0.5, 2, 0.75))  # both of two
     0.25
     """
-    return _each(overlap, lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
+    return _each(shares(overlap), lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
 
 
 def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
@@ -62,7 +71,7 @@ def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
     >>> round(100 * float(trials_law(0.8, 14, 6, 2)), 2)  # the table once published prints 3.0
     2.58
     """
-    return _each(np.float64(overlap) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
+    return _each(shares(overlap) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
 
 
 def bands_law(resemblance: Any, permutations: Any, bands: Any) -> Any:
@@ -74,7 +83,7 @@ def bands_law(resemblance: Any, permutations: Any, bands: Any) -> Any:
     >>> round(float(bands_law(0.8, 112, 14)), 3)
     0.924
     """
-    share = np.asarray(resemblance, np.float64)
+    share = shares(resemblance)
     rows, longer = np.divmod(permutations, bands)
     with np.errstate(divide="ignore"):
         misses = np.log1p(-(share**rows)) * (bands - longer)
@@ -108,7 +117,7 @@ def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, thresh
             tail[place] -= np.fft.irfft(spectrum, permutations + 1)[least:].sum()
         return np.asarray(np.clip(tail.round(12), 0.0, 1.0) + 0.0)  # no -0.0
 
-    return _each(resemblance, law, permutations)
+    return _each(shares(resemblance), law, permutations)
 
 
 def bit_agreement(cosine: Any) -> Any:

@@ -7,8 +7,8 @@ import numpy as np
 
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Positions, TextBatch, Words
-from neardup.model.errors import require
-from neardup.model.recipe import Hashing
+from neardup.model.errors import DataError, require, require_whole
+from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
 from neardup.text.tokenizer import tokenizer
@@ -33,8 +33,7 @@ class Shingling:
     def __post_init__(self) -> None:
         require(isinstance(self.analysis, Analysis), "analysis", self.analysis, "must be an Analysis")
         require(isinstance(self.bag, bool), "bag", self.bag, "must be True or False")
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool)
-        require(whole and 1 <= self.size <= 1000, "shingle", self.size, "must be an integer from 1 to 1000")  # noqa: PLR2004
+        object.__setattr__(self, "size", require_whole("shingle", self.size, 1, 1000))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -45,6 +44,16 @@ class Shingling:
             "bag": self.bag,
             "hashing": self.hashing.identity,
         }
+
+    @property
+    def recipe(self) -> RecipeId:
+        """The name that features carry."""
+        return recipe_id(shingling=self.identity)
+
+    def require_own(self, features: Features) -> None:
+        """Raise ``DataError`` for features that another shingling made; those of unknown origin are taken."""
+        if features.recipe not in {None, self.recipe}:
+            raise DataError("features", f"were made by recipe {features.recipe}, and {self.recipe} is needed")
 
     def features(self, texts: Any) -> Features:
         """Hash the shingles of a text column (see ``text_column``); nulls and short texts have none."""
@@ -62,7 +71,7 @@ class Shingling:
         count = shingles.shingles(tokens.values, tokens.offsets, self.size, values, bounds)
         if self.bag:
             shingles.label_repeats(values, bounds)
-        return Features(values[:count], bounds)
+        return Features(values[:count], bounds, self.recipe)
 
 
 class FeatureBuffer:
@@ -78,24 +87,26 @@ class FeatureBuffer:
         self._used = 0  # of the last array
         self._offsets: list[Positions] = []
         self._size = 0
+        self._recipe: RecipeId | None = None
 
-    def room(self, offsets: Positions) -> Words:
-        """Give the place for the values of one more batch, for any thread to fill."""
-        number = int(offsets[-1])
+    def room(self, features: Features) -> Words:
+        """Give the place behind the others for the values of one more batch, for any thread to fill."""
+        number = len(features.values)
         if self._used + number > len(self._values):
             self._full.append(self._values[: self._used])
             self._values, self._used = np.empty(number + self._size // 2, np.uint64), 0
         begin, self._used = self._used, self._used + number
-        self._offsets.append(offsets[:-1] + self._size)
+        self._offsets.append(features.offsets[:-1] + self._size)
         self._size += number
+        self._recipe = features.recipe
         return self._values[begin : self._used]
 
     def append(self, features: Features) -> None:
-        """Copy one batch behind the others."""
-        self.room(features.offsets)[:] = features.values
+        """Copy one batch behind the others, all of one recipe."""
+        np.copyto(self.room(features), features.values)
 
     def features(self) -> Features:
         """Give everything collected, in order; all rooms must be filled."""
         last = self._values[: self._used]
         values = np.concatenate([*self._full, last]) if self._full else last
-        return Features(values, np.concatenate([*self._offsets, np.array([self._size])]))
+        return Features(values, np.concatenate([*self._offsets, np.array([self._size])]), self._recipe)
