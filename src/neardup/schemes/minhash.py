@@ -1,36 +1,26 @@
 """Broder's resemblance, estimated from minima."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import (
-    AnyPositions,
-    Corpus,
-    Features,
-    Flags,
-    Positions,
-    Signatures,
-    Words,
-    require_comparable,
-    require_same_recipe,
-)
+from neardup.model.arrays import AnyPositions, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import binomial_terms, is_share, sample_law
-from neardup.schemes.signing import sign_features, sign_texts
+from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinHash:
+class MinHash(FeatureScheme):
     """Signatures of *permutations* minima; the share of equal minima estimates the resemblance.
 
     Recipe: ``analysis``, ``shingle`` (tokens a shingle), ``bag`` (see ``Shingling``),
@@ -43,7 +33,8 @@ class MinHash:
     permutations, ``sqrt(r * (1 - r) / permutations)``: near it for texts of many more shingles than
     minima, well below it for short ones.
 
-    A document with fewer tokens than ``shingle`` has no signature, and matches nothing.
+    ``rows`` is uint32[n, permutations]. A document with fewer tokens than ``shingle`` has no signature, a row of
+    ``0xFFFFFFFF``, and matches nothing.
     """
 
     shingle: int = 3
@@ -58,8 +49,6 @@ class MinHash:
     name = "minhash"
     rule = "resemblance"
     measure = "resemblance"
-    columns = ()
-    pooled = False
 
     def __post_init__(self) -> None:
         whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
@@ -89,39 +78,17 @@ class MinHash:
         """The estimate that a pair at the threshold misses with probability ``(1 - recall) / 10`` at most."""
         return _floor(self.permutations, self.threshold, (1.0 - self.recall) / 10.0)
 
-    def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme at another threshold; its layout follows."""
-        return replace(self, threshold=threshold)
-
-    def features(self, texts: Any) -> Features:
-        """Hash the shingles of a text column."""
-        return self.shingling.features(texts)
-
-    def sign(self, documents: Any) -> Signatures:
-        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
-
-        ``rows`` is uint32[n, permutations]; a document without shingles has no signature, and a row of
-        ``0xFFFFFFFF``. No documents give no rows.
-        """
-        if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, self._sketch))
-        return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._sketch))
-
-    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(
-            sign_features(corpus.features, self.shingling, self._blank_rows, self._sketch, positions)
-        )
-
-    def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
+    def _blank(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.permutations), np.uint32)
 
-    def _sketch(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
+    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
         multipliers, addends = rounds(Hashing(seed=self.seed, key=self.key), "minhash", self.permutations)
         kernels.sketch(values, starts, ends, multipliers, addends, rows)
 
-    def _signatures(self, rows: npt.NDArray[np.uint32]) -> Signatures:
-        return Signatures(rows, rows[:, 0] != kernels.EMPTY, self.recipe)
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        counts = np.empty(len(left), np.int32)
+        kernels.agreements(one.rows, other.rows, left, right, counts)
+        return counts / self.permutations
 
     def keys(self, signatures: Signatures) -> Words:
         """Hash every band of every row: uint64[n, bands].
@@ -134,35 +101,6 @@ class MinHash:
         keys = np.empty((len(signatures), len(edges) - 1), np.uint64)
         kernels.band_keys(signatures.rows, edges, keys)
         return keys
-
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Estimate the resemblance, row by row: the share of equal minima; 0 where one has no signature.
-
-        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of
-        different lengths.
-        """
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        counts = np.empty(len(rows), np.int32)
-        kernels.agreements(left.rows, right.rows, rows, rows, counts)
-        return counts / self.permutations
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        counts = np.empty(len(left), np.int32)
-        kernels.agreements(signatures.rows, signatures.rows, left, right, counts)
-        return counts / self.permutations
-
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether the estimated resemblance reaches the threshold."""
-        return np.asarray(self.estimate(left, right) >= self.threshold)
-
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        return np.asarray(self.estimate_pairs(signatures, left, right) >= self.threshold)
 
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely ``matches`` holds at a true resemblance (a number or an array).

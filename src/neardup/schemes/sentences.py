@@ -1,28 +1,18 @@
 """Sentences as real-time news search compares them: short sorted lists, merged until the answer is certain."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
-from neardup.model.arrays import (
-    AnyPositions,
-    Corpus,
-    Features,
-    Flags,
-    Positions,
-    Signatures,
-    Words,
-    require_comparable,
-    require_same_recipe,
-)
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import is_share, least_count, sample_law
-from neardup.schemes.signing import sign_features, sign_texts
+from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 
@@ -32,7 +22,7 @@ _MOST = 4096  # values a signature: each one that enters moves those behind it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentences:
+class Sentences(FeatureScheme):
     """Signatures of the *size* smallest CRC-32 values of a document's sentences; they match if they overlap enough.
 
     Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball language or ``None``), ``min_length`` (words
@@ -52,7 +42,8 @@ class Sentences:
         A document *n* times as long as another one finds room for an *n*-th of what they share: a
         part of a far longer document is not recognised.
 
-    A document all of whose sentences are of short words has no signature, and matches nothing.
+    ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` behind the values of a document with fewer
+    sentences. A document all of whose sentences are of short words has no signature, and matches nothing.
     """
 
     size: int = 64
@@ -64,9 +55,7 @@ class Sentences:
     key: bytes | None = field(default=None, repr=False)
 
     name = "sentences"
-    columns = ()
     pooled = True
-    floor = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", require_whole("size", self.size, 1, _MOST))
@@ -100,35 +89,11 @@ class Sentences:
     def _of_smaller(self) -> bool:
         return self.relative_to == "smaller"
 
-    def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme at another threshold."""
-        return replace(self, threshold=threshold)
-
-    def features(self, texts: Any) -> Features:
-        """Hash the sentences of a text column."""
-        return self.shingling.features(texts)
-
-    def sign(self, documents: Any) -> Signatures:
-        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
-
-        ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` behind the values of a document with
-        fewer sentences; one without any has no signature.
-        """
-        if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, kernels.smallest))
-        return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, kernels.smallest))
-
-    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(
-            sign_features(corpus.features, self.shingling, self._blank_rows, kernels.smallest, positions)
-        )
-
-    def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
+    def _blank(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.size), np.uint32)
 
-    def _signatures(self, rows: npt.NDArray[np.uint32]) -> Signatures:
-        return Signatures(rows, rows[:, 0] != kernels.EMPTY, self.recipe)
+    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
+        kernels.smallest(values, starts, ends, rows)
 
     def keys(self, signatures: Signatures) -> Words:
         """Give the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.
@@ -141,42 +106,16 @@ class Sentences:
         kernels.spread(signatures.rows, keys)
         return keys
 
-    def _decided(self, left: Signatures, right: Signatures, left_rows: AnyPositions, right_rows: AnyPositions) -> Flags:
-        flags = np.empty(len(left_rows), np.bool_)
-        least = _least_counts(self.size, self.threshold)
-        kernels.decide(left.rows, right.rows, left_rows, right_rows, self._of_smaller, least, flags)
-        return flags
-
-    def _measured(
-        self, left: Signatures, right: Signatures, left_rows: AnyPositions, right_rows: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        shares = np.empty(len(left_rows), np.float64)
-        kernels.overlaps(left.rows, right.rows, left_rows, right_rows, self._of_smaller, shares)
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        shares = np.empty(len(left), np.float64)
+        kernels.overlaps(one.rows, other.rows, left, right, self._of_smaller, shares)
         return shares
 
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether the overlap reaches the threshold, looking no further than it takes."""
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        return self._decided(left, right, rows, rows)
-
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return self._decided(signatures, signatures, left, right)
-
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Measure the overlap of two signatures, row by row; 0 where one has none."""
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        return self._measured(left, right, rows, rows)
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Measure the overlap of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return self._measured(signatures, signatures, left, right)
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        flags = np.empty(len(left), np.bool_)
+        least = _least_counts(self.size, self.threshold)
+        kernels.decide(one.rows, other.rows, left, right, self._of_smaller, least, flags)  # as early as it is certain
+        return flags
 
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely ``matches`` holds at a true resemblance (or overlap; a number or an array).

@@ -1,38 +1,133 @@
-"""How schemes of features go through a collection, in memory that stays in the processor's cache."""
+"""What all schemes share that sign a text's features: how they go through a collection, and through pairs."""
 
-from collections.abc import Callable
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import Features, Positions, Words
+from neardup.model.arrays import (
+    AnyPositions,
+    Corpus,
+    Features,
+    Flags,
+    Positions,
+    Signatures,
+    Words,
+    require_comparable,
+    require_same_recipe,
+)
+from neardup.model.recipe import RecipeId
 from neardup.text.columns import batches, text_column
 from neardup.text.shingling import Shingling
 
 Rows = npt.NDArray[Any]
-Blank = Callable[[int], Rows]  # a number of documents to rows that may hold anything
-Fill = Callable[[Words, Positions, Positions, Rows], None]  # values, starts and ends of documents, their rows
+Shares = npt.NDArray[np.float64]
 
 
-def sign_texts(documents: Any, shingling: Shingling, blank: Blank, fill: Fill) -> Rows:
-    """Sign texts (see ``text_column`` for what is taken), each batch at once, while its features are at hand."""
-    column = text_column(documents)
-    rows = blank(len(column))
-    begin = 0
-    for batch in batches(column):
-        features = shingling.batch_features(batch)
-        fill(features.values, features.offsets[:-1], features.offsets[1:], rows[begin : begin + len(batch)])
-        begin += len(batch)
-    return rows
+class FeatureScheme(ABC):
+    """A scheme whose signature is made of a text's features alone; a document without features has none.
 
+    A scheme of this kind says how rows are laid out (``_blank``) and filled (``_fill``), and what it makes of a
+    pair of rows (``_estimated``, ``_matching``). Its class says what its rows hold and what it estimates.
+    """
 
-def sign_features(
-    features: Features, shingling: Shingling, blank: Blank, fill: Fill, positions: Positions | None = None
-) -> Rows:
-    """Sign the documents at these positions, or all, from their features, which must be this shingling's."""
-    shingling.require_own(features)
-    chosen = np.arange(len(features)) if positions is None else positions
-    rows = blank(len(chosen))
-    fill(features.values, features.offsets[chosen], features.offsets[chosen + 1], rows)
-    return rows
+    threshold: float
+    columns: tuple[str, ...] = ()
+    pooled = False
+    floor: Any = 0.0
+
+    @property
+    @abstractmethod
+    def shingling(self) -> Shingling:
+        """How texts become features."""
+
+    @property
+    @abstractmethod
+    def recipe(self) -> RecipeId:
+        """What decides the bits of the signatures; policy and layout are no part of it."""
+
+    @abstractmethod
+    def _blank(self, number: int) -> Rows:
+        """Make rows for so many documents; they may hold anything."""
+
+    @abstractmethod
+    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: Rows) -> None:
+        """Sign the documents whose features are ``values[starts[d]:ends[d]]``."""
+
+    @abstractmethod
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        """Estimate the measure of rows ``left[i]`` of *one* and ``right[i]`` of *other*."""
+
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
+        return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Give the same scheme at another threshold; its signatures stay comparable."""
+        return replace(self, threshold=threshold)  # type: ignore[type-var]  # every scheme is a dataclass
+
+    def features(self, texts: Any) -> Features:
+        """Hash the features of a text column."""
+        return self.shingling.features(texts)
+
+    def sign(self, documents: Any) -> Signatures:
+        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
+
+        No documents give no rows. Raises ``DataError`` for what is no text, and for features of another shingling.
+        """
+        if isinstance(documents, Features):
+            return self._signed_at(documents, np.arange(len(documents)))
+        column = text_column(documents)
+        rows = self._blank(len(column))
+        present = np.empty(len(column), np.bool_)
+        begin = 0
+        for batch in batches(column):  # each at once, while its features are in the processor's cache
+            features = self.shingling.batch_features(batch)
+            part = slice(begin, begin + len(batch))
+            present[part] = self._signed(features, features.offsets[:-1], features.offsets[1:], rows[part])
+            begin += len(batch)
+        return Signatures(rows, present, self.recipe)
+
+    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus, from its features."""
+        return self._signed_at(corpus.features, positions)
+
+    def _signed_at(self, features: Features, positions: Positions) -> Signatures:
+        self.shingling.require_own(features)
+        rows = self._blank(len(positions))
+        present = self._signed(features, features.offsets[positions], features.offsets[positions + 1], rows)
+        return Signatures(rows, present, self.recipe)
+
+    def _signed(self, features: Features, starts: Positions, ends: Positions, rows: Rows) -> Flags:
+        self._fill(features.values, starts, ends, rows)
+        return np.asarray(ends > starts)
+
+    def estimate(self, left: Signatures, right: Signatures) -> Shares:
+        """Estimate the scheme's measure, row by row; 0 where a document has no signature.
+
+        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
+        """
+        require_comparable(self.recipe, left, right)
+        rows = np.arange(len(left))
+        return self._estimated(left, right, rows, rows)
+
+    def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return self._estimated(signatures, signatures, left, right)
+
+    def matches(self, left: Signatures, right: Signatures) -> Flags:
+        """Say, row by row, whether two signatures match by the scheme's rule; never where one is missing.
+
+        Errors as ``estimate``.
+        """
+        require_comparable(self.recipe, left, right)
+        rows = np.arange(len(left))
+        return self._matching(left, right, rows, rows)
+
+    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return self._matching(signatures, signatures, left, right)

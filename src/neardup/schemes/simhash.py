@@ -1,18 +1,14 @@
 """Charikar's fingerprints (2002): few bits differ where the angle between two documents is small."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.kernels import simhash as kernels
 from neardup.model.arrays import (
     AnyPositions,
-    Corpus,
-    Features,
     Flags,
     Positions,
     Signatures,
@@ -24,14 +20,14 @@ from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import hamming_law, is_share, shares
-from neardup.schemes.signing import Blank, Fill, Rows, sign_features, sign_texts
+from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimHash:
+class SimHash(FeatureScheme):
     """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match, always.
 
     Recipe: ``analysis``, ``shingle`` (tokens a feature), ``bits`` (64 to 512 by 64), ``weights`` and
@@ -47,9 +43,10 @@ class SimHash:
 
     Two documents whose weighted features enclose the angle *a* differ in any bit with probability
     ``a / pi``. So what a fingerprint estimates, and what ``probability`` takes, is a cosine, where other schemes
-    have a resemblance. Documents of few features follow the law loosely.
+    have a resemblance: ``max(0, cos(pi * distance / bits))``. Documents of few features follow the law loosely.
 
-    A document with fewer tokens than ``shingle`` has no signature, and matches nothing.
+    ``rows`` is uint64[n, bits / 64]: bit *i* is bit ``i % 64`` of column ``i // 64``. A document with fewer tokens
+    than ``shingle`` has no signature, a row of zeros (which others may have, too), and matches nothing.
     """
 
     shingle: int = 1
@@ -65,9 +62,6 @@ class SimHash:
     name = "simhash"
     rule = "resemblance"
     measure = "cosine"
-    columns = ()
-    pooled = False
-    floor = 0.0
 
     def __post_init__(self) -> None:
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
@@ -99,41 +93,14 @@ class SimHash:
         weights = self.weights if isinstance(self.weights, str) else self.weights.identity
         return recipe_id(scheme=self.name, bits=self.bits, weights=weights, shingling=self.shingling.identity)
 
-    def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme at another threshold of exact verification; its distance and keys stay."""
-        return replace(self, threshold=threshold)
+    def _blank(self, number: int) -> Words:
+        return np.empty((number, self.bits // 64), np.uint64)
 
-    def features(self, texts: Any) -> Features:
-        """Hash the features of a text column; repeats stay."""
-        return self.shingling.features(texts)
-
-    def sign(self, documents: Any) -> Signatures:
-        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
-
-        ``rows`` is uint64[n, bits / 64]: bit *i* is bit ``i % 64`` of column ``i // 64``. A document
-        without features has no signature, and a row of zeros. No documents give no rows.
-        """
-        if isinstance(documents, Features):
-            return self._signatures(lambda blank, fill: sign_features(documents, self.shingling, blank, fill))
-        return self._signatures(lambda blank, fill: sign_texts(documents, self.shingling, blank, fill))
-
-    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus, from its features."""
-        features, shingling = corpus.features, self.shingling
-        return self._signatures(lambda blank, fill: sign_features(features, shingling, blank, fill, positions))
-
-    def _signatures(self, go: Callable[[Blank, Fill], Rows]) -> Signatures:
-        present = [np.empty(0, np.bool_)]  # zeros may be a fingerprint, so rows cannot tell
-
-        def fill(values: Words, starts: Positions, ends: Positions, rows: Rows) -> None:
-            present.append(ends > starts)
-            if isinstance(self.weights, TermWeights):
-                kernels.weighted_fingerprints(values, starts, ends, *self.weights.table, rows)
-            else:
-                kernels.fingerprints(values, starts, ends, rows)
-
-        rows = go(lambda number: np.empty((number, self.bits // 64), np.uint64), fill)
-        return Signatures(rows, np.concatenate(present), self.recipe)
+    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: Words) -> None:
+        if isinstance(self.weights, TermWeights):
+            kernels.weighted_fingerprints(values, starts, ends, *self.weights.table, rows)
+        else:
+            kernels.fingerprints(values, starts, ends, rows)
 
     def keys(self, signatures: Signatures) -> Words:
         """Hash the blocks of every table of the layout: uint64[n, tables].
@@ -168,29 +135,12 @@ class SimHash:
         counts[~(one.present[left] & other.present[right])] = self.bits
         return counts
 
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Estimate the cosine of the weighted features, row by row: ``max(0, cos(pi * distance / bits))``.
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        angles = np.pi * self._distances(one, other, left, right) / self.bits
+        return np.asarray(np.maximum(np.cos(angles), 0.0))
 
-        0 where one has no signature. Errors as ``distances``.
-        """
-        return self._cosines(self.distances(left, right))
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Estimate the cosine of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        return self._cosines(self.distance_pairs(signatures, left, right))
-
-    def _cosines(self, counts: Positions) -> npt.NDArray[np.float64]:
-        return np.asarray(np.maximum(np.cos(np.pi * counts / self.bits), 0.0))
-
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether at most *distance* bits differ; never where one has no signature."""
-        return np.asarray(self.distances(left, right) <= self.distance)
-
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        return np.asarray(self.distance_pairs(signatures, left, right) <= self.distance)
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        return np.asarray(self._distances(one, other, left, right) <= self.distance)
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say the same: its keys also propose what is farther apart, and no verification makes that a match."""

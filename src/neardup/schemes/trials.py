@@ -1,31 +1,21 @@
 """Trials of word sequences, as enterprise search engines sign documents."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash
 from neardup.kernels import trials as kernels
-from neardup.model.arrays import (
-    AnyPositions,
-    Corpus,
-    Features,
-    Flags,
-    Positions,
-    Signatures,
-    Words,
-    require_comparable,
-    require_same_recipe,
-)
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import is_share, trials_law
-from neardup.schemes.signing import sign_features, sign_texts
+from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -43,7 +33,7 @@ class _Even(float):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trials:
+class Trials(FeatureScheme):
     """Signatures of *trials* 64-bit integers, each the hash of *hashes* minima; two match if *needed* agree.
 
     Recipe: ``analysis``, ``words`` (words a sequence), ``bag`` (see ``Shingling``; else a sequence
@@ -62,7 +52,11 @@ class Trials:
     curve of short texts is a little steeper than the law, within 0.05 of it as measured on texts of
     10 to 100 sequences.
 
-    A document with fewer words than ``words`` has no signature, and matches nothing.
+    The resemblance is estimated as ``(agreeing trials / trials) ** (1 / hashes)``: coarse, as a signature of
+    few trials is. With 6 trials of 14 hashes it is 0 or from 0.88 on.
+
+    ``rows`` is uint64[n, trials]. A document with fewer words than ``words`` has no signature, a row of 0, and
+    matches nothing.
     """
 
     words: int = 2
@@ -78,9 +72,6 @@ class Trials:
     name = "trials"
     rule = "resemblance"
     measure = "resemblance"
-    columns = ()
-    pooled = False
-    floor = 0.0
 
     def __post_init__(self) -> None:
         for name, most in (("words", _MOST_WORDS), ("hashes", _MOST_MINIMA), ("trials", _MOST_MINIMA)):
@@ -107,28 +98,7 @@ class Trials:
         """Neither how many trials must agree nor the threshold is part of it: moving one never costs signing again."""
         return recipe_id(scheme=self.name, hashes=self.hashes, trials=self.trials, shingling=self.shingling.identity)
 
-    def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme at another threshold of exact verification; what ``matches`` says stays."""
-        return replace(self, threshold=threshold)
-
-    def features(self, texts: Any) -> Features:
-        """Hash the word sequences of a text column."""
-        return self.shingling.features(texts)
-
-    def sign(self, documents: Any) -> Signatures:
-        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
-
-        ``rows`` is uint64[n, trials]; a document without word sequences has no signature, and a row of 0.
-        """
-        if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, self._fill))
-        return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._fill))
-
-    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(sign_features(corpus.features, self.shingling, self._blank_rows, self._fill, positions))
-
-    def _blank_rows(self, number: int) -> Words:
+    def _blank(self, number: int) -> Words:
         return np.empty((number, self.trials), np.uint64)
 
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: Words) -> None:
@@ -143,9 +113,6 @@ class Trials:
         np.maximum(rows, np.uint64(1), out=rows)
         rows[ends == starts] = 0
 
-    def _signatures(self, rows: Words) -> Signatures:
-        return Signatures(rows, rows[:, 0] != 0, self.recipe)
-
     def keys(self, signatures: Signatures) -> Words:
         """Hash every choice of *needed* trials: uint64[n, C(trials, needed)], complete for the rule.
 
@@ -158,43 +125,17 @@ class Trials:
         return keys
 
     def _agreements(
-        self, left: Signatures, right: Signatures, left_rows: AnyPositions, right_rows: AnyPositions
+        self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.int32]:
-        counts = np.empty(len(left_rows), np.int32)
-        kernels.agreements(left.rows, right.rows, left_rows, right_rows, counts)
+        counts = np.empty(len(left), np.int32)
+        kernels.agreements(one.rows, other.rows, left, right, counts)
         return counts
 
-    def _row_by_row(self, left: Signatures, right: Signatures) -> npt.NDArray[np.int32]:
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        return self._agreements(left, right, rows, rows)
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        return np.asarray((self._agreements(one, other, left, right) / self.trials) ** (1.0 / self.hashes))
 
-    def _estimates(self, counts: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-        return np.asarray((counts / self.trials) ** (1.0 / self.hashes))
-
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether at least *needed* trials agree; never where one has no signature."""
-        return np.asarray(self._row_by_row(left, right) >= self.needed)
-
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return np.asarray(self._agreements(signatures, signatures, left, right) >= self.needed)
-
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Estimate the resemblance, row by row: ``(agreeing trials / trials) ** (1 / hashes)``.
-
-        Coarse, as a signature of few trials is: with 6 trials of 14 hashes, 0 or from 0.88 on. 0 where
-        none agree or one has no signature.
-        """
-        return self._estimates(self._row_by_row(left, right))
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Estimate the resemblance of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return self._estimates(self._agreements(signatures, signatures, left, right))
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        return np.asarray(self._agreements(one, other, left, right) >= self.needed)
 
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely ``matches`` holds at a true resemblance (a number or an array).
