@@ -1,7 +1,6 @@
 import gzip
 import io
 import json
-import signal
 import sys
 from types import SimpleNamespace
 
@@ -12,15 +11,6 @@ from neardup.interfaces.cli import compare, main
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 EDITED = f"Breaking: {STORM} on Tuesday"
-
-
-@pytest.fixture(autouse=True)
-def _signals():
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.getsignal(number) for number in numbers]
-    yield
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
 
 
 @pytest.fixture

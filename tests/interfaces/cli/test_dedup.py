@@ -2,7 +2,6 @@ import csv
 import gzip
 import io
 import json
-import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,16 +33,6 @@ DOCUMENTS = [  # id, text, rank, for whom it is dropped by default
 KEPT = [representative is None for *_, representative in DOCUMENTS]
 TEXTS = {name: text for name, text, *_ in DOCUMENTS}
 MEMBERS = {"storm", "storm-edited", "storm-copy"}
-
-
-@pytest.fixture(autouse=True)
-def _signals():
-    """Give back the handlers that a run in this process replaces."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.getsignal(number) for number in numbers]
-    yield
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
 
 
 @pytest.fixture
