@@ -74,22 +74,17 @@ def test_the_estimate_is_unbiased_and_its_spread_follows_the_law(size, resemblan
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=4))
-def test_agreements_equal_their_definition(rows):
-    minima = np.array(rows, np.uint32)
-    left = np.repeat(np.arange(len(rows)), len(rows))
-    right = np.tile(np.arange(len(rows)), len(rows))
-    counts = np.empty(len(left), np.int32)
-    minhash.agreements(minima, minima, left, right, counts)
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+@pytest.mark.parametrize("absent", [0, 3, EMPTY])
+def test_agreements_equal_their_definition(absent, kind, rows):
+    minima = np.array(rows, kind)
+    left, right = (places.ravel() for places in np.indices((len(rows), len(rows))))
+    counts = np.full(len(left), -1, np.int32)
+    minhash.agreements(minima, minima, left, right, kind(absent), counts)
     assert counts.tolist() == [
-        sum(a == b for a, b in zip(rows[i], rows[j], strict=True)) for i, j in zip(left, right, strict=True)
+        0 if absent in {rows[i][0], rows[j][0]} else sum(map(int.__eq__, rows[i], rows[j]))
+        for i, j in zip(left, right, strict=True)
     ]
-
-
-def test_empty_rows_agree_nowhere():
-    minima = np.full((2, 8), EMPTY, np.uint32)
-    counts = np.full(1, -1, np.int32)
-    minhash.agreements(minima, minima, np.array([0]), np.array([1]), counts)
-    assert counts.tolist() == [0]
 
 
 @given(st.lists(st.integers(0, EMPTY), min_size=7, max_size=7))

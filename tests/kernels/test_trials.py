@@ -16,22 +16,6 @@ def chosen(number, needed):
     return np.array([*combinations(range(number), needed)], np.int64)
 
 
-@given(ROWS)
-def test_agreements_equal_their_definition(rows):
-    signed = np.array(rows, np.uint64)
-    left, right = (found.ravel() for found in np.indices((len(rows), len(rows))))
-    counts = np.empty(len(left), np.int32)
-    trials.agreements(signed, signed, left, right, counts)
-    assert counts.tolist() == [sum(map(int.__eq__, rows[i], rows[j])) for i, j in zip(left, right, strict=True)]
-
-
-def test_rows_without_a_signature_agree_nowhere():
-    rows = np.array([[0, 0, 0], [5, 0, 0], [5, 0, 7]], np.uint64)
-    counts = np.empty(4, np.int32)
-    trials.agreements(rows, rows, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 2]), counts)
-    assert counts.tolist() == [0, 0, 0, 2]
-
-
 @given(st.lists(UINT64, min_size=4, max_size=4), st.integers(1, 4))
 def test_keys_equal_their_definition(row, needed):
     choices = chosen(4, needed)

@@ -60,15 +60,18 @@ def sketch(values, starts, ends, multipliers, addends, minima):
 
 
 @kernel
-def agreements(left, right, left_rows, right_rows, counts):
-    """Count the equal columns of ``left[left_rows[i]]`` and ``right[right_rows[i]]``; none in rows of ``EMPTY``."""
+def agreements(left, right, left_rows, right_rows, absent, counts):
+    """Count the equal columns of ``left[left_rows[i]]`` and ``right[right_rows[i]]``.
+
+    A row that begins with *absent*, of the rows' own type, is no signature, and agrees with none.
+    """
     for pair in range(left_rows.size):
         one = left[left_rows[pair]]
         other = right[right_rows[pair]]
         equal = np.int32(0)
         for column in range(one.size):
             equal += np.int32(one[column] == other[column])
-        counts[pair] = equal if one[0] != _EMPTY else np.int32(0)
+        counts[pair] = equal if one[0] != absent and other[0] != absent else np.int32(0)
 
 
 @kernel

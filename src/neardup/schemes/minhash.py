@@ -18,6 +18,8 @@ from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 
+_ABSENT = np.uint32(kernels.EMPTY)  # what the row of no signature begins with
+
 
 @dataclass(frozen=True, kw_only=True)
 class MinHash(FeatureScheme):
@@ -87,7 +89,7 @@ class MinHash(FeatureScheme):
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
         counts = np.empty(len(left), np.int32)
-        kernels.agreements(one.rows, other.rows, left, right, counts)
+        kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts / self.permutations
 
     def keys(self, signatures: Signatures) -> Words:

@@ -23,6 +23,7 @@ from neardup.text.shingling import Shingling
 _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16
 _MOST_KEYS = 1024
+_ABSENT = np.uint64(0)  # what the row of no signature begins with
 _TOGETHER = 1024  # documents whose minima are held at a time; those of the default take 344 kB
 
 
@@ -111,7 +112,7 @@ class Trials(FeatureScheme):
             minhash.sketch(values, starts[part], ends[part], multipliers, addends, found)
             minhash.band_keys(found, edges, rows[part])
         np.maximum(rows, np.uint64(1), out=rows)
-        rows[ends == starts] = 0
+        rows[ends == starts] = _ABSENT
 
     def keys(self, signatures: Signatures) -> Words:
         """Hash every choice of *needed* trials: uint64[n, C(trials, needed)], complete for the rule.
@@ -128,7 +129,7 @@ class Trials(FeatureScheme):
         self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.int32]:
         counts = np.empty(len(left), np.int32)
-        kernels.agreements(one.rows, other.rows, left, right, counts)
+        minhash.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
