@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from neardup.interfaces.verdicts import share, value_of, verdict_of
 from neardup.model.errors import DataError, InputRefused, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.table import Table
     from rich.text import Text
 
@@ -154,6 +157,7 @@ def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> No
     screen.print(_measures(found))
     a = pieces(one.text, [passage.a for passage in found.passages], found.only_in_a, context)
     b = pieces(other.text, [passage.b for passage in found.passages], found.only_in_b, context)
+    marked = _marked(a, len(one.text), plain=plain), _marked(b, len(other.text), plain=plain)
     words = sum(passage.words for passage in found.passages)
     screen.print(
         Text(
@@ -165,7 +169,7 @@ def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> No
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
         table.add_column(Text(name), ratio=1)
-    table.add_row(_marked(a, plain=plain), _marked(b, plain=plain))
+    table.add_row(*marked)
     screen.print(table)
 
 
@@ -200,12 +204,16 @@ def _measures(found: "Comparison") -> "Table":
     return table
 
 
-def _marked(parts: list[Piece], *, plain: bool) -> "Text":
-    """Print what is shared dimly and what is not in colour; with *plain*, between stars, as no colour would be seen."""
+def _marked(parts: "Iterable[Piece]", length: int, *, plain: bool) -> "Text":
+    """Print what is shared dimly and what is not in colour; with *plain*, between stars, as no colour would be seen.
+
+    *length* is that of the whole text, of which only the first pieces are cut.
+    """
     from rich.text import Text
 
-    shown = Text()
-    for piece in parts[:_PIECES]:
+    shown, left = Text(), length
+    for piece in islice(parts, _PIECES):
+        left -= len(piece.text) + piece.omitted + len(piece.rest)
         text = printable(piece.text)
         if piece.omitted:
             what = {"shared": "the same", "alone": "only here", "between": "of no word"}[piece.kind]
@@ -214,7 +222,6 @@ def _marked(parts: list[Piece], *, plain: bool) -> "Text":
             shown.append(f"*{text}*" if plain else text, style="bold red")
         else:
             shown.append(text, style="dim" if piece.kind == "shared" else "")
-    if len(parts) > _PIECES:
-        left = sum(len(piece.text) + piece.omitted + len(piece.rest) for piece in parts[_PIECES:])
+    if left:
         shown.append(f" … and {left:,} characters more (--html PATH shows all)", style="italic")
     return shown
