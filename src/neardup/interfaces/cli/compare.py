@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from neardup.interfaces.cli.terminal import console, printable
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.pieces import Piece, pieces
-from neardup.interfaces.verdicts import share, value_of, verdict_of
+from neardup.interfaces.rulings import answer_of, share, value_of
 from neardup.model.errors import DataError, InputRefused, ParameterError
 
 if TYPE_CHECKING:
@@ -179,11 +179,11 @@ def _schemes(found: "Comparison") -> "Table":
     from rich.text import Text
 
     table = Table(box=box.SIMPLE)
-    for heading in ("scheme", "verdict", "because", "rule"):
+    for heading in ("scheme", "ruling", "because", "rule"):
         table.add_column(heading)
     for said in found.schemes:
-        verdict = Text(verdict_of(said), "bold green" if said.matches else "bold")
-        table.add_row(Text(said.scheme), verdict, Text(printable(value_of(said))), Text(printable(said.rule)))
+        ruling = Text(answer_of(said), "bold green" if said.matches else "bold")
+        table.add_row(Text(said.scheme), ruling, Text(printable(value_of(said))), Text(printable(said.rule)))
     return table
 
 
