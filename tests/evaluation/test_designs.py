@@ -1,8 +1,11 @@
 from math import comb
 
+import numpy as np
 import pytest
 
-from neardup.evaluation.designs import MinHashDesign, SimHashDesign, TrialsDesign, fewest_bands, spread
+from neardup import Features, Sentences
+from neardup.evaluation.designs import MinHashDesign, SentencesDesign, SimHashDesign, TrialsDesign, fewest_bands, spread
+from neardup.index.buckets import share_a_key
 from neardup.model.errors import ParameterError
 from neardup.model.layout import Banding
 
@@ -40,3 +43,16 @@ def test_blocks_by_default(distance, blocks):
 def test_overlaps_are_the_decimal_fractions_themselves():
     assert spread(0, 100).tolist() == [step / 100 for step in range(101)]
     assert spread(80, 100).tolist() == [(800 + 2 * step) / 1000 for step in range(101)]
+
+
+@pytest.mark.parametrize("shared", [5, 10, 20, 40])
+@pytest.mark.parametrize("scheme", [Sentences(), Sentences(size=16)], ids=["64", "16"])
+def test_sentences_become_candidates_as_often_as_their_law_says(scheme, shared):
+    length, number = 1000, 1500
+    values = np.random.default_rng(shared).integers(0, 2**64, (number, 2 * length - shared), np.uint64)
+    texts = np.concatenate([values[:, :length], values[:, length - shared :]])
+    keys = scheme.keys(scheme.sign(Features(texts.ravel(), np.arange(0, texts.size + 1, length))))
+    pairs = np.arange(number)
+    met = share_a_key(keys, pairs, pairs + number, pooled=scheme.pooled).mean()
+    law = float(SentencesDesign(size=scheme.size).curves(np.array(shared / (2 * length - shared)))["candidate"])
+    assert abs(met - law) <= 4 * np.sqrt(law * (1 - law) / number)

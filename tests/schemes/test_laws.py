@@ -15,6 +15,7 @@ from neardup.schemes.laws import (
     blocks_law,
     hamming_law,
     sample_law,
+    smallest_law,
     trials_law,
 )
 
@@ -38,6 +39,17 @@ def test_samples(share, size, threshold):
     least = next(count for count in range(size + 1) if count / size >= float(threshold))
     exact = tail(size, least, share)
     assert sample_law(float(share), size, float(threshold)) == pytest.approx(float(exact), rel=1e-9, abs=1e-15)
+
+
+@given(SHARES, st.integers(1, 9))
+def test_smallest_values_by_walking_from_the_smallest_on(share, size):
+    """How likely no value is in both while each document has had so many of its own."""
+    none = {(0, 0): Fraction(1)}
+    for ones, others in product(range(size), repeat=2):
+        for after in ((ones + 1, others), (ones, others + 1)):
+            none[after] = none.get(after, 0) + none[ones, others] * (1 - share) / 2
+    exact = 1 - sum(chance for counts, chance in none.items() if size in counts)
+    assert smallest_law(float(share), size) == pytest.approx(float(exact), abs=1e-12)
 
 
 @given(SHARES, st.integers(1, 60), st.data())
@@ -93,6 +105,7 @@ def test_blocks_by_looking_at_every_outcome(share, bits, data):
 LAWS = {
     "trials": lambda share: trials_law(share, 14, 6, 2),
     "sample": lambda share: sample_law(share, 128, 0.6),
+    "smallest": lambda share: smallest_law(share, 64),
     "bands": lambda share: bands_law(share, 128, 22),
     "both": lambda share: bands_and_sample_law(share, 128, 22, 0.6),
     "hamming": lambda share: hamming_law(share, 64, 3),

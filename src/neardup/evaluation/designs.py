@@ -15,6 +15,7 @@ from neardup.schemes.laws import (
     hamming_law,
     is_share,
     sample_law,
+    smallest_law,
     trials_law,
 )
 
@@ -281,10 +282,10 @@ class SentencesDesign:
         return spread(0, 100)
 
     def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
-        """``match`` by the share, and ``candidate``: any sentence in common."""
+        """``match`` by the share, and ``candidate``: any value in both signatures."""
         return {
             "match": sample_law(overlaps, self.size, self.threshold),
-            "candidate": sample_law(overlaps, self.size, 1 / self.size),
+            "candidate": smallest_law(overlaps, self.size),
         }
 
 

@@ -53,6 +53,28 @@ def sample_law(overlap: Any, size: int, threshold: float) -> Any:
     return _each(overlap, lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
 
 
+def smallest_law(resemblance: Any, size: int) -> Any:
+    """``1 - 2 * sum(C(size - 1 + j, j) * q**(size + j) for j < size)``, q = (1 - resemblance) / 2: any value shared.
+
+    Two documents each have their *size* smallest values. From the smallest on, a value is in both with the
+    probability of their resemblance, else in either of them, each with probability q; no value is shared if one has
+    *size* values before the first that is in both, the other having had *j*. It holds for documents equally long, of
+    many more values than *size*; an unequal pair shares a value less often than its resemblance lets expect.
+
+    >>> float(smallest_law(0.5, 1))  # the smallest of all is in both
+    0.5
+    """
+    counts = np.arange(size)
+    ways = np.array([lgamma(size + j) - lgamma(j + 1) - lgamma(size) for j in counts])
+
+    def law(chance: Chances) -> Chances:
+        with np.errstate(divide="ignore"):
+            alone = np.log((1.0 - chance) / 2.0)[:, None]
+        return np.asarray(np.clip(1.0 - 2.0 * np.exp(ways + (size + counts) * alone).sum(axis=1), 0.0, 1.0))
+
+    return _each(resemblance, law, size)
+
+
 def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
     """``P[Binomial(trials, overlap**hashes) >= needed]``: enough trials agree, each in all of its minima.
 
