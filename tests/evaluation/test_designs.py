@@ -3,36 +3,24 @@ from math import comb
 import numpy as np
 import pytest
 
-from neardup import Features, Sentences
-from neardup.evaluation.designs import MinHashDesign, SentencesDesign, SimHashDesign, TrialsDesign, fewest_bands, spread
+from neardup import Features, MinHash, Sentences, SimHash, Trials
+from neardup.evaluation.designs import DESIGNS, MinHashDesign, SentencesDesign, SimHashDesign, TrialsDesign, spread
 from neardup.index.buckets import share_a_key
-from neardup.model.errors import ParameterError
-from neardup.model.layout import Banding
-
-
-@pytest.mark.parametrize("permutations", [8, 64, 128, 200])
-@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.8, 0.95, 1.0])
-@pytest.mark.parametrize("recall", [0.5, 0.99, 0.999])
-def test_the_fewest_bands_are_those_of_the_layout(permutations, threshold, recall):
-    choices = (
-        lambda: Banding.choose(permutations=permutations, threshold=threshold, recall=recall).bands,
-        lambda: fewest_bands(permutations, threshold, recall),
-    )
-    chosen, fewest = map(outcome, choices)
-    assert fewest == chosen
-
-
-def outcome(choice):
-    try:
-        return choice()
-    except ParameterError as error:
-        return error.name, error.value, error.rule
 
 
 def test_keys_are_choices():
     assert TrialsDesign(trials=7, needed=3).keys == comb(7, 3)
     assert SimHashDesign(blocks=5).keys == comb(5, 3)
     assert MinHashDesign(bands=20).keys == 20
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(), Trials()], ids=lambda scheme: scheme.name)
+def test_defaults_are_those_of_the_scheme(scheme):
+    design = DESIGNS[scheme.name]()
+    assert design.parameters == {name: getattr(scheme, name) for name in design.parameters}
+    assert design.layout == {name: getattr(scheme.layout, name) for name in design.layout}
+    signatures = scheme.sign(["A ferry sails at noon."])
+    assert (signatures.rows.nbytes, scheme.keys(signatures).shape[1]) == (design.signature_bytes, design.keys)
 
 
 @pytest.mark.parametrize(("distance", "blocks"), [(0, 3), (3, 6), (7, 10), (8, 9), (63, 64)])

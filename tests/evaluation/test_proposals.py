@@ -1,13 +1,13 @@
 from fractions import Fraction
 from itertools import pairwise
-from math import comb
+from math import comb, prod
 
 import numpy as np
 import pytest
 
 from neardup import MinHash, ParameterError
 from neardup.evaluation.proposals import SEARCHES, SHOWN, Wish, propose
-from neardup.schemes.laws import bit_agreement, blocks_law
+from neardup.schemes.laws import bit_agreement
 
 WISHES = [
     Wish(threshold=0.8, recall=0.99),
@@ -30,12 +30,21 @@ def chances(one, overlap):
         matched = tail(numbers["trials"], numbers["needed"], Fraction(overlap) ** numbers["hashes"])
         return matched, matched
     if one.scheme == "minhash":
-        scheme = MinHash(**one.parameters)
-        assert scheme.layout.bands == numbers["bands"]
-        met = scheme.layout.meeting_probability(overlap)
+        layout = MinHash(**one.parameters).layout
+        assert layout.bands == numbers["bands"]
+        met = float(1 - prod(1 - Fraction(overlap) ** width for width in np.diff(layout.edges).tolist()))
         return met, met
-    matched = tail(64, 64 - numbers["distance"], Fraction(float(bit_agreement(overlap))))
-    return matched, blocks_law(overlap, 64, numbers["distance"], numbers["blocks"])
+    agreement = Fraction(float(bit_agreement(overlap)))
+    matched = tail(64, 64 - numbers["distance"], agreement)
+    return matched, met_in_blocks(agreement, numbers["distance"], numbers["blocks"])
+
+
+def met_in_blocks(agreement, distance, blocks):
+    """Count blocks of either width that differ: both counts are binomial."""
+    width, wider = divmod(64, blocks)
+    kinds = ((blocks - wider, 1 - agreement**width), (wider, 1 - agreement ** (width + 1)))
+    (narrow, wide) = ([comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)] for n, q in kinds)
+    return float(sum(one * sum(wide[: distance + 1 - k]) for k, one in enumerate(narrow[: distance + 1])))
 
 
 @everything

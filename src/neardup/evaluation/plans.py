@@ -1,6 +1,6 @@
 """The laws of the schemes made visible: how likely documents match at which overlap, and which parameters do."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,7 +10,7 @@ from neardup.evaluation.proposals import SEARCHES, Proposal, Unreached, Wish, pr
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from neardup.model.protocols import Scheme
 
@@ -195,6 +195,8 @@ def _design(scheme: str, parameters: dict[str, float]) -> Design:
     for name, value in parameters.items():
         require(name in known, name, value, f"does not go with {scheme}, which has {', '.join(known)}")
     design: Design = DESIGNS[scheme](**parameters)
+    if parameters:
+        design.check()
     return design
 
 
@@ -242,15 +244,13 @@ def _made(scheme: "Scheme") -> Plan:
     """Draw a scheme that exists: by its own law, and as far as its numbers are known by what follows from them."""
     for question in ("name", "measure", "probability"):
         require(hasattr(scheme, question), "scheme", scheme, f"must be a scheme: it has no {question}")
-    known = [field.name for field in fields(DESIGNS[scheme.name])] if scheme.name in DESIGNS else []
-    found = {name: getattr(scheme, name, None) for name in known}
-    made = {name: getattr(getattr(scheme, "layout", None), name, None) for name in known}
-    numbers = {name: value for name, value in (*found.items(), *made.items()) if value is not None}
-    if known:
-        drawn = _drawn(_design(scheme.name, numbers))
+    if scheme.name in DESIGNS:
+        layout = getattr(scheme, "layout", None)
+        drawn = _drawn(_of_numbers(scheme.name, lambda name: getattr(scheme, name, getattr(layout, name, None))))
         overlaps = np.asarray(drawn.curves[0].overlaps)
         own = _curve("match", scheme.measure, overlaps, np.asarray(scheme.probability(overlaps), np.float64))
-        return Plan(**{**_parts(drawn), "measure": scheme.measure, "curves": (own, *drawn.curves[1:])})
+        others = drawn.curves[1:] if scheme.measure == drawn.measure else ()  # laws of what it does not measure
+        return replace(drawn, measure=scheme.measure, curves=(own, *others))
     overlaps = spread(0, 100)
     own = _curve("match", scheme.measure, overlaps, np.asarray(scheme.probability(overlaps), np.float64))
     return Plan(
@@ -265,17 +265,18 @@ def _made(scheme: "Scheme") -> Plan:
     )
 
 
-def _parts(drawn: Plan) -> dict[str, Any]:
-    return {field.name: getattr(drawn, field.name) for field in fields(drawn)}
+def _of_numbers(scheme: str, number: "Callable[[str], float | None]") -> Design:
+    """Take a design's numbers from what is right already."""
+    numbers = {field.name: number(field.name) for field in fields(DESIGNS[scheme])}
+    design: Design = DESIGNS[scheme](**numbers)
+    return design
 
 
 def _wished(wish: Wish, scheme: "str | Scheme | None") -> Plan:
     require(scheme is None or isinstance(scheme, str), "scheme", scheme, "must be a name, or None for all")
     proposals, unreached = propose(wish, SEARCHES if scheme is None else [str(scheme)])
     best = proposals[0]
-    known = [field.name for field in fields(DESIGNS[best.scheme])]
-    numbers = {name: value for name, value in {**best.parameters, **best.layout}.items() if name in known}
-    design = _design(best.scheme, numbers)
+    design = _of_numbers(best.scheme, {**best.parameters, **best.layout}.get)
     return _drawn(design, threshold=wish.threshold, wish=wish, proposals=proposals, unreached=unreached)
 
 

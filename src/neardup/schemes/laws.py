@@ -87,23 +87,6 @@ def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
     return _each(np.float64(overlap) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
 
 
-def bands_law(resemblance: Any, permutations: Any, bands: Any) -> Any:
-    """``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``: two sketches share a whole band (Broder; see ``Banding``).
-
-    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. With e = 0 it
-    is the well-known ``1 - (1 - r**s)**b``. All three may be arrays that broadcast.
-
-    >>> round(float(bands_law(0.8, 112, 14)), 3)
-    0.924
-    """
-    share = np.asarray(resemblance, np.float64)
-    rows, longer = np.divmod(permutations, bands)
-    with np.errstate(divide="ignore"):
-        misses = np.log1p(-(share**rows)) * (bands - longer)
-        more = np.where(longer > 0, np.log1p(-(share ** (rows + 1))) * np.maximum(longer, 1), 0.0)
-    return -np.expm1(misses + more)
-
-
 def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:
     """Tell how likely two sketches share a whole band *and* their share of equal minima reaches the threshold.
 
@@ -149,29 +132,6 @@ def hamming_law(cosine: Any, bits: int, distance: int) -> Any:
     0.75
     """
     return _each(bit_agreement(cosine), lambda chance: binomial_tail(bits, bits - distance, chance), bits)
-
-
-def blocks_law(cosine: Any, bits: int, distance: int, blocks: int) -> Any:
-    """Tell how likely at least ``blocks - distance`` of *blocks* blocks of bits agree entirely.
-
-    These share a key; two fingerprints within *distance* always do. The blocks are as equal as can be:
-    ``bits % blocks`` of them have one bit more. What agrees of each kind of block is binomial.
-
-    >>> round(float(blocks_law(0.0, 2, 1, 2)), 12)  # either bit
-    0.75
-    """
-    rows, longer = divmod(bits, blocks)
-    needed = blocks - distance
-
-    def law(chance: Chances) -> Chances:
-        short = binomial_terms(blocks - longer, 0, chance**rows)
-        total = np.zeros_like(chance)
-        for agreeing in range(short.shape[1]):
-            rest = max(0, needed - agreeing)
-            total += short[:, agreeing] * binomial_tail(longer, rest, chance ** (rows + 1))
-        return np.asarray(np.minimum(total, 1.0))
-
-    return _each(bit_agreement(cosine), law, blocks)
 
 
 def _each(chance: Any, law: Callable[[Chances], Chances], terms: int = 1) -> Any:
