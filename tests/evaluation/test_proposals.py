@@ -5,10 +5,11 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from neardup import MinHash, ParameterError
+from neardup import MinHash, ParameterError, SimHash, Trials
 from neardup.evaluation.proposals import SEARCHES, SHOWN, Wish, propose
 from neardup.schemes.laws import bit_agreement
 
+SCHEMES = {"minhash": MinHash, "trials": Trials, "simhash": SimHash}
 WISHES = [
     Wish(threshold=0.8, recall=0.99),
     Wish(threshold=0.8, recall=0.9, false_rate=0.01, documents=30_000_000),
@@ -108,15 +109,20 @@ def test_more_documents_want_longer_keys():
     assert few.candidates * 1e6 < many.candidates * 1e9
 
 
-def test_options_name_every_parameter():
-    proposals, _ = propose(Wish(threshold=0.98, recall=0.9), SEARCHES)
+@pytest.mark.parametrize("wish", [Wish(threshold=0.98, recall=0.9), Wish(threshold=0.99, recall=0.6)])
+def test_options_name_every_parameter_and_make_the_layout(wish):
+    proposals, _ = propose(wish, SEARCHES)
     assert {one.scheme for one in proposals} == set(SEARCHES)
+    assert len({one.options for one in proposals}) == len(proposals)
     for one in proposals:
         words = one.options.split()
         assert words[:2] == ["--scheme", one.scheme]
-        assert dict(zip(words[2::2], map(float, words[3::2]), strict=True)) == {
-            f"--{name}": value for name, value in one.parameters.items()
-        }
+        given = {name.removeprefix("--"): float(value) for name, value in zip(words[2::2], words[3::2], strict=True)}
+        assert given == one.parameters
+        scheme = SCHEMES[one.scheme](**one.parameters)
+        assert one.layout == {name: getattr(scheme.layout, name) for name in one.layout}
+        blank = scheme.sign(["one two three"])
+        assert (blank.rows.nbytes, scheme.keys(blank).shape[1]) == (one.signature_bytes, one.keys)
 
 
 def test_the_overlap_of_pairs_apart_is_half_the_threshold():

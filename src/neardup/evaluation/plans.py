@@ -294,7 +294,8 @@ _WORDS: Final = {"match": "match %", "candidate": "candidate %", "both": "both %
 
 
 def _proposal_cells(one: Proposal) -> list[str]:
-    shown = {name: value for name, value in one.parameters.items() if name not in {"threshold", "recall", "bits"}}
+    hidden = {"threshold", "recall", "bits", *one.layout}
+    shown = {name: value for name, value in one.parameters.items() if name not in hidden}
     return [
         one.scheme,
         " ".join(f"{name} {value:g}" for name, value in shown.items()),

@@ -72,6 +72,8 @@ class Wish:
 class Proposal:
     """A scheme's parameters that fulfil a wish, and what they cost.
 
+    ``parameters`` are what the scheme, and ``neardup dedup``, is given; ``layout`` is what it has then.
+
     ``recall``: how likely a pair at the wished threshold is found, and ``misses`` the rest. MinHash finds a pair that
     becomes a candidate, as candidates are then compared exactly; the others find it when their rule says match.
     ``false_rate``: how likely a pair that far *apart* becomes a candidate; ``matched_apart``: how likely the rule says
@@ -216,7 +218,7 @@ def _simhash(wish: Wish) -> Iterator[Proposal]:
                 break  # all blocks must agree, however many they are
             curves = design.curves(wish.overlaps)
             matched = curves["match"]
-            yield _proposal(wish, design, {}, matched[0], curves["candidate"], float(matched[1]))
+            yield _proposal(wish, design, design.layout, matched[0], curves["candidate"], float(matched[1]))
 
 
 def _proposal(  # noqa: PLR0913, PLR0917 - the columns of a proposal
