@@ -28,7 +28,7 @@ def test_blocks_by_default(distance, blocks):
     assert SimHashDesign(distance=distance).layout == {"blocks": blocks}
 
 
-def test_overlaps_are_the_decimal_fractions_themselves():
+def test_values_are_the_decimal_fractions_themselves():
     assert spread(0, 100).tolist() == [step / 100 for step in range(101)]
     assert spread(80, 100).tolist() == [(800 + 2 * step) / 1000 for step in range(101)]
 

@@ -24,18 +24,18 @@ def tail(number, needed, chance):
     return float(sum(comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(needed, number + 1)))
 
 
-def chances(one, overlap):
+def chances(one, value):
     """Recompute how likely a proposal matches and meets."""
     numbers = {**one.parameters, **one.layout}
     if one.scheme == "trials":
-        matched = tail(numbers["trials"], numbers["needed"], Fraction(overlap) ** numbers["hashes"])
+        matched = tail(numbers["trials"], numbers["needed"], Fraction(value) ** numbers["hashes"])
         return matched, matched
     if one.scheme == "minhash":
         layout = MinHash(**one.parameters).layout
         assert layout.bands == numbers["bands"]
-        met = float(1 - prod(1 - Fraction(overlap) ** width for width in np.diff(layout.edges).tolist()))
+        met = float(1 - prod(1 - Fraction(value) ** width for width in np.diff(layout.edges).tolist()))
         return met, met
-    agreement = Fraction(float(bit_agreement(overlap)))
+    agreement = Fraction(float(bit_agreement(value)))
     matched = tail(64, 64 - numbers["distance"], agreement)
     return matched, met_in_blocks(agreement, numbers["distance"], numbers["blocks"])
 
@@ -125,5 +125,5 @@ def test_options_name_every_parameter_and_make_the_layout(wish):
         assert (blank.rows.nbytes, scheme.keys(blank).shape[1]) == (one.signature_bytes, one.keys)
 
 
-def test_the_overlap_of_pairs_apart_is_half_the_threshold():
-    assert np.array_equal(Wish(threshold=0.8, recall=0.9).overlaps, [0.8, 0.4, 0.05])
+def test_the_resemblance_of_pairs_apart_is_half_the_threshold():
+    assert np.array_equal(Wish(threshold=0.8, recall=0.9).values, [0.8, 0.4, 0.05])

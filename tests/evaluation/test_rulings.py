@@ -69,7 +69,7 @@ def test_fingerprints_are_compared_bit_by_bit():
     assert ruling(scheme, STORM, STORM).detail == {"distance": 0, "bits": 64, "cosine": 1.0}
 
 
-def test_sentences_say_what_the_overlap_is_relative_to():
+def test_sentences_say_what_they_are_relative_to():
     longer = f"{STORM}. Nobody was hurt, said the harbour master. The fleet stays."
     said = ruling(Sentences(), f"{STORM}.", longer)
     assert said.rule == "estimated resemblance of sets of sentences at least 0.5"

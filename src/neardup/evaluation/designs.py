@@ -59,12 +59,12 @@ class Design(Protocol):
         ...
 
     @property
-    def overlaps(self) -> Numbers:
-        """Where its curve is worth looking at."""
+    def values(self) -> Numbers:
+        """Where its curve is worth looking at: values of its measure."""
         ...
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
-        """Probabilities at these overlaps; ``match`` is the first."""
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
+        """Probabilities at these values of its measure; ``match`` is the first."""
         ...
 
 
@@ -109,13 +109,13 @@ class TrialsDesign:
         return comb(self.trials, self.needed)
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0 to 1."""
         return spread(0, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """Only ``match``: candidates are matches."""
-        return {"match": trials_law(overlaps, self.hashes, self.trials, self.needed)}
+        return {"match": trials_law(values, self.hashes, self.trials, self.needed)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,16 +161,16 @@ class MinHashDesign:
         return self._layout.bands
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0 to 1."""
         return spread(0, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """``match`` by the estimate; ``candidate``, a shared band; and ``both`` of them."""
         return {
-            "match": sample_law(overlaps, self.permutations, self.threshold),
-            "candidate": self._layout.meeting_probability(overlaps),
-            "both": bands_and_sample_law(overlaps, self.permutations, self._layout.bands, self.threshold),
+            "match": sample_law(values, self.permutations, self.threshold),
+            "candidate": self._layout.meeting_probability(values),
+            "both": bands_and_sample_law(values, self.permutations, self._layout.bands, self.threshold),
         }
 
     @property
@@ -182,7 +182,7 @@ class MinHashDesign:
 
 @dataclass(frozen=True, kw_only=True)
 class SimHashDesign:
-    """Fingerprints of ``bits`` bits that differ in at most ``distance`` match; overlap is the *cosine* of two texts.
+    """Fingerprints of ``bits`` bits match if at most ``distance`` differ; the measure is the *cosine* of two texts.
 
     Any ``distance`` of ``blocks`` blocks are left out to make one of ``C(blocks, distance)`` keys, so that no match
     is missed. More blocks: longer keys with fewer strangers, and more of them. Without *blocks*, as ``SimHash`` has
@@ -221,15 +221,15 @@ class SimHashDesign:
         return comb(self._layout.blocks, self.distance)
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0.8 to 1: below, hardly anything matches."""
         return spread(80, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """``match`` by the distance, and ``candidate``: a shared key."""
         return {
-            "match": hamming_law(overlaps, self.bits, self.distance),
-            "candidate": self._layout.meeting_probability(bit_agreement(overlaps)),
+            "match": hamming_law(values, self.bits, self.distance),
+            "candidate": self._layout.meeting_probability(bit_agreement(values)),
         }
 
     @property
@@ -276,15 +276,15 @@ class SentencesDesign:
         return self.size
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0 to 1."""
         return spread(0, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """``match`` by the share, and ``candidate``: any value in both signatures."""
         return {
-            "match": sample_law(overlaps, self.size, self.threshold),
-            "candidate": smallest_law(overlaps, self.size),
+            "match": sample_law(values, self.size, self.threshold),
+            "candidate": smallest_law(values, self.size),
         }
 
 
@@ -294,7 +294,7 @@ DESIGNS: Final[dict[str, type[Any]]] = {
 
 
 def spread(first: int, last: int) -> Numbers:
-    """Give 101 overlaps between two percentages, each the float that its decimal fraction is.
+    """Give 101 values between two percentages, each the float that its decimal fraction is.
 
     >>> spread(0, 100)[[0, 55, 100]]
     array([0.  , 0.55, 1.  ])

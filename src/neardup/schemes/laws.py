@@ -41,16 +41,16 @@ def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
     return np.asarray(np.exp(ways + hits + misses))
 
 
-def sample_law(overlap: Any, size: int, threshold: float) -> Any:
-    """``P[Binomial(size, overlap) >= threshold * size]``: a sampled share reaches the threshold.
+def sample_law(share: Any, size: int, threshold: float) -> Any:
+    """``P[Binomial(size, share) >= threshold * size]``: a sampled share reaches the threshold.
 
-    The law of ``MinHash`` (*overlap* is the resemblance, *size* the minima) and of ``Sentences``. Takes a number
-    or an array of overlaps from 0 to 1 and gives as much.
+    The law of ``MinHash`` (*share* is the resemblance, *size* the minima) and of ``Sentences``. Takes a number
+    or an array of shares from 0 to 1 and gives as much.
 
     >>> float(sample_law(0.5, 2, 0.75))  # both of two
     0.25
     """
-    return _each(overlap, lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
+    return _each(share, lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
 
 
 def smallest_law(resemblance: Any, size: int) -> Any:
@@ -75,16 +75,16 @@ def smallest_law(resemblance: Any, size: int) -> Any:
     return _each(resemblance, law, size)
 
 
-def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
-    """``P[Binomial(trials, overlap**hashes) >= needed]``: enough trials agree, each in all of its minima.
+def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
+    """``P[Binomial(trials, resemblance**hashes) >= needed]``: enough trials agree, each in all of its minima.
 
     The rule of enterprise search engines; with *needed* = 2 it is ``1 - ((1-q)**n + n*q*(1-q)**(n-1))``, where
-    q = overlap**hashes and n = trials. *overlap* and *hashes* may be arrays that broadcast.
+    q = resemblance**hashes and n = trials. *resemblance* and *hashes* may be arrays that broadcast.
 
     >>> round(100 * float(trials_law(0.8, 14, 6, 2)), 2)  # the table once published prints 3.0
     2.58
     """
-    return _each(np.float64(overlap) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
+    return _each(np.float64(resemblance) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
 
 
 def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:

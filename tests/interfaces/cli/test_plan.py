@@ -59,7 +59,7 @@ def test_json_is_everything(capsys, options):
     assert main(["plan", *options, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert {"scheme", "parameters", "layout", "curves", "proposals", "wish"} <= set(shown)
-    assert shown["curves"][0]["overlaps"]
+    assert shown["curves"][0]["values"]
 
 
 def test_proposals_come_with_what_uses_them(capsys):

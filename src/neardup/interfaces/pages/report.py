@@ -127,7 +127,7 @@ def _law(scheme: "Scheme") -> Curve:
     return Curve(
         name=f"a match by {scheme.name}",
         measure="resemblance",
-        overlaps=tuple(shares.tolist()),
+        values=tuple(shares.tolist()),
         probabilities=tuple(chances.tolist()),
     )
 
