@@ -175,6 +175,18 @@ def test_relative_links_resolve(page):
             assert anchor in anchors(target.read_text("utf-8")), f"{link}: no such heading"
 
 
+def test_every_option_of_the_command_line_is_explained():
+    page = (ROOT / "docs/guide/command-line.md").read_text("utf-8")
+    missing = []
+    for verb in ("dedup", "compare", "plan", "demo", "warm"):
+        command = [sys.executable, "-m", "neardup", verb, "--help"]
+        help_text = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+        section = page.partition(f"\n## {verb}\n")[2].partition("\n## ")[0] or page
+        options = set(re.findall(r"^  (--[a-z-]+)", help_text, re.MULTILINE))
+        missing += [f"{verb} {option}" for option in sorted(options) if not re.search(rf"`{option}[` ]", section)]
+    assert missing == []
+
+
 def test_nothing_forbidden_is_under_version_control():
     found = []
     for path in tracked_files():

@@ -46,6 +46,18 @@ def test_words_of_every_length(length):
     assert hashed([text], keyed=True) == [[expected_hash(word, keyed=True) for word in text.split()]]
 
 
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("number", [0, 1, tokens.GROUP - 1, tokens.GROUP, tokens.GROUP + 1, 3 * tokens.GROUP + 7])
+def test_words_around_the_size_of_a_group(number, keyed):
+    """All lengths next to each other, and whole groups of one length."""
+    for lengths in ([n * 11 % 40 + 1 for n in range(number)], [9] * number, [17] * number):
+        chosen = ["abcdefg"[length % 7] * length for length in lengths]
+        middle = number // 3
+        found = hashed([" ".join(chosen[:middle]), "", " ".join(chosen[middle:])], keyed=keyed)
+        hashes = [expected_hash(word, keyed=keyed) for word in chosen]
+        assert found == [hashes[:middle], [], hashes[middle:]]
+
+
 def test_starts_point_at_the_words():
     target, bounds = folded(["one  two", "", "three"])
     found, starts = np.empty(64, np.uint64), np.empty(64, np.int64)

@@ -4,7 +4,12 @@ The hash of a token, public: with ``h = seed``, for each 8 bytes of the token (l
 ones padded with zero bytes; a token whose length divides by 8 has one more word, of zero)
 ``h = (h ^ word) * MULTIPLIER mod 2**64``, then ``h ^= h >> 32``. A token never holds a zero byte.
 
-Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bernstein 2012).
+Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bernstein 2012). It takes blocks
+of 8 bytes; the last one is padded with zero bytes and ends in the token's length mod 256.
+
+Tokens are found first and hashed then, in groups: all as if they were shorter than 8 bytes, without a
+branch, as the lengths of words cannot be foretold, and those that are longer once more. So keyed
+hashes of several tokens are computed side by side in vector registers.
 """
 
 import numpy as np
@@ -14,6 +19,7 @@ from neardup.kernels.compile import filled_at, kernel, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 SPACE = 0x20  # the letter between two words
+GROUP = 256  # tokens; what is noted of them stays in the processor's first-level cache
 
 _WORD = np.uint64
 _MULTIPLIER = np.uint64(MULTIPLIER)
@@ -41,9 +47,8 @@ def _step(state, word):
 
 
 @njit(nogil=True)
-def public_hash(folded, position, seed):
-    """Hash the zero-ended token at *position*."""
-    state = seed
+def _hash_from(folded, position, state):
+    """Bring what is left of a zero-ended token, from *position* on, into the public hash."""
     word = word_at(folded, position)
     zeros = _zero_bytes(word)
     while zeros == 0:
@@ -52,6 +57,25 @@ def public_hash(folded, position, seed):
         word = word_at(folded, position)
         zeros = _zero_bytes(word)
     return _step(state, word & _below(zeros))
+
+
+@njit(nogil=True)
+def _hash_public(folded, tokens, seed):
+    """Replace, in place, the positions of zero-ended tokens by their public hashes."""
+    places = np.empty(GROUP, np.int64)
+    rests = np.empty(GROUP, np.int64)
+    for begin in range(0, tokens.size, GROUP):
+        group = tokens[begin : begin + GROUP]
+        longer = 0
+        for i in range(group.size):
+            position = np.int64(group[i])
+            word = word_at(folded, position)
+            zeros = _zero_bytes(word)
+            places[longer], rests[longer] = i, position + 8
+            longer += np.int64(zeros == 0)
+            group[i] = _step(seed, word & _below(zeros))  # where there is no zero byte, the whole word
+        for i in range(longer):
+            group[places[i]] = _hash_from(folded, rests[i], group[places[i]])
 
 
 @njit(nogil=True)
@@ -99,8 +123,15 @@ def _sip_end(v0, v1, v2, v3):
 
 
 @njit(nogil=True)
-def keyed_hash(folded, position, key0, key1):
-    """SipHash-1-3 of the zero-ended token at *position*."""
+def _last_block(word, zeros, before):
+    """Make the last block of a token that ends within *word*, behind *before* bytes."""
+    length = np.uint64(before) + (trailing_zeros(zeros) >> np.uint64(3))
+    return (word & _below(zeros)) | (length << np.uint64(56))
+
+
+@njit(nogil=True)
+def _hash_any(folded, position, key0, key1):
+    """SipHash-1-3 of the zero-ended token at *position*, however long."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
     begin = position
     word = word_at(folded, position)
@@ -110,9 +141,58 @@ def keyed_hash(folded, position, key0, key1):
         position += 8
         word = word_at(folded, position)
         zeros = _zero_bytes(word)
-    length = np.uint64(position - begin) + (trailing_zeros(zeros) >> np.uint64(3))
-    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, (word & _below(zeros)) | (length << np.uint64(56)))
+    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, _last_block(word, zeros, position - begin))
     return _sip_end(v0, v1, v2, v3)
+
+
+@njit(nogil=True)
+def _hash_ones(blocks, key0, key1):
+    """Replace, in place, each block by the hash of the token that has no other."""
+    for i in range(blocks.size):
+        v0, v1, v2, v3 = _sip_start(key0, key1)
+        v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, blocks[i])
+        blocks[i] = _sip_end(v0, v1, v2, v3)
+
+
+@njit(nogil=True)
+def _hash_twos(firsts, lasts, key0, key1):
+    """Replace, in place, the first of two blocks by the token's hash."""
+    for i in range(firsts.size):
+        v0, v1, v2, v3 = _sip_start(key0, key1)
+        v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, firsts[i])
+        v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, lasts[i])
+        firsts[i] = _sip_end(v0, v1, v2, v3)
+
+
+@njit(nogil=True)
+def _hash_keyed(folded, tokens, key0, key1):
+    """Replace, in place, the positions of zero-ended tokens by their keyed hashes."""
+    places = np.empty(GROUP, np.int64)
+    firsts = np.empty(GROUP, np.uint64)
+    lasts = np.empty(GROUP, np.uint64)
+    for begin in range(0, tokens.size, GROUP):
+        group = tokens[begin : begin + GROUP]
+        longer = 0
+        for i in range(group.size):
+            word = word_at(folded, np.int64(group[i]))
+            zeros = _zero_bytes(word)
+            places[longer], firsts[longer], lasts[longer] = i, word, group[i]
+            longer += np.int64(zeros == 0)
+            group[i] = _last_block(word, zeros, 0)
+        _hash_ones(group, key0, key1)
+        twos = 0
+        for i in range(longer):
+            position = np.int64(lasts[i])
+            word = word_at(folded, position + 8)
+            zeros = _zero_bytes(word)
+            if zeros == 0:  # 16 bytes or more are rare
+                group[places[i]] = _hash_any(folded, position, key0, key1)
+            else:
+                places[twos], firsts[twos], lasts[twos] = places[i], firsts[i], _last_block(word, zeros, 8)
+                twos += 1
+        _hash_twos(firsts[:twos], lasts[:twos], key0, key1)
+        for i in range(twos):
+            group[places[i]] = firsts[i]
 
 
 @njit(nogil=True)
@@ -153,26 +233,23 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
             while begins != 0:
                 position = base + np.int64(trailing_zeros(begins))
                 begins &= begins - _ONE
-                if keyed:
-                    tokens[count] = keyed_hash(folded, position, key[0], key[1])
-                else:
-                    tokens[count] = public_hash(folded, position, key[0])
+                tokens[count] = position
                 if placed:
                     starts[count] = position
                 count += 1
             base += 64
     offsets[bounds.size - 1] = count
+    if keyed:
+        _hash_keyed(folded, tokens[:count], key[0], key[1])
+    else:
+        _hash_public(folded, tokens[:count], key[0])
     return count
 
 
 @njit(nogil=True)
-def _hash_letter(letter, width, key, keyed):
-    """Hash the token of the *width* < 8 bytes packed in *letter*."""
-    if not keyed:
-        return _step(key[0], letter)
-    v0, v1, v2, v3 = _sip_start(key[0], key[1])
-    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, letter | (np.uint64(width) << np.uint64(56)))
-    return _sip_end(v0, v1, v2, v3)
+def _letter_block(letter, width, seed, keyed):
+    """Hash the token of the *width* < 8 bytes packed in *letter*; keyed, only make its block."""
+    return letter | (np.uint64(width) << np.uint64(56)) if keyed else _step(seed, letter)
 
 
 @kernel
@@ -194,15 +271,17 @@ def letters(folded, bounds, key, keyed, tokens, offsets):
                 position += 1
                 continue
             if between:
-                tokens[count] = _hash_letter(np.uint64(SPACE), 1, key, keyed)
+                tokens[count] = _letter_block(np.uint64(SPACE), 1, key[0], keyed)
                 count += 1
                 between = False
             width = 1
             while source[position + width] & 0xC0 == 0x80:
                 letter |= np.uint64(source[position + width]) << np.uint64(8 * width)
                 width += 1
-            tokens[count] = _hash_letter(letter, width, key, keyed)
+            tokens[count] = _letter_block(letter, width, key[0], keyed)
             count += 1
             position += width
     offsets[bounds.size - 1] = count
+    if keyed:
+        _hash_ones(tokens[:count], key[0], key[1])
     return count

@@ -66,7 +66,7 @@ class MinHash:
         require(whole, "permutations", self.permutations, "must be a positive multiple of 8")
         require(self.permutations <= 1 << 16, "permutations", self.permutations, "must be at most 65536")
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be between 0 and 1")
+        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
         _ = self.shingling, self.layout  # they check the rest
 
     @property

@@ -27,6 +27,7 @@ _LONGEST_WINDOW: Final = 1 << 31  # what `zstd --long=31` makes; the usual limit
 _PATIENCE: Final = 200  # milliseconds until a waiting reader looks up
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
+_REMEDY: Final = "--max-bytes raises this cap"
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -76,6 +77,18 @@ class Contents:
             raise DataError(self.source, "it was changed while being read")
 
 
+@dataclass(frozen=True, slots=True)
+class _Cap:
+    """How many bytes an input may run or expand to, and what to say if it has more."""
+
+    most: int
+    remedy: str
+
+    def check(self, source: str, size: int) -> None:
+        if size > self.most:
+            raise DataError(source, f"it expands to more than {self.most:,} bytes; {self.remedy}")
+
+
 def sniff(head: bytes) -> str | None:
     """Say what the first bytes of a file show it to be; None for anything that may be UTF-8 text."""
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
@@ -83,29 +96,31 @@ def sniff(head: bytes) -> str | None:
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
 
 
-def load(path: str, compression: str | None, max_bytes: int) -> Contents:
+def load(path: str, compression: str | None, max_bytes: int, *, remedy: str = _REMEDY) -> Contents:
     """Return the bytes of a file, or of standard input for ``-``, expanded.
 
     Raises ``DataError`` if the file cannot be read; if its first bytes contradict its name; if a compressed
     file ends in the middle, is corrupt, or goes on after its end; and if it expands (or standard input runs)
-    to more than *max_bytes*. A plain file is not limited: it takes no more memory than the caller reads of it.
+    to more than *max_bytes* (*remedy* is what the error then says of the cap). A plain file is not limited: it
+    takes no more memory than the caller reads of it.
     """
     source = display(path)
+    cap = _Cap(max_bytes, remedy)
     try:
         if path == STDIN:
             if sys.stdin is None:
                 raise DataError(source, "it is closed")
-            return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))  # type: ignore[arg-type] # it has read1
+            return Contents(source, _plain(source, sys.stdin.buffer, cap))  # type: ignore[arg-type] # it has read1
         with Path(path).open("rb") as file:
             about = os.fstat(file.fileno())
             regular = stat.S_ISREG(about.st_mode)
             if compression is not None:
-                return Contents(source, _expanded(source, file, compression, max_bytes))
+                return Contents(source, _expanded(source, file, compression, cap))
             if regular and about.st_size:
                 data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
                 _check_plain(source, bytes(data[:8]))
                 return Contents(source, data, (path, about))
-            return Contents(source, _plain(source, file, max_bytes))
+            return Contents(source, _plain(source, file, cap))
     except OSError as error:
         raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
 
@@ -120,11 +135,11 @@ def _check_plain(source: str, head: bytes) -> None:
     raise DataError(source, f"it should be plain text, but its first bytes are those of {found}; {remedy}")
 
 
-def _plain(source: str, file: BufferedIOBase, max_bytes: int) -> memoryview:
+def _plain(source: str, file: BufferedIOBase, cap: _Cap) -> memoryview:
     data = bytearray()
     while chunk := _next(file):
         data += chunk
-        _check_size(source, len(data), max_bytes)
+        cap.check(source, len(data))
     _check_plain(source, bytes(data[:8]))
     return memoryview(data)
 
@@ -143,7 +158,7 @@ def _next(file: BufferedIOBase) -> bytes:
     return file.read1(1 << 20)
 
 
-def _expanded(source: str, file: BinaryIO, compression: str, max_bytes: int) -> memoryview:
+def _expanded(source: str, file: BinaryIO, compression: str, cap: _Cap) -> memoryview:
     head = file.read(8)
     if head and sniff(head) != compression:
         raise DataError(source, f"its name says {compression}, but its first bytes are not those of {compression}")
@@ -151,7 +166,7 @@ def _expanded(source: str, file: BinaryIO, compression: str, max_bytes: int) -> 
     data = bytearray()
     for chunk in _members(source, file, _expander(compression)):
         data += chunk
-        _check_size(source, len(data), max_bytes)
+        cap.check(source, len(data))
     _check_plain(source, bytes(data[:8]))
     return memoryview(data)
 
@@ -182,11 +197,6 @@ def _members(source: str, file: BinaryIO, new: Callable[[], _Expander]) -> Itera
         raise DataError(source, f"{after} ({error})") from error
     if member is not None or not complete:
         raise DataError(source, "it ends in the middle: the file is truncated")
-
-
-def _check_size(source: str, size: int, max_bytes: int) -> None:
-    if size > max_bytes:
-        raise DataError(source, f"it expands to more than {max_bytes:,} bytes; --max-bytes raises this cap")
 
 
 @contextmanager

@@ -91,6 +91,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"\xff one \xef\xbf\xbd two \xfe three")
     shown = run("bad.txt", "a.txt", code=1)
     assert "bad.txt: it is not valid UTF-8 in 2 places" in shown.err
+    assert run("bad.txt", "bad.txt", code=1).err.count("bad.txt") == 1
     assert json.loads(run("bad.txt", "a.txt", "--json", code=1).out)["a"]["replaced"] == 2
 
 
@@ -105,6 +106,8 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "required"),
+        (["", "a.txt"], "the name of a file is empty; --strings takes both arguments as texts"),
+        (["a.txt", "b.txt", "--force"], "--force goes with --html"),
     ],
 )
 def test_wrong_usage_is_said(run, arguments, message):
@@ -116,7 +119,14 @@ def test_wrong_usage_is_said(run, arguments, message):
 
 def test_a_text_above_the_cap_is_refused(run, monkeypatch):
     monkeypatch.setattr(compare, "_MOST", 50)
-    assert "a.txt: it is larger than 50 bytes" in run("a.txt", "b.txt", code=1).err
+    assert "a.txt: it is larger than 50 bytes, the most that can be compared" in run("a.txt", "b.txt", code=1).err
+
+
+def test_what_expands_above_the_cap_is_refused_without_advice_that_would_not_help(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "_MOST", 80)
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"one " * 100))
+    shown = run("b.txt.gz", "a.txt", code=1).err
+    assert "b.txt.gz: it expands to more than 80 bytes; the most that can be compared" in shown
 
 
 def test_a_page_is_written_once(run, tmp_path):
@@ -128,6 +138,18 @@ def test_a_page_is_written_once(run, tmp_path):
     assert page.read_text() == "mine"
     run("a.txt", "b.txt", "--html", page, "--force")
     assert "<mark>" in page.read_text()
+
+
+@pytest.mark.parametrize("path", ["-", "/dev/stdout"])
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_a_page_on_standard_output_leaves_the_rest_to_standard_error(capfd, tmp_path, path, how):
+    for name, text in (("a.txt", STORM), ("b.txt", EDITED)):
+        (tmp_path / name).write_text(text)
+    assert main(["compare", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--html", path, *how]) == 0
+    shown = capfd.readouterr()
+    assert shown.out.startswith("<!DOCTYPE html>")
+    assert shown.out.endswith("</html>\n")
+    assert ('"measures"' if how else "Shared passages: 1") in shown.err
 
 
 def test_a_page_never_replaces_a_text(run, tmp_path):
@@ -163,6 +185,26 @@ def test_long_passages_are_shortened_and_very_many_pieces_cut(run, tmp_path):
     assert "characters more (--html PATH shows all)" in run("long.txt", "other.txt").plain
 
 
+def test_nothing_is_cut_from_a_text_without_spaces(run, monkeypatch):
+    text = "今天港口的渡轮因为暴风雨取消了" * 5
+    for columns in ("100", "30"):
+        monkeypatch.setenv("COLUMNS", columns)
+        shown = run("--strings", text, "ferry").out
+        assert "…" not in shown
+        assert sum(letter in text for letter in shown) == len(text)
+
+
+def test_a_narrow_terminal_shows_every_number(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = run("a.txt", "b.txt")
+    assert max(map(len, shown.out.splitlines())) <= 40
+    assert "…" not in shown.out
+    assert "scheme minhash ruling match because" in shown.plain
+    for bag in (False, True):
+        found = neardup.resemblance(STORM, EDITED, shingle=3, bag=bag)
+        assert f"3 {found:.4f} 1.0000" in shown.plain
+
+
 def test_colour_marks_where_there_is_colour(run, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -171,3 +213,18 @@ def test_colour_marks_where_there_is_colour(run, monkeypatch):
     assert "*on" not in shown
     monkeypatch.setenv("NO_COLOR", "1")
     assert "*on Tuesday*" in run("a.txt", "b.txt").plain
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypatch, errors):
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=errors)
+    monkeypatch.setattr(sys, "stdout", screen)
+    run("--strings", "東 one two", "東 one two")
+    screen.seek(0)
+    assert r"\u6771 one two" in screen.read()
+
+
+def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
+    assert "neardup compare: error: unrecognized arguments: c --ontext; see `neardup compare --help`" in (
+        run("a.txt", "b.txt", "c", "--ontext", code=2).err
+    )

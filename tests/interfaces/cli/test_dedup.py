@@ -593,15 +593,15 @@ def test_a_damaged_parquet_file(run, tmp_path, cut):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999)[:-9], "the file is truncated"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999, mtime=0)[:-9], "the file is truncated"),
         ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
         ("a.jsonl.gz", b'{"text": "a"}\n', "its name says gzip"),
-        ("a.jsonl.zst", gzip.compress(b"{}"), "its name says zstd"),
-        ("a.jsonl", gzip.compress(b"{}"), "give it the ending that says so"),
+        ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its name says zstd"),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), "give it the ending that says so"),
         ("a.csv", '"text"\n'.encode("utf-16"), "save it as UTF-8"),
         ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
         ("a.parquet", b"", "no bytes at all"),
-        ("a.jsonl.gz", gzip.compress(b"{}\n") + b"more", "what follows its compressed data"),
+        ("a.jsonl.gz", gzip.compress(b"{}\n", mtime=0) + b"more", "what follows its compressed data"),
     ],
 )
 def test_files_that_are_not_what_they_should_be(run, tmp_path, name, content, message):
@@ -640,7 +640,10 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--keep", "best"], "--keep best: it must be first, last"),
         (["--keep", "max:"], "--keep max:: it must be first, last"),
         (["--stem", "klingon"], "--stem klingon: it must be one of arabic"),
-        (["--stem", "english", "--unit", "letter"], "--stem english: it chooses words"),
+        (
+            ["--stem", "english", "--unit", "letter"],
+            "--stem english: it chooses words, so it does not go with unit letter",
+        ),
         (["--seed", "-1"], "--seed -1: it must be an integer"),
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
@@ -650,7 +653,9 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--scheme", "checksum", "--fields", "a:x"], "it must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a:0"], "it must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", ""], "it must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", "a,a"], "different names"),
+        (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: it must name each field once"),
+        (["--scheme", "simhash", "--bag"], "--bag does not go with --scheme simhash, only with minhash or trials"),
+        (["--scheme", "simhash", "--blocks", "3"], "--blocks 3: it must be an integer above the distance, 3"),
         (["--scheme", "checksum", "--threshold", "0.5"], "does not go with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),

@@ -3,6 +3,7 @@ import argparse
 import pytest
 
 from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials
+from neardup.interfaces.cli import dedup
 from neardup.interfaces.cli.options import add_scheme_options, scheme_of
 from neardup.model.errors import InputRefused, ParameterError
 
@@ -45,8 +46,10 @@ def test_every_option_arrives():
             Sentences(threshold=0.4, size=8, relative_to="smaller", stem="french", seed=3),
         ),
         (
-            "simhash --threshold 0.7 --shingle 2 --distance 5 --bits 128 --stem english --seed 4",
-            SimHash(threshold=0.7, shingle=2, distance=5, bits=128, seed=4, analysis=Analysis(stem="english")),
+            "simhash --threshold 0.7 --shingle 2 --distance 5 --bits 128 --blocks 7 --stem english --seed 4",
+            SimHash(
+                threshold=0.7, shingle=2, distance=5, bits=128, blocks=7, seed=4, analysis=Analysis(stem="english")
+            ),
         ),
         (
             "combined --threshold 0.7 --seed 5",
@@ -140,3 +143,14 @@ def test_no_option_is_silently_without_effect(options, name):
     with pytest.raises(ParameterError) as caught:
         scheme(*options)
     assert caught.value.name == name
+
+
+def test_options_are_refused_before_anything_is_compiled(monkeypatch, capsys):
+    def cold():
+        raise AssertionError("compiled for nothing")
+
+    monkeypatch.setattr(dedup, "say_if_cold", cold)
+    arguments = argparse.Namespace(dry_run=True, scheme="trials", permutations=8, inputs=["in.jsonl"])
+    with pytest.raises(ParameterError, match="does not go with --scheme trials"):
+        dedup.run(arguments)
+    assert capsys.readouterr().err == ""

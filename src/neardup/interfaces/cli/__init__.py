@@ -5,10 +5,11 @@ Exit codes: 0 done; 1 done or stopped with trouble in the data or in writing, wh
 """
 
 import argparse
+import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from neardup import __version__
@@ -22,7 +23,8 @@ _SHOWN = 200  # characters of a wrong value in a message
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
-    parsed = _parser().parse_args(arguments)
+    parsed = _parsed(arguments)
+    _escape_what_cannot_be_printed()
     for name in ("SIGTERM", "SIGHUP"):  # end as Ctrl-C does, so that unfinished output is removed
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
@@ -63,7 +65,16 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
         return action.help if action.default is False else super()._get_help_string(action)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Take the arguments apart; what a verb does not know is refused with that verb's usage."""
+    parser, verbs = _parsers()
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        verbs[parsed.verb].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return parsed
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     parser = _Parser(
         prog="neardup",
         allow_abbrev=False,
@@ -84,7 +95,13 @@ def _parser() -> argparse.ArgumentParser:
                 formatter_class=_Help,
             )
         )
-    return parser
+    return parser, verbs.choices
+
+
+def _escape_what_cannot_be_printed() -> None:
+    """Print escapes for characters that the encoding of standard output lacks, as standard error does anyway."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _stop(number: int, _: object) -> NoReturn:

@@ -12,22 +12,27 @@ from neardup.interfaces.cli.terminal import console, printable
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.pieces import Piece, pieces
 from neardup.interfaces.rulings import answer_of, share, value_of
-from neardup.model.errors import DataError, InputRefused, ParameterError
+from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.evaluation.comparison import Comparison
+    from neardup.evaluation.comparison import Comparison, Measure
 
 _HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two takes some thirty times as much memory
+_CAP = "the most that can be compared"
 _CONTEXT = 80
 _PIECES = 120  # of a text on the terminal; a page has all
 _NAME = 60  # characters of what cannot be the name of a file
+_NARROW = 72  # columns, below which what stands side by side is put below each other
+_NUMBER = 6  # columns of a share
 _STDIN = "-"
+_STDOUT = "/dev/stdout"
 _HTML = (".html", ".htm", ".xhtml")
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _BOM = b"\xef\xbb\xbf"
@@ -46,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--strings", action="store_true", help="take both arguments as texts, not as files")
     parser.add_argument("--json", action="store_true", help="print everything as JSON, spans as character offsets")
-    parser.add_argument("--html", metavar="PATH", default=_HIDDEN, help="write the comparison as a page, too")
+    parser.add_argument(
+        "--html", metavar="PATH", default=_HIDDEN, help="write the comparison as a page, too; - is standard output"
+    )
     parser.add_argument("--force", action="store_true", help="replace a page that exists")
     parser.add_argument(
         "--context",
@@ -60,14 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare and show; 1 if bytes of a file had to be replaced."""
     given = vars(arguments)
-    context, html = given.get("context"), given.get("html")
+    context = given.get("context")
     if context is not None and context < 0:
         raise ParameterError("context", context, "must be at least 0")
     files = [] if arguments.strings else arguments.texts
-    if html is not None:
-        from neardup.sources.output import check_page, write_page
-
-        check_page(html, files, force=arguments.force)
+    html = _checked_page(given.get("html"), files, force=arguments.force)
     if arguments.strings:
         one, other = (_Source(name, text, 0) for name, text in zip("AB", arguments.texts, strict=True))
     else:
@@ -80,16 +84,35 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text)
     if html is not None:
+        from neardup.sources.output import write_page
+
         write_page(html, _page(one, other, found, context), force=arguments.force)
+    beside = html == _STDOUT  # the page has standard output for itself
     if arguments.json:
-        print(json.dumps({"a": _about(one), "b": _about(other), **found.as_dict()}))
+        told = {"a": _about(one), "b": _about(other), **found.as_dict()}
+        print(json.dumps(told), file=sys.stderr if beside else sys.stdout)
     else:
-        _show(one, other, found, _CONTEXT if context is None else context)
-    for source in (one, other):
+        _show(console(errors=beside), one, other, found, _CONTEXT if context is None else context)
+    for source in dict.fromkeys((one, other)):
         if source.replaced and sys.stderr is not None:
             count = f"{source.replaced:,} {'place' if source.replaced == 1 else 'places'}"
             print(f"neardup: {printable(source.name)}: it is not valid UTF-8 in {count}, read as �", file=sys.stderr)
     return 1 if one.replaced or other.replaced else 0
+
+
+def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | None:
+    """Give the path of the page that is wanted, if one is, once it is known that it may be written there."""
+    if html is None:
+        if force:
+            raise ParameterError("force", None, "goes with --html")
+        return None
+    from neardup.sources.output import check_page
+
+    path = _STDOUT if html == "-" else html
+    if path == _STDOUT and sys.stdout is None:
+        raise OutputRefused(_STDOUT, "it is closed")
+    check_page(path, files, force=force)
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +137,7 @@ def _source(name: str) -> _Source:
         _check_file(name, shown)
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     compression = _COMPRESSED.get(suffixes[-1]) if suffixes else None
-    data = bytes(load(name, compression, _MOST).data)
+    data = bytes(load(name, compression, _MOST, remedy=_CAP).data)
     if any(suffix in _HTML for suffix in suffixes[-1 - (compression is not None) :]):
         from neardup.text.html import visible_text
 
@@ -125,6 +148,8 @@ def _source(name: str) -> _Source:
 
 
 def _check_file(name: str, shown: str) -> None:
+    if not name:
+        raise InputRefused("TEXT", "the name of a file is empty; --strings takes both arguments as texts")
     path = Path(name)
     try:
         size = path.stat().st_size
@@ -136,7 +161,7 @@ def _check_file(name: str, shown: str) -> None:
     if path.is_dir():
         raise InputRefused(shown, "it is a folder; two files can be compared")
     if size > _MOST:
-        raise DataError(shown, f"it is larger than {_MOST:,} bytes, the most that can be compared")
+        raise DataError(shown, f"it is larger than {_MOST:,} bytes, {_CAP}")
 
 
 def _page(one: _Source, other: _Source, found: "Comparison", context: int | None) -> bytes:
@@ -146,15 +171,16 @@ def _page(one: _Source, other: _Source, found: "Comparison", context: int | None
     return comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
 
 
-def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> None:
+def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", context: int) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    screen = console()
     plain = screen.no_color or screen.color_system is None
-    screen.print(_schemes(found))
-    screen.print(_measures(found))
+    narrow = screen.width < _NARROW
+    screen.print(_schemes(found, narrow=narrow))
+    for table in _measures(found, narrow=narrow):
+        screen.print(table)
     a = pieces(one.text, [passage.a for passage in found.passages], found.only_in_a, context)
     b = pieces(other.text, [passage.b for passage in found.passages], found.only_in_b, context)
     marked = _marked(a, len(one.text), plain=plain), _marked(b, len(other.text), plain=plain)
@@ -168,39 +194,52 @@ def _show(one: _Source, other: _Source, found: "Comparison", context: int) -> No
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
-        table.add_column(Text(name), ratio=1)
+        table.add_column(Text(name), ratio=1, overflow="fold")  # a text may have no spaces
     table.add_row(*marked)
     screen.print(table)
 
 
-def _schemes(found: "Comparison") -> "Table":
+def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE)
-    for heading in ("scheme", "ruling", "because", "rule"):
-        table.add_column(heading)
+    headings = ("scheme", "ruling", "because", "rule")
+    table = Table.grid(padding=(0, 1)) if narrow else Table(box=box.SIMPLE)
+    for heading in ("", "") if narrow else headings:
+        table.add_column(heading, overflow="fold")
     for said in found.schemes:
         ruling = Text(answer_of(said), "bold green" if said.matches else "bold")
-        table.add_row(Text(said.scheme), ruling, Text(printable(value_of(said))), Text(printable(said.rule)))
+        cells = (Text(said.scheme), ruling, Text(printable(value_of(said))), Text(printable(said.rule)))
+        if not narrow:
+            table.add_row(*cells)
+            continue
+        for heading, cell in zip(headings, cells, strict=True):
+            table.add_row(heading, cell)
+        table.add_row()
     return table
 
 
-def _measures(found: "Comparison") -> "Table":
+def _measures(found: "Comparison", *, narrow: bool) -> "list[Table]":
+    """Give the measures of sets and of bags: side by side, or *narrow* in a table each."""
+    sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
+    if narrow:
+        return [_measures_of({"sets": sets}), _measures_of({"bags": bags})]
+    return [_measures_of({"sets": sets, "bags": bags})]
+
+
+def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE)
-    table.add_column("shingles\nof words", justify="right")
-    for kind in ("sets", "bags"):
-        table.add_column(f"{kind}\nresemblance", justify="right")
-        table.add_column("\nA in B", justify="right")
-        table.add_column("\nB in A", justify="right")
-    sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
-    for pair in zip(sets, bags, strict=True):
-        numbers = [share(part) for one in pair for part in (one.resemblance, one.a_in_b, one.b_in_a)]
-        table.add_row(str(pair[0].shingle), *numbers)
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("shingles\nof words", justify="right", overflow="fold")
+    for kind in kinds:
+        for heading in (f"{kind}\nresemblance", "\nA in B", "\nB in A"):
+            table.add_column(heading, justify="right", min_width=_NUMBER, overflow="fold")
+    for together in zip(*kinds.values(), strict=True):
+        numbers = [share(part) for one in together for part in (one.resemblance, one.a_in_b, one.b_in_a)]
+        table.add_row(str(together[0].shingle), *numbers)
     return table
 
 

@@ -83,12 +83,12 @@ def run(arguments: argparse.Namespace) -> int:
     to_stdout = _STDOUT in paths.values()
     if to_stdout and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
+    scheme = scheme_of(arguments)
     say_if_cold()
     from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
     from neardup.sources.read import MAX_BYTES
 
-    scheme = scheme_of(arguments)
     started = time.monotonic()
     with progress_bars() as progress:
         done = dedup_files(

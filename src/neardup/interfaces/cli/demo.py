@@ -125,8 +125,8 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     plain = screen.no_color or screen.color_system is None
     kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "", plain=plain)
     table = Table(expand=True, box=box.SIMPLE)
-    table.add_column("kept", ratio=1)
-    table.add_column("dropped", ratio=1)
+    table.add_column("kept", ratio=1, overflow="fold")
+    table.add_column("dropped", ratio=1, overflow="fold")
     table.add_row(kept, gone)
     screen.print(table)
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.model.errors import InputRefused, ParameterError
+from neardup.model.errors import InputRefused, ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -19,7 +19,7 @@ _OPTIONS = {
     "minhash": ("threshold", "shingle", "permutations", "recall", "bag", *_ANALYSIS),
     "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
     "sentences": ("threshold", "size", "relative_to", "stem"),
-    "simhash": ("threshold", "shingle", "distance", "bits", *_ANALYSIS),
+    "simhash": ("threshold", "shingle", "distance", "bits", "blocks", *_ANALYSIS),
     "combined": ("threshold",),
     "checksum": ("fields",),
 }
@@ -69,6 +69,8 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
     option("--distance", letter="K", explained="simhash: bits that may differ between candidates", default="3")
     option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")
+    blocks = "simhash: parts into which the bits are cut for the keys"
+    option("--blocks", letter="N", explained=blocks, default="3 more than the distance, 1 from distance 8 on")
     group.add_argument(
         "--fields",
         metavar="NAME[:BYTES],...",
@@ -125,7 +127,7 @@ def _refuse_others(given: dict[str, Any]) -> None:
         if name in given and name not in own:
             goes = " or ".join(scheme for scheme, names in _OPTIONS.items() if name in names)
             rule = f"does not go with --scheme {given['scheme']}, only with {goes}"
-            raise ParameterError(name, given[name], rule)
+            raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 
 def _fields(described: str) -> "tuple[Field, ...]":
@@ -139,6 +141,8 @@ def _fields(described: str) -> "tuple[Field, ...]":
             fields.append(Field(name=name, limit=int(limit) if colon else None))
         except ValueError as error:
             raise ParameterError("fields", described, rule) from error
+    names = [part.name for part in fields]
+    require(len(set(names)) == len(names), "fields", described, "must name each field once")
     return tuple(fields)
 
 

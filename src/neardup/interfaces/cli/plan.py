@@ -25,7 +25,8 @@ _NUMBERS: Final = {
     "bands": "minhash: parts of which one must agree (default: the fewest that let 99.9 %% at the threshold meet)",
     "distance": "simhash: bits that may differ (default: 3)",
     "bits": "simhash: bits of a fingerprint (default: 64)",
-    "blocks": "simhash: parts into which the bits are cut for the keys (default: 3 more than the distance)",
+    "blocks": "simhash: parts into which the bits are cut for the keys (default: 3 more than the distance, 1"
+    " from distance 8 on)",
     "size": "sentences: hashes in a signature (default: 64)",
 }
 _SHARES: Final = {
