@@ -194,7 +194,10 @@ def _design(scheme: str, parameters: dict[str, float]) -> Design:
     require(scheme in DESIGNS, "scheme", scheme, f"must be one of {', '.join(DESIGNS)}")
     known = [field.name for field in fields(DESIGNS[scheme])]
     for name, value in parameters.items():
-        require(name in known, name, value, f"does not go with {scheme}, which has {', '.join(known)}")
+        rule = f"does not go with {scheme}, which has {', '.join(known)}"
+        if name == "threshold":
+            rule = f"goes with {scheme} only if recall is given, too"
+        require(name in known, name, value, rule)
     design: Design = DESIGNS[scheme](**parameters)
     if parameters:
         design.check()

@@ -114,7 +114,7 @@ def _advice(error: NeardupError) -> str:
         several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
         value = _shortened(" ".join(several) or str(error.value))
         option = error.name if several or error.name == "output" else f"--{error.name.replace('_', '-')}"
-        rule = error.rule.replace("None or ", "")
+        rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
         return f"{option} {rule}" if error.value is None else f"{option} {value}: it {rule}"
     return str(error).replace("force replaces it", "--force replaces it")
 
