@@ -30,6 +30,9 @@ def test_evidence_in_words(decision, words):
     [
         ("minhash", Policy(), "resemblance at least 0.6 (verified)"),
         ("minhash", Policy(verify="estimate"), "estimated resemblance at least 0.6 (not verified)"),
+        ("trials", Policy(verify="estimate"), "signatures that match by the rule of trials (not verified)"),
+        ("combined", Policy(verify="estimate"), "signatures that match by the rule of combined (not verified)"),
+        ("another", Policy(verify="estimate"), "signatures that match by the rule of another (not verified)"),
         ("minhash", Policy(gather="components"), "connected by resemblance at least 0.6 (verified)"),
         ("minhash", Policy(verify="none"), "NOT VERIFIED: a shared key was enough"),
         ("checksum", Policy(), "equal checksum (verified)"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.pipeline.result import Summary
 
-_COUNTING = {"trials", "simhash", "combined"}  # their rules count trials or bits: an estimate has no part in them
+_ESTIMATING = {"minhash", "sentences"}  # their rule is an estimate that reaches the threshold
 _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
@@ -26,8 +26,8 @@ def rule_of(summary: "Summary") -> str:
     if summary.scheme == "checksum":
         return f"equal checksum ({verified})"
     chained = "connected by " if policy.gather == "components" else ""
-    if policy.verify == "estimate" and summary.scheme in _COUNTING:
-        return f"{chained}signatures that match by {summary.scheme}'s own rule ({verified})"
+    if policy.verify == "estimate" and summary.scheme not in _ESTIMATING:
+        return f"{chained}signatures that match by the rule of {summary.scheme} ({verified})"
     estimated = "" if policy.verify == "exact" else "estimated "
     return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified})"
 

@@ -99,7 +99,10 @@ def _totals(done: "FilesResult") -> str:
 def _resemblance(seen: Overview, done: "FilesResult", scheme: "Scheme") -> str:
     summary = done.result.summary
     measured = int(seen.counts.sum())
-    unmeasured = f"{_count(seen.unmeasured, 'near duplicate')} without a measured resemblance, as nothing verified it."
+    reason = f"only signatures were compared, and they estimate the {scheme.measure}"
+    if summary.policy.verify == "none":
+        reason = "nothing verified it"
+    unmeasured = f"{_count(seen.unmeasured, 'near duplicate')} without a measured resemblance, as {reason}."
     if not measured:
         nothing = unmeasured if seen.unmeasured else "There are no near duplicates."
         return _section("Resemblance", f"<p>{nothing}</p>\n")
