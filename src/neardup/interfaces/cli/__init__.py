@@ -53,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
     """Takes options by their full names only, and shows no control character of what it was given."""
 
     def error(self, message: str) -> NoReturn:
-        from neardup.interfaces.cli.terminal import printable
+        from neardup.interfaces.escaping import printable
 
         super().error(f"{printable(message)}; see `{self.prog} --help`")
 
@@ -130,7 +130,7 @@ def _abandon_stdout() -> None:
 
 
 def _complain(message: str, code: int) -> int:
-    from neardup.interfaces.cli.terminal import printable
+    from neardup.interfaces.escaping import printable
 
     if sys.stderr is not None:
         print(f"neardup: {printable(message)}", file=sys.stderr)

@@ -8,8 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.terminal import console, printable
+from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import Piece, pieces
 from neardup.interfaces.rulings import answer_of, share, value_of
 from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError

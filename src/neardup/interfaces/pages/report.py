@@ -15,7 +15,7 @@ from neardup import __version__
 from neardup.evaluation.overview import Cluster, Overview, overview
 from neardup.evaluation.passages import shared_passages
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.cli.terminal import printable
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Fragment, excerpt
 from neardup.interfaces.pages.style import POLICY, STYLE
