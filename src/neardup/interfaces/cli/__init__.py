@@ -5,6 +5,8 @@ Exit codes: 0 done; 1 done or stopped with trouble in the data or in writing, wh
 """
 
 import argparse
+import atexit
+import gc
 import io
 import os
 import signal
@@ -25,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     parsed = _parsed(arguments)
     _escape_what_cannot_be_printed()
+    atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded for garbage, before it ends
     for name in ("SIGTERM", "SIGHUP"):  # end as Ctrl-C does, so that unfinished output is removed
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
