@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 import neardup
-from command import COMMAND
+from command import COMMAND, ENVIRONMENT
 from corpus import corpus
 from edits import EDITS
 from figures import Figure, publish
@@ -63,7 +63,9 @@ def command(one: str, other: str) -> float:
         for path, text in zip(paths, (one, other), strict=True):
             path.write_text(text, encoding="utf-8")
         run = [COMMAND, "compare", *paths]
-        seconds, _ = best_of(lambda: subprocess.run(run, stdout=subprocess.DEVNULL, check=True), REPEATS)
+        seconds, _ = best_of(
+            lambda: subprocess.run(run, env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True), REPEATS
+        )
     return seconds
 
 

@@ -1,14 +1,13 @@
 """Question: how long until something happens."""
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from command import COMMAND
+from command import COMMAND, ENVIRONMENT
 from figures import Figure, publish
 from peers.measuring import best_of
 
@@ -21,7 +20,7 @@ TEXTS: Final = ("one rose is a rose is a rose", "one rose is a rose is a rose", 
 
 
 def main() -> None:
-    shown, _ = best_of(lambda: subprocess.run([COMMAND, "--help"], stdout=subprocess.DEVNULL, check=True), repeats=5)
+    shown, _ = best_of(helping, repeats=5)
     cold, said = first_use()
     figures = [
         Figure(name="import neardup", value=min(importing() for _ in range(5)), unit="s", at_most=0.2),
@@ -33,7 +32,12 @@ def main() -> None:
 
 
 def importing() -> float:
-    return float(subprocess.run([sys.executable, "-c", IMPORT], stdout=subprocess.PIPE, check=True).stdout)
+    done = subprocess.run([sys.executable, "-c", IMPORT], env=ENVIRONMENT, stdout=subprocess.PIPE, check=True)
+    return float(done.stdout)
+
+
+def helping() -> None:
+    subprocess.run([COMMAND, "--help"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
 
 
 def first_use() -> tuple[float, str]:
@@ -42,7 +46,7 @@ def first_use() -> tuple[float, str]:
         source = Path(folder) / "texts.jsonl"
         source.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
         command = [COMMAND, "dedup", source, "--out", Path(folder) / "kept.jsonl"]
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(folder) / "kernels")}
+        environment = ENVIRONMENT | {"NUMBA_CACHE_DIR": str(Path(folder) / "kernels")}
         seconds, done = best_of(
             lambda: subprocess.run(command, env=environment, capture_output=True, text=True, check=True), repeats=1
         )

@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -173,6 +174,21 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns, pooled):
         assert index.not_compared >= number * (number - 1) // 2 - listed
         work.append(pairs)
     assert work[1] <= 2.1 * work[0]
+
+
+def test_rows_of_few_pooled_keys_take_little_memory():
+    """Of 64 columns four hold keys; the others repeat the first one."""
+    keys = np.random.default_rng(1).integers(0, 2**64, (20_000, 64), np.uint64)
+    keys[:, 4:] = keys[:, :1]
+    present = np.ones(len(keys), np.bool_)
+    Buckets(keys, present, pooled=True)
+    tracemalloc.start()
+    try:
+        Buckets(keys, present, pooled=True)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < keys.nbytes / 2
 
 
 @pytest.mark.parametrize("pooled", [False, True])

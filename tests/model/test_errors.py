@@ -1,10 +1,19 @@
 import inspect
 import pickle
 
+import numpy as np
 import pytest
 
 from neardup.model import errors
-from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch, require
+from neardup.model.errors import (
+    DataError,
+    NeardupError,
+    OutputError,
+    ParameterError,
+    RecipeMismatch,
+    require,
+    require_whole,
+)
 
 KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, NeardupError)]
 MADE = [
@@ -36,6 +45,26 @@ def test_every_error_survives_pickling(kind):
 def test_every_error_is_in_the_tree_of_the_docstring():
     for kind in KINDS:
         assert kind.__name__ in errors.__doc__
+
+
+@pytest.mark.parametrize("value", [8, np.int64(8), np.uint8(8)])
+def test_whole_numbers_of_any_library_become_pythons(value):
+    whole = require_whole("size", value, 8, 8, step=8)
+    assert (whole, type(whole)) == (8, int)
+
+
+@pytest.mark.parametrize("value", [0, 9, 2**70, True, np.True_, 1.0, np.float64(1), "1", None, np.array([1, 2])])
+def test_everything_else_is_refused(value):
+    with pytest.raises(ParameterError, match="must be an integer from 1 to 8") as caught:
+        require_whole("size", value, 1, 8)
+    assert caught.value.value is value
+
+
+def test_rules_of_whole_numbers():
+    with pytest.raises(ParameterError, match="must be a multiple of 8 of at least 16"):
+        require_whole("size", 20, 16, step=8)
+    with pytest.raises(ParameterError, match="must be a multiple of 8 from 8 to 16"):
+        require_whole("size", 20, 8, 16, step=8)
 
 
 def test_require():

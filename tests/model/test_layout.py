@@ -179,3 +179,10 @@ def test_rules_of_blocks(bits, distance, blocks, name):
     with pytest.raises(ParameterError) as caught:
         Blocks(bits=bits, distance=distance, blocks=blocks)
     assert caught.value.name == name
+
+
+@pytest.mark.parametrize("layout", [Banding(permutations=8, bands=2), Blocks(bits=64, distance=3, blocks=6)])
+@pytest.mark.parametrize("beyond", [-0.01, 1.01, float("nan"), [0.5, 1.5]], ids=str)
+def test_meeting_probabilities_are_asked_about_numbers_from_0_to_1(layout, beyond):
+    with pytest.raises(ParameterError, match="from 0 to 1"):
+        layout.meeting_probability(beyond)

@@ -25,6 +25,8 @@ from neardup import (
     TermWeights,
     Trials,
 )
+from neardup.model.arrays import Corpus, Features
+from neardup.model.layout import Banding, Blocks
 from neardup.text import columns
 
 if TYPE_CHECKING:
@@ -198,10 +200,62 @@ def test_signatures_of_two_recipes_never_meet(case):
         assert foreign.recipe in str(caught.value)
 
 
+MADE_BY = [MinHash(), Trials(), Sentences(), SimHash(), SimHash(weights=TermWeights.fitted(SAMPLE))]
+
+
+@pytest.mark.parametrize("scheme", MADE_BY, ids=lambda scheme: scheme.name)
+def test_features_of_another_shingling_are_refused(scheme):
+    own = scheme.features(SAMPLE)
+    assert own.recipe == scheme.shingling.recipe
+    assert (scheme.sign(own).rows == scheme.sign(SAMPLE).rows).all()
+    unknown = Features(own.values, own.offsets)
+    assert (scheme.sign(unknown).rows == scheme.sign(SAMPLE).rows).all()
+    for foreign in (replace(scheme, seed=2, **_plain(scheme)), replace(scheme, key=bytes(16), **_plain(scheme))):
+        features = foreign.features(SAMPLE)
+        for sign in (scheme.sign, lambda given: scheme.sign_at(Corpus(given, None, None), np.array([0]))):
+            with pytest.raises(DataError, match=f"made by recipe {features.recipe}, and {own.recipe} is needed"):
+                sign(features)
+
+
+def _plain(scheme):
+    return {"weights": "tf"} if scheme.name == "simhash" else {}
+
+
+def test_features_of_one_of_two_shinglings_are_refused():
+    with pytest.raises(DataError, match="made by recipe"):
+        Combined().sign(Trials(words=8).features(SAMPLE))
+    same = Combined(MinHash(shingle=1), SimHash())
+    assert (same.sign(SimHash().features(SAMPLE)).rows == same.sign(SAMPLE).rows).all()
+    with pytest.raises(DataError, match="made by recipe"):
+        TermWeights.fitted(SAMPLE).weights(MinHash().features(SAMPLE))
+
+
 def test_a_recipe_is_stable_and_tells_schemes_apart(case):
     assert case.scheme.recipe == replace(case.scheme).recipe
     recipes = [one.scheme.recipe for one in CASES.values()]
     assert len({*recipes}) == len(recipes)
+
+
+NUMBERS = [
+    (MinHash, {"permutations": 64, "shingle": 2, "seed": 5, "threshold": 1}),
+    (Trials, {"words": 3, "hashes": 5, "trials": 4, "needed": 3, "seed": 5}),
+    (Sentences, {"size": 9, "min_length": 2, "seed": 5}),
+    (SimHash, {"shingle": 2, "bits": 128, "distance": 5, "blocks": 7, "seed": 5}),
+    (Checksum, {"seed": 5}),
+    (Field, {"name": "body", "limit": 5}),
+    (Banding, {"permutations": 64, "bands": 8}),
+    (Blocks, {"bits": 64, "distance": 3, "blocks": 5}),
+]
+
+
+@pytest.mark.parametrize(("kind", "numbers"), NUMBERS, ids=lambda value: getattr(value, "__name__", ""))
+def test_integers_of_numpy_are_integers(kind, numbers):
+    given = {name: np.int64(value) if isinstance(value, int) else value for name, value in numbers.items()}
+    plain, other = kind(**numbers), kind(**given)
+    assert other == plain
+    assert getattr(other, "recipe", None) == getattr(plain, "recipe", None)
+    if hasattr(plain, "sign"):
+        assert (other.sign(SAMPLE).rows == plain.sign(SAMPLE).rows).all()
 
 
 # The same bits whatever the way.
@@ -254,6 +308,12 @@ def test_probability_is_a_monotone_share(scheme):
 def test_probability_of_one_number_is_a_number(scheme):
     assert np.ndim(scheme.probability(0.5)) == 0
     assert [float(scheme.probability(share)) for share in (0.3, 0.9)] == scheme.probability([0.3, 0.9]).tolist()
+
+
+@pytest.mark.parametrize("beyond", [-0.01, 1.01, float("nan"), [0.5, 1.5], [[float("nan"), 0.5]]], ids=str)
+def test_a_resemblance_beyond_0_and_1_is_refused(scheme, beyond):
+    with pytest.raises(ParameterError, match="must be from 0 to 1"):
+        scheme.probability(beyond)
 
 
 def pairs_of(random, number, size, shared):

@@ -1,8 +1,12 @@
+import gc
+import tracemalloc
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials, dedup
+from neardup import Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials, dedup, resemblance
 from neardup.model.arrays import Corpus
 
 LINE = "harbour light evening quiet boat water stone bridge market bread winter letter garden window music road"
@@ -81,6 +85,33 @@ def test_both_must_match():
     assert 0 < (by_first & by_second).sum() < by_first.sum()
 
 
+def test_signatures_are_taken_apart_once_and_not_kept():
+    signatures = LOOSE.sign(TEXTS)
+    one, other = LOOSE.parts(signatures)
+    assert LOOSE.with_threshold(0.5).parts(signatures) == (one, other)
+    assert (one.rows == LOOSE.first.sign(TEXTS).rows)[one.present].all()
+    seen = weakref.ref(one)
+    del one, other, signatures
+    gc.collect()
+    assert seen() is None
+
+
+@pytest.mark.parametrize("question", ["passes", "match_pairs", "estimate_pairs"])
+def test_questions_about_many_pairs_copy_no_rows(question):
+    scheme, number = Combined(MinHash(permutations=1024), SimHash()), 100_000
+    signatures = scheme.sign([f"{text()} {n}" for n in range(100)])
+    left, right = np.random.default_rng(1).integers(0, 100, (2, number))
+    ask = getattr(scheme, question)
+    expected = ask(signatures, left, right)
+    tracemalloc.start()
+    try:
+        assert (ask(signatures, left, right) == expected).all()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * number  # a row has 4,104 bytes
+
+
 def test_a_document_that_one_scheme_cannot_sign_has_no_signature():
     signatures = Combined().sign(["only seven words stand in this line", text()])
     assert signatures.present.tolist() == [False, True]
@@ -97,6 +128,17 @@ def test_what_the_filter_refuses_is_kept(verify):
     assert dedup(texts, scheme=LOOSE, verify=verify, threads=2).kept.tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
+def test_a_first_that_is_a_filter_itself_stays_one(verify):
+    """Keys of a few bits propose strangers to a second that refuses nothing."""
+    texts = [text(*range(changes)) for changes in range(40)]
+    first, everything = SimHash(distance=12, threshold=0.01), SimHash(seed=2, distance=63)
+    alone = dedup(texts, scheme=first, verify=verify, threads=1).kept.tolist()
+    combined = Combined(first, everything)
+    assert dedup(texts, scheme=combined, verify=verify, threads=1).kept.tolist() == alone
+    assert 1 < len(alone) < 40
+
+
 def test_a_threshold_is_the_firsts():
     assert LOOSE.with_threshold(0.7) == Combined(MinHash(shingle=2, threshold=0.7), LOOSE.second)
     assert LOOSE.with_threshold(0.7).recipe == LOOSE.recipe
@@ -108,3 +150,64 @@ def test_only_schemes_of_texts_can_be_combined(part):
         Combined(MinHash(), part)
     with pytest.raises(ParameterError, match="must be a scheme that signs texts"):
         Combined(part, MinHash())
+
+
+# The law.
+
+
+def versions(random, number, changes, words=1507):
+    """Pairs of texts of distinct words, of which the second has some changed, far enough apart; and its 8-word law.
+
+    Each change breaks 8 of the 1,500 sequences of eight words, and one word of 1,507.
+    """
+    left, right = [], []
+    for _ in range(number):
+        one = [f"w{n}" for n in random.choice(10**6, words, replace=False)]
+        other = one.copy()
+        for place in 8 + 8 * random.choice(words // 8 - 2, changes, replace=False):
+            other[place] = f"x{one[place]}"
+        left.append(" ".join(one))
+        right.append(" ".join(other))
+    whole, broken = words - 7, 8 * changes
+    return left, right, (whole - broken) / (whole + broken)
+
+
+@pytest.mark.parametrize("changes", [3, 6, 9, 12, 15])
+def test_the_default_matches_nearly_as_often_as_its_bound_says(changes):
+    scheme, number = Combined(), 600
+    left, right, true = versions(np.random.default_rng(changes), number, changes)
+    assert resemblance(left[0], right[0], shingle=8) == true
+    bound = float(scheme.probability(true))
+    error = np.sqrt(max(bound * (1 - bound), 0.25 / number) / number)
+    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
+    assert bound - 4 * error - 0.02 <= rate <= bound + 4 * error  # the second takes hardly any of these away
+
+
+def test_a_second_that_looks_at_something_else_only_takes_away():
+    """A first part kept and the rest exchanged: few sequences differ for so many words."""
+    scheme, number = Combined(Trials(words=8), SimHash(bits=384, distance=15)), 300
+    random = np.random.default_rng(2)
+    texts = [[f"w{n}" for n in random.choice(10**6, 1500 + 50, replace=False)] for _ in range(number)]
+    left, right = ([" ".join(words[begin : begin + 1500]) for words in texts] for begin in (0, 50))
+    true = resemblance(left[0], right[0], shingle=8)
+    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
+    assert rate < scheme.probability(true) - 0.2
+
+
+@pytest.mark.parametrize("changes", [50, 70, 90])
+def test_two_that_look_at_the_same_follow_the_product_of_their_laws(changes):
+    first, second = MinHash(shingle=1, threshold=0.9), Trials(words=1)
+    scheme, number = Combined(first, second), 600
+    left, right, _ = versions(np.random.default_rng(changes), number, changes)
+    true = resemblance(left[0], right[0], shingle=1)
+    law = float(scheme.probability(true))
+    assert law == first.probability(true) * second.probability(true)
+    error = np.sqrt(law * (1 - law) / number)
+    assert abs(scheme.matches(scheme.sign(left), scheme.sign(right)).mean() - law) <= 4 * error
+
+
+def test_two_of_one_kind_follow_the_lesser_law():
+    """The same minima at two thresholds: whatever reaches the greater one matches."""
+    grid = np.linspace(0, 1, 101)
+    scheme = Combined(MinHash(threshold=0.5), MinHash(threshold=0.8))
+    assert scheme.probability(grid).tolist() == MinHash(threshold=0.8).probability(grid).tolist()

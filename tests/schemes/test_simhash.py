@@ -337,6 +337,52 @@ def test_dedup(weights, verify, gather):
     assert rules <= {"same text", None, {"exact": "resemblance", "estimate": "estimate", "none": "shared key"}[verify]}
 
 
+def edited(number, changes):
+    """A text of 300 words, and versions with *changes* of them exchanged: most of them too far from it to match."""
+    random = np.random.default_rng(1)
+    words = [f"w{n}" for n in range(300)]
+    texts = [words]
+    for version in range(number):
+        texts.append(words.copy())
+        for place in random.choice(300, changes, replace=False):
+            texts[-1][place] = f"u{version}x{place}"
+    return [" ".join(text) for text in texts]
+
+
+@pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
+def test_blocks_do_not_decide_who_matches(verify):
+    texts = edited(200, 28)
+    kept = [
+        dedup(texts, scheme=SimHash(blocks=blocks), verify=verify, threads=1).kept.tolist() for blocks in range(4, 9)
+    ]
+    assert kept[1:] == kept[:-1]
+    assert 100 < len(kept[0]) < 190  # a few are near, most are not
+
+
+@pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
+@pytest.mark.parametrize("gather", ["kept", "components"])
+def test_whoever_is_dropped_is_within_the_distance_or_called_connected(verify, gather):
+    """A distance of 12 makes keys of five bits, which strangers share."""
+    texts = edited(60, 60)
+    scheme = SimHash(distance=12, threshold=0.3)
+    result = dedup(texts, scheme=scheme, verify=verify, gather=gather, threads=1)
+    dropped = np.flatnonzero(result.representatives >= 0)
+    assert len(dropped) > 5
+    within = scheme.match_pairs(scheme.sign(texts), dropped, result.representatives[dropped])
+    rules = result.decisions["rule"].to_numpy(zero_copy_only=False)[dropped]
+    assert ((rules != "component") == within).all()
+    assert within.all() or gather == "components"
+
+
+def test_exact_verification_looks_at_sets_of_features():
+    """Weights turn these two into one direction; as sets they share little."""
+    texts = ["heavy " + " ".join(f"{side}{n}" for n in range(9)) for side in "ab"]
+    scheme = SimHash(weights=TermWeights.given({"heavy": 1000.0}))
+    assert dedup(texts, scheme=scheme, verify="estimate").kept.tolist() == [0]
+    assert dedup(texts, scheme=scheme).kept.tolist() == [0, 1]
+    assert dedup(texts, scheme=scheme, threshold=0.05).kept.tolist() == [0]
+
+
 def test_the_threshold_of_dedup_is_that_of_exact_verification():
     texts = collection()
     assert dedup(texts, scheme=SimHash(bits=128, distance=7), threshold=1.0).summary.near == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import SPREAD, sketch
 
 from neardup import Analysis, ParameterError, Trials
-from neardup.model.arrays import Corpus, Signatures
+from neardup.model.arrays import Corpus, Features, Signatures
 from neardup.model.recipe import Hashing
 from neardup.schemes import trials
 
@@ -158,12 +158,33 @@ def observed(scheme, size, shared, number):
     return rate, law, np.sqrt(max(law * (1 - law), 0.25 / number) / number)
 
 
+def matched(scheme, size, shared, number):
+    """How many pairs of documents match that have *size* features each, *shared* of them common."""
+    values = np.random.default_rng(shared).integers(0, 2**64, (number, 2 * size - shared), np.uint64)
+    starts = np.arange(number + 1) * size
+    left, right = (
+        scheme.sign(Features(np.ascontiguousarray(part).ravel(), starts))
+        for part in (values[:, :size], values[:, size - shared :])
+    )
+    return int(scheme.matches(left, right).sum())
+
+
 @pytest.mark.parametrize("change", [{}, {"key": KEY}, {"hashes": 10, "trials": 8, "needed": 3}], ids=str)
-@pytest.mark.parametrize("shared", [1837, 1870, 1895, 1921, 1948, 1970])
-def test_match_rates_of_long_texts_follow_the_law(shared, change):
-    """Resemblances of 0.85 to 0.97, texts of 2,000 sequences."""
-    rate, law, error = observed(Trials(**change), 2000, shared, 300)
-    assert abs(rate - law) <= 4 * error
+def test_match_rates_of_long_texts_follow_the_law(change):
+    """Resemblances of 0.85 to 0.97, texts of 2,000 sequences; so many that a law nearly the same is refused."""
+    scheme, number = Trials(**change), 3000
+    counts = {shared / (4000 - shared): matched(scheme, 2000, shared, number) for shared in (1837, 1895, 1921, 1970)}
+
+    def follow(law):
+        chances = {true: float(law.probability(true)) for true in counts}
+        errors = {true: np.sqrt(number * chance * (1 - chance)) for true, chance in chances.items()}
+        return all(abs(counts[true] - number * chances[true]) <= 4 * errors[true] + 1 for true in counts)
+
+    assert follow(scheme)
+    assert not follow(replace(scheme, hashes=scheme.hashes - 1))
+    assert not follow(replace(scheme, hashes=scheme.hashes + 1))
+    assert not follow(replace(scheme, trials=scheme.trials - 1))
+    assert not follow(replace(scheme, trials=scheme.trials + 1))
 
 
 @pytest.mark.parametrize(("size", "shared"), [(10, 9), (20, 19), (40, 38), (40, 39), (60, 56), (100, 95), (100, 97)])

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Self, TypeVar
 
-from neardup.model.errors import require
+from neardup.model.errors import require_whole
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,9 +21,7 @@ class LocalEngine:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        holds = threads is None or (isinstance(threads, int) and threads >= 1)
-        require(holds, "threads", threads, "must be None or at least 1")
-        self.threads = threads or _cores()
+        self.threads = _cores() if threads is None else require_whole("threads", threads, 1)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def __enter__(self) -> Self:

@@ -14,7 +14,7 @@ from neardup.evaluation.designs import (
     SimHashDesign,
     TrialsDesign,
 )
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import ParameterError, require, require_whole
 from neardup.model.layout import bands_law
 from neardup.schemes.laws import bands_and_sample_law, is_share, trials_law
 
@@ -52,9 +52,7 @@ class Wish:
         if self.false_rate is not None:
             fits = is_share(self.false_rate) and self.false_rate < 1
             require(fits, "false_rate", self.false_rate, "must be above 0 and below 1")
-        whole = isinstance(self.documents, int) and not isinstance(self.documents, bool)
-        fits = whole and 1 <= self.documents <= _MANY
-        require(fits, "documents", self.documents, f"must be an integer from 1 to {_MANY:,}")
+        require_whole("documents", self.documents, 1, _MANY)
         rule = f"must be above 0 and below the threshold, {self.threshold}"
         if self.apart is None:
             object.__setattr__(self, "apart", self.threshold / 2)

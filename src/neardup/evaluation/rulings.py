@@ -6,7 +6,8 @@ from typing import Any
 
 from neardup.model.arrays import Signatures
 from neardup.model.errors import require
-from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.model.protocols import FieldScheme, Scheme
+from neardup.schemes.combined import Combined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class Ruling:
 def ruling(scheme: Scheme, a: str, b: str) -> Ruling:
     """Sign two texts and ask the scheme's rule about them; ``ParameterError`` for what is no scheme."""
     require_scheme(scheme)
-    if isinstance(scheme, FilterScheme):
+    if isinstance(scheme, Combined):
         return _of_both(scheme, a, b)
     signatures = scheme.sign([a, b])
     read = _READINGS.get(scheme.name, _read_estimate)
@@ -65,7 +66,7 @@ def ruling(scheme: Scheme, a: str, b: str) -> Ruling:
     )
 
 
-def _of_both(scheme: Any, a: str, b: str) -> Ruling:
+def _of_both(scheme: Combined, a: str, b: str) -> Ruling:
     """Ask each of two schemes; the value is how many of their rules match."""
     parts = {"first": ruling(scheme.first, a, b), "second": ruling(scheme.second, a, b)}
     first, second = parts.values()

@@ -70,8 +70,9 @@ class Buckets:
     ) -> None:
         self._number = len(keys)
         self._rank_bits = max(1, int(self._number - 1).bit_length()) if self._number else 1
-        members = np.flatnonzero(present)
-        ranks, buckets, sizes = self._pool(keys, members) if pooled else self._collect(keys, members, map)
+        ranks, buckets, sizes = (
+            self._pool(keys, present) if pooled else self._collect(keys, np.flatnonzero(present), map)
+        )
         self._member_bounds: Positions = np.zeros(self._number + 1, np.int64)
         self._memberships: Ranks = np.empty(len(ranks), np.int32)
         kernels.by_rank(ranks, buckets, self._member_bounds, self._memberships)
@@ -123,11 +124,14 @@ class Buckets:
         parts = list(map_(lambda column: self._column(keys, present, column), range(keys.shape[1])))
         return _joined([level for part in parts for level in part])
 
-    def _pool(self, keys: Words, present: Positions) -> _Level:
+    def _pool(self, keys: Words, present: Flags) -> _Level:
         """Find the buckets of all columns together, and the finer ones that crowded buckets divide into."""
         levels: list[_Level] = []
         bits = np.uint64(self._rank_bits)
-        packed = self._packed(keys[present].ravel(), np.repeat(present, keys.shape[1]))
+        listed = keys != keys[:, :1]  # a row of fewer keys repeats its first one
+        listed[:, :1] = True
+        listed[~present] = False
+        packed = self._packed(keys[listed], np.repeat(np.arange(len(keys)), listed.sum(axis=1)))
         packed.sort()
         packed = packed[_changes(packed)]  # a document has a key once
         current = packed >> bits

@@ -8,13 +8,12 @@ from numba import njit
 
 from neardup.kernels.compile import high_at, kernel, trailing_zeros
 
-CHUNK = 64  # bytes looked at together: pure ASCII takes a vectorised path
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
 PADDING = 72  # zero bytes behind the last document, for readers of whole words
 MOST_MARKS = 30  # the limit of UAX #15's stream-safe text
 INVALID = 0xFFFFFFFF
 
-BLOCK = 64  # bytes that one test looks at
+BLOCK = 64  # bytes looked at together
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTE = np.uint8
@@ -115,25 +114,22 @@ def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):
         source = data[offsets[document] : offsets[document + 1]]
         position = 0
         while position < source.size:
-            stop = min(position + CHUNK, source.size)
-            high = _BYTE(0)
-            for byte in source[position:stop]:
-                high |= byte
-            if high < 0x80:
-                length = stop - position
-                plain = source[position:stop]
-                target = folded[out : out + length]
-                for i in range(length):
+            if position + BLOCK <= source.size:
+                plain = source[position : position + BLOCK]
+                target = folded[out : out + BLOCK]
+                for i in range(BLOCK):  # what is not ASCII leaves rubbish, which is written over
                     target[i] = _fold_ascii(plain[i], lift)
-                out += length
-                position = stop
-                continue
-            while position < stop:
-                if source[position] < 0x80:
-                    folded[out] = _fold_ascii(source[position], lift)
-                    out += 1
-                    position += 1
+                ascii_bytes = np.int64(trailing_zeros(high_at(source, position)))
+                out += ascii_bytes
+                position += ascii_bytes
+                if ascii_bytes == BLOCK:
                     continue
+            elif source[position] < 0x80:
+                folded[out] = _fold_ascii(source[position], lift)
+                out += 1
+                position += 1
+                continue
+            while position < source.size and source[position] >= 0x80:
                 code, length = code_point(source, position)
                 position += length
                 kind = _SEPARATOR

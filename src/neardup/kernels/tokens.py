@@ -15,9 +15,10 @@ hashes of several tokens are computed side by side in vector registers.
 import numpy as np
 from numba import njit
 
-from neardup.kernels.compile import filled_at, kernel, trailing_zeros, word_at
+from neardup.kernels.compile import filled_at, kernel, ones, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
+USUAL = 16  # words in 64 bytes: seldom more
 SPACE = 0x20  # the letter between two words
 GROUP = 256  # tokens; what is noted of them stays in the processor's first-level cache
 
@@ -215,10 +216,9 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
 
     *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
     first). The hashes go to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the words' positions to
-    *starts* if it is not empty. Returns their number, at most half of the bytes.
+    *starts* if it is not empty. Returns their number, at most half of the bytes; *tokens* holds ``USUAL`` more.
     """
     count = 0
-    placed = starts.size > 0
     for document in range(bounds.size - 1):
         offsets[document] = count
         base = bounds[document]
@@ -230,15 +230,19 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
                 mask &= (_ONE << np.uint64(end - base)) - _ONE
             begins = mask & ~((mask << _ONE) | before)
             before = mask >> np.uint64(63)
-            while begins != 0:
-                position = base + np.int64(trailing_zeros(begins))
+            found = np.int64(ones(begins))
+            for step in range(USUAL):  # so many at least, as a fixed number of steps is never guessed wrong
+                tokens[count + step] = base + np.int64(trailing_zeros(begins))
                 begins &= begins - _ONE
-                tokens[count] = position
-                if placed:
-                    starts[count] = position
-                count += 1
+            for step in range(USUAL, found):
+                tokens[count + step] = base + np.int64(trailing_zeros(begins))
+                begins &= begins - _ONE
+            count += found
             base += 64
     offsets[bounds.size - 1] = count
+    if starts.size > 0:
+        for i in range(count):
+            starts[i] = tokens[i]
     if keyed:
         _hash_keyed(folded, tokens[:count], key[0], key[1])
     else:

@@ -12,6 +12,8 @@
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
 """
 
+from operator import index
+
 
 class NeardupError(Exception):
     """Base class: interfaces catch this one and nothing wider."""
@@ -77,3 +79,16 @@ def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: 
     """Raise ``ParameterError`` unless the rule holds."""
     if not holds:
         raise ParameterError(name, value, rule)
+
+
+def require_whole(name: str, value: object, least: int, most: int | None = None, *, step: int = 1) -> int:
+    """Give an integer of this range, NumPy's too, as a plain ``int``; ``ParameterError`` for anything else."""
+    kind = "an integer" if step == 1 else f"a multiple of {step}"
+    rule = f"must be {kind} of at least {least}" if most is None else f"must be {kind} from {least} to {most}"
+    try:
+        whole = index(value)  # type: ignore[arg-type]  # what it is for
+    except TypeError:
+        raise ParameterError(name, value, rule) from None
+    holds = not isinstance(value, bool) and whole >= least and (most is None or whole <= most) and whole % step == 0
+    require(holds, name, value, rule)
+    return whole

@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from neardup.model.arrays import Positions, Words
-from neardup.model.errors import ParameterError, require
+from neardup.model.arrays import Positions, Words, shares
+from neardup.model.errors import ParameterError, require, require_whole
 
 MOST_BITS: Final = 512
 MOST_TABLES: Final = 1024
@@ -31,10 +31,8 @@ class Banding:
     bands: int
 
     def __post_init__(self) -> None:
-        require(self.permutations >= 1, "permutations", self.permutations, "must be at least 1")
-        rule = f"must be an integer from 1 to the number of permutations, {self.permutations}"
-        whole = isinstance(self.bands, int) and not isinstance(self.bands, bool)
-        require(whole and 1 <= self.bands <= self.permutations, "bands", self.bands, rule)
+        object.__setattr__(self, "permutations", require_whole("permutations", self.permutations, 1))
+        object.__setattr__(self, "bands", require_whole("bands", self.bands, 1, self.permutations))
 
     @property
     def edges(self) -> Positions:
@@ -62,6 +60,20 @@ class Banding:
         return cls(permutations=permutations, bands=int(enough[0]) + 1)
 
 
+def bands_law(resemblance: Any, permutations: int, bands: Any) -> Any:
+    """Tell how likely two sketches share a whole band (Broder); see ``Banding``.
+
+    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. That makes
+    ``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``. *resemblance* and *bands* may be arrays that broadcast.
+    """
+    share = shares(resemblance)
+    rows, longer = np.divmod(permutations, bands)
+    with np.errstate(divide="ignore"):
+        misses = np.log1p(-(share**rows)) * (bands - longer)
+        more = np.where(longer > 0, np.log1p(-(share ** (rows + 1))) * np.maximum(longer, 1), 0.0)
+    return -np.expm1(misses + more)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
     """A fingerprint of *bits* bits cut into contiguous blocks as equal as can be.
@@ -81,10 +93,11 @@ class Blocks:
     blocks: int
 
     def __post_init__(self) -> None:
-        require_fingerprint(self.bits, self.distance)
+        for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
+            object.__setattr__(self, name, whole)
         rule = f"must be an integer above the distance, {self.distance}, and at most the number of bits, {self.bits}"
-        whole = isinstance(self.blocks, int) and not isinstance(self.blocks, bool)
-        require(whole and self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
+        object.__setattr__(self, "blocks", require_whole("blocks", self.blocks, 1))
+        require(self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
         tables = comb(self.blocks, self.distance)
         rule = f"must give at most {MOST_TABLES} tables, and {self.blocks} over {self.distance} is {tables}"
         require(tables <= MOST_TABLES, "blocks", self.blocks, rule)
@@ -119,11 +132,11 @@ class Blocks:
         That is how likely at most *distance* blocks differ, block *b* agreeing with probability
         ``agreement**size_b``. A number or an array.
         """
-        shares = np.asarray(agreement, np.float64)
-        differing = np.zeros((*shares.shape, self.distance + 1))  # chances of so many blocks; of more, they are lost
+        share = shares(agreement, "agreement")
+        differing = np.zeros((*share.shape, self.distance + 1))  # chances of so many blocks; of more, they are lost
         differing[..., 0] = 1.0
         for size in np.diff(self.edges).tolist():
-            equal = shares[..., None] ** size
+            equal = share[..., None] ** size
             moved = differing[..., :-1] * (1.0 - equal)
             differing *= equal
             differing[..., 1:] += moved
@@ -138,29 +151,12 @@ class Blocks:
         >>> Blocks.choose(bits=64, distance=8)
         Blocks(bits=64, distance=8, blocks=9)
         """
-        require_fingerprint(bits, distance)
+        bits, distance = require_fingerprint(bits, distance)
         spare = 3 if distance + 3 <= bits and comb(distance + 3, 3) <= FEW_TABLES else 1
         return cls(bits=bits, distance=distance, blocks=distance + spare)
 
 
-def bands_law(resemblance: Any, permutations: int, bands: Any) -> Any:
-    """Tell how likely two sketches share a whole band (Broder); see ``Banding``.
-
-    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. That makes
-    ``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``. *resemblance* and *bands* may be arrays that broadcast.
-    """
-    share = np.asarray(resemblance, np.float64)
-    rows, longer = np.divmod(permutations, bands)
-    with np.errstate(divide="ignore"):
-        misses = np.log1p(-(share**rows)) * (bands - longer)
-        more = np.where(longer > 0, np.log1p(-(share ** (rows + 1))) * np.maximum(longer, 1), 0.0)
-    return -np.expm1(misses + more)
-
-
-def require_fingerprint(bits: int, distance: int) -> None:
+def require_fingerprint(bits: int, distance: int) -> tuple[int, int]:
     """Raise ``ParameterError`` unless fingerprints can have so many bits, and a rule allow so many to differ."""
-    whole = isinstance(bits, int) and not isinstance(bits, bool)
-    sized = whole and 64 <= bits <= MOST_BITS and bits % 64 == 0  # noqa: PLR2004 - a word
-    require(sized, "bits", bits, f"must be a multiple of 64 up to {MOST_BITS}")
-    whole = isinstance(distance, int) and not isinstance(distance, bool)
-    require(whole and 0 <= distance < bits, "distance", distance, f"must be an integer from 0 to {bits - 1}")
+    bits = require_whole("bits", bits, 64, MOST_BITS, step=64)
+    return bits, require_whole("distance", distance, 0, bits - 1)

@@ -21,7 +21,9 @@ class Policy:
         rank last). Ties go to the smallest position.
     ``verify``
         ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the
-        two feature sets); ``estimate``: on their signatures; ``none``: every candidate is a match.
+        two feature sets); ``estimate``: on their signatures; ``none``: every candidate is a match,
+        sensible only where keys are the rule (``Trials``, ``Checksum``): others may share one by chance.
+        Fingerprints of ``SimHash``, and the second scheme of ``Combined``, must match in any case.
     ``gather``
         ``kept``: a document is dropped only for a kept document that it matches itself;
         ``components``: whatever is connected by matches is one cluster, chains included.

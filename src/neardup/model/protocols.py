@@ -104,7 +104,7 @@ class Scheme(Protocol):
         ...
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely the rule says "match" at a true resemblance."""
+        """Tell how likely the rule says "match" at a true resemblance; ``ParameterError`` for one beyond 0 and 1."""
         ...
 
 
@@ -119,8 +119,8 @@ class FieldScheme(Scheme, Protocol):
 
 @runtime_checkable
 class FilterScheme(Scheme, Protocol):
-    """A scheme of two, the second of which refuses what the first one takes for a match."""
+    """A scheme whose signatures have a say in every match: what does not pass is none, however it is verified."""
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match by the second scheme."""
+        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
         ...

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, NewType
 
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 
 RecipeId = NewType("RecipeId", str)
 FORMAT: Final = 1
@@ -25,8 +25,7 @@ class Hashing:
     key: bytes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.seed, int) and not isinstance(self.seed, bool)
-        require(whole and 0 <= self.seed < 2**64, "seed", self.seed, "must be an integer from 0 to 2**64 - 1")
+        object.__setattr__(self, "seed", require_whole("seed", self.seed, 0, 2**64 - 1))
         length_holds = self.key is None or (isinstance(self.key, bytes) and len(self.key) == KEY_BYTES)
         require(length_holds, "key", "(secret)", f"must be {KEY_BYTES} bytes")
 

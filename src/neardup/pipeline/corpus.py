@@ -330,6 +330,8 @@ class _Run:
             "contains_kept": common.right_in_left,
         }
         rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
+        if isinstance(scheme, FilterScheme):
+            rule[~scheme.passes(signatures, left, right)] = "component"
         if verify != "exact":
             for measure in measured.values():
                 measure[~equal] = np.nan

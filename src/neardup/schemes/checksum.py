@@ -19,8 +19,9 @@ from neardup.model.arrays import (
     Words,
     require_comparable,
     require_same_recipe,
+    shares,
 )
-from neardup.model.errors import DataError, ParameterError, require
+from neardup.model.errors import DataError, ParameterError, require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.columns import table_or_column, text_column, whole_batch
 from neardup.text.shingling import Shingling
@@ -42,8 +43,8 @@ class Field:
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str) and self.name != "", "name", self.name, "must be a column's name")
-        holds = self.limit is None or (isinstance(self.limit, int) and self.limit >= 1)
-        require(holds, "limit", self.limit, "must be None or at least 1 byte")
+        if self.limit is not None:
+            object.__setattr__(self, "limit", require_whole("limit", self.limit, 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +170,7 @@ class Checksum:
         >>> Checksum().probability([0.99, 1.0])
         array([0., 1.])
         """
-        certain = (np.asarray(resemblance, np.float64) >= 1.0).astype(np.float64)
+        certain = (shares(resemblance) >= 1.0).astype(np.float64)
         return certain if np.ndim(resemblance) else float(certain)
 
 

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
-from neardup.model.protocols import Scheme
+from neardup.model.protocols import FilterScheme, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
@@ -18,6 +19,7 @@ from neardup.text.shingling import Shingling
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
+_apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while they are in use
 
 
 @dataclass(frozen=True)
@@ -112,14 +114,16 @@ class Combined:
         return Signatures(rows, first.present & second.present, self.recipe)
 
     def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
-        """Take signatures apart into the first scheme's and the second's."""
+        """Take signatures apart into the first scheme's and the second's; only once, however often one asks."""
         require_same_recipe(self.recipe, signatures.recipe)
+        if signatures in _apart:
+            return _apart[signatures]
         bounds = np.cumsum([0, _words_of(self.first), _words_of(self.second)])
         one, other = (
             Signatures(_from_words(signatures.rows[:, begin:end], scheme), signatures.present, scheme.recipe)
             for scheme, begin, end in zip((self.first, self.second), bounds[:-1], bounds[1:], strict=True)
         )
-        return one, other
+        return _apart.setdefault(signatures, (one, other))
 
     def keys(self, signatures: Signatures) -> Words:
         """Give the first scheme's keys: whatever matches by both schemes matches by the first."""
@@ -127,9 +131,10 @@ class Combined:
         return keys
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match by the second scheme."""
-        flags: Flags = self.second.matches(self.parts(signatures[left])[1], self.parts(signatures[right])[1])
-        return flags
+        """Say whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""
+        one, other = self.parts(signatures)
+        flags: Flags = self.second.match_pairs(other, left, right)
+        return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Say, row by row, whether two signatures match by both schemes; never where one is missing."""
@@ -140,7 +145,9 @@ class Combined:
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        return self.matches(signatures[left], signatures[right])
+        one, other = self.parts(signatures)
+        matching = self.first.match_pairs(one, left, right) & self.second.match_pairs(other, left, right)
+        return np.asarray(matching & _both(signatures, left, right))
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
         """Estimate, row by row, what the first scheme measures; 0 where a document has no signature."""
@@ -151,18 +158,30 @@ class Combined:
         self, signatures: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.float64]:
         """Estimate the first scheme's measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        return self.estimate(signatures[left], signatures[right])
+        estimates = self.first.estimate_pairs(self.parts(signatures)[0], left, right)
+        return np.where(_both(signatures, left, right), estimates, 0.0)
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely both rules say "match", if chance treats them apart: the product of both laws.
+        """Tell at most how likely both rules say "match", at a true value of what the first scheme measures.
 
-        Each takes its own measure to be *resemblance*; a cosine is greater than the resemblance of
-        the same two texts as a rule, so that the true curve lies between this one and the first scheme's.
+        The first one's law: of that value the second can only take away. How much it takes is not known
+        where the two look at different things, such as the order of words and their numbers. Where both
+        measure the same of the same features, *resemblance* is both's, and the law is the product of
+        both laws; for two of one kind, whose hashes are not independent, the lesser one.
 
-        >>> bool(Combined().probability(0.9) <= Trials(words=8).probability(0.9))
+        >>> bool(Combined().probability(0.9) == Trials(words=8).probability(0.9))
         True
         """
-        return self.first.probability(resemblance) * self.second.probability(resemblance)
+        chance = self.first.probability(resemblance)
+        one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
+        if one != other:
+            return chance
+        further = self.second.probability(resemblance)
+        return np.minimum(chance, further) if self.first.name == self.second.name else chance * further
+
+
+def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+    return np.asarray(signatures.present[left] & signatures.present[right])
 
 
 @lru_cache(maxsize=32)

@@ -7,6 +7,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.model.arrays import shares
+
 Chances = npt.NDArray[np.float64]
 
 _CELLS: Final = 1 << 20  # of a table of chances by terms
@@ -14,7 +16,7 @@ _CELLS: Final = 1 << 20  # of a table of chances by terms
 
 def is_share(value: object) -> bool:
     """Say whether a parameter is a number above 0 and at most 1."""
-    number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
 
 
@@ -50,7 +52,7 @@ def sample_law(share: Any, size: int, threshold: float) -> Any:
     >>> float(sample_law(0.5, 2, 0.75))  # both of two
     0.25
     """
-    return _each(share, lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
+    return _each(shares(share), lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
 
 
 def smallest_law(resemblance: Any, size: int) -> Any:
@@ -72,7 +74,7 @@ def smallest_law(resemblance: Any, size: int) -> Any:
             alone = np.log((1.0 - chance) / 2.0)[:, None]
         return np.asarray(np.clip(1.0 - 2.0 * np.exp(ways + (size + counts) * alone).sum(axis=1), 0.0, 1.0))
 
-    return _each(resemblance, law, size)
+    return _each(shares(resemblance), law, size)
 
 
 def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
@@ -84,7 +86,7 @@ def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
     >>> round(100 * float(trials_law(0.8, 14, 6, 2)), 2)  # the table once published prints 3.0
     2.58
     """
-    return _each(np.float64(resemblance) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
+    return _each(shares(resemblance) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
 
 
 def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:
@@ -113,7 +115,7 @@ def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, thresh
             tail[place] -= np.fft.irfft(spectrum, permutations + 1)[least:].sum()
         return np.asarray(np.clip(tail.round(12), 0.0, 1.0) + 0.0)  # no -0.0
 
-    return _each(resemblance, law, permutations)
+    return _each(shares(resemblance), law, permutations)
 
 
 def bit_agreement(cosine: Any) -> Any:

@@ -19,7 +19,7 @@ from neardup.model.arrays import (
     require_comparable,
     require_same_recipe,
 )
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 from neardup.model.layout import Banding
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import binomial_terms, is_share, sample_law
@@ -62,9 +62,8 @@ class MinHash:
     pooled = False
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.permutations, int) and self.permutations >= 8 and self.permutations % 8 == 0  # noqa: PLR2004
-        require(whole, "permutations", self.permutations, "must be a positive multiple of 8")
-        require(self.permutations <= 1 << 16, "permutations", self.permutations, "must be at most 65536")
+        whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
+        object.__setattr__(self, "permutations", whole)
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
         require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
         _ = self.shingling, self.layout  # they check the rest
@@ -105,12 +104,14 @@ class MinHash:
         ``0xFFFFFFFF``. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, None, self._blank_rows, self._sketch))
+            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, self._sketch))
         return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._sketch))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, self._sketch))
+        return self._signatures(
+            sign_features(corpus.features, self.shingling, self._blank_rows, self._sketch, positions)
+        )
 
     def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.permutations), np.uint32)

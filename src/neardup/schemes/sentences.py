@@ -19,7 +19,7 @@ from neardup.model.arrays import (
     require_comparable,
     require_same_recipe,
 )
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import is_share, least_count, sample_law
 from neardup.schemes.signing import sign_features, sign_texts
@@ -69,8 +69,7 @@ class Sentences:
     floor = 0.0
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool)
-        require(whole and 1 <= self.size <= _MOST, "size", self.size, f"must be an integer from 1 to {_MOST}")
+        object.__setattr__(self, "size", require_whole("size", self.size, 1, _MOST))
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
         known = self.relative_to in get_args(RelativeTo)
         require(known, "relative_to", self.relative_to, "must be union or smaller")
@@ -116,12 +115,14 @@ class Sentences:
         fewer sentences; one without any has no signature.
         """
         if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, None, self._blank_rows, kernels.smallest))
+            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, kernels.smallest))
         return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, kernels.smallest))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, kernels.smallest))
+        return self._signatures(
+            sign_features(corpus.features, self.shingling, self._blank_rows, kernels.smallest, positions)
+        )
 
     def _blank_rows(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.size), np.uint32)

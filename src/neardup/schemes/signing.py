@@ -27,8 +27,11 @@ def sign_texts(documents: Any, shingling: Shingling, blank: Blank, fill: Fill) -
     return rows
 
 
-def sign_features(features: Features, positions: Positions | None, blank: Blank, fill: Fill) -> Rows:
-    """Sign the documents at these positions, or all, from their features."""
+def sign_features(
+    features: Features, shingling: Shingling, blank: Blank, fill: Fill, positions: Positions | None = None
+) -> Rows:
+    """Sign the documents at these positions, or all, from their features, which must be this shingling's."""
+    shingling.require_own(features)
     chosen = np.arange(len(features)) if positions is None else positions
     rows = blank(len(chosen))
     fill(features.values, features.offsets[chosen], features.offsets[chosen + 1], rows)

@@ -19,6 +19,7 @@ from neardup.model.arrays import (
     Words,
     require_comparable,
     require_same_recipe,
+    shares,
 )
 from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
@@ -32,7 +33,7 @@ from neardup.text.shingling import Shingling
 
 @dataclass(frozen=True, kw_only=True)
 class SimHash:
-    """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match.
+    """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match, always.
 
     Recipe: ``analysis``, ``shingle`` (tokens a feature), ``bits`` (64 to 512 by 64), ``weights`` and
     ``seed`` or ``key`` (see ``Hashing``). A feature's weight is its number of occurrences (``"tf"``), times
@@ -41,8 +42,9 @@ class SimHash:
     carry more than half of the total weight; a tie gives 0.
 
     Layout: ``blocks``, into how many a fingerprint is cut for its keys (``None``: ``Blocks.choose``).
-    Policy: ``distance``, and ``threshold``, the least resemblance of the features, as sets, that
-    exact verification calls a match.
+    Policy: ``distance``, and ``threshold``: of two documents within the distance, exact verification also
+    asks for that resemblance of their features, as sets; occurrences and weights do not enter there.
+    Blocks decide how fast candidates are found, never who matches.
 
     Two documents whose weighted features enclose the angle *a* differ in any bit with probability
     ``a / pi``. So what a fingerprint estimates, and what ``probability`` takes, is a cosine, where other schemes
@@ -69,7 +71,8 @@ class SimHash:
     floor = 0.0
 
     def __post_init__(self) -> None:
-        require_fingerprint(self.bits, self.distance)
+        for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
+            object.__setattr__(self, name, whole)
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
         own = self.shingling.identity  # checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None
@@ -112,12 +115,13 @@ class SimHash:
         without features has no signature, and a row of zeros. No documents give no rows.
         """
         if isinstance(documents, Features):
-            return self._signatures(lambda blank, fill: sign_features(documents, None, blank, fill))
+            return self._signatures(lambda blank, fill: sign_features(documents, self.shingling, blank, fill))
         return self._signatures(lambda blank, fill: sign_texts(documents, self.shingling, blank, fill))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(lambda blank, fill: sign_features(corpus.features, positions, blank, fill))
+        features, shingling = corpus.features, self.shingling
+        return self._signatures(lambda blank, fill: sign_features(features, shingling, blank, fill, positions))
 
     def _signatures(self, go: Callable[[Blank, Fill], Rows]) -> Signatures:
         present = [np.empty(0, np.bool_)]  # zeros may be a fingerprint, so rows cannot tell
@@ -189,6 +193,10 @@ class SimHash:
         """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
         return np.asarray(self.distance_pairs(signatures, left, right) <= self.distance)
 
+    def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Say the same: its keys also propose what is farther apart, and no verification makes that a match."""
+        return self.match_pairs(signatures, left, right)
+
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely ``matches`` holds at a true *cosine* of the weighted features (a number or an array).
 
@@ -198,7 +206,7 @@ class SimHash:
         >>> SimHash().probability([0.9, 0.99, 1.0]).round(3)
         array([0.013, 0.674, 1.   ])
         """
-        return hamming_law(np.clip(resemblance, 0.0, 1.0), self.bits, self.distance)
+        return hamming_law(shares(resemblance), self.bits, self.distance)
 
 
 @lru_cache(maxsize=16)

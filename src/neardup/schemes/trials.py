@@ -22,7 +22,7 @@ from neardup.model.arrays import (
     require_comparable,
     require_same_recipe,
 )
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import is_share, trials_law
 from neardup.schemes.signing import sign_features, sign_texts
@@ -83,12 +83,11 @@ class Trials:
     floor = 0.0
 
     def __post_init__(self) -> None:
-        _require_whole("words", self.words, _MOST_WORDS)
-        _require_whole("hashes", self.hashes, _MOST_MINIMA)
-        _require_whole("trials", self.trials, _MOST_MINIMA)
+        for name, most in (("words", _MOST_WORDS), ("hashes", _MOST_MINIMA), ("trials", _MOST_MINIMA)):
+            object.__setattr__(self, name, require_whole(name, getattr(self, name), 1, most))
         fits = self.hashes * self.trials <= _MOST_MINIMA
         require(fits, "hashes", self.hashes, f"must be at most {_MOST_MINIMA} in all {self.trials} trials together")
-        _require_whole("needed", self.needed, self.trials)
+        object.__setattr__(self, "needed", require_whole("needed", self.needed, 1, self.trials))
         ways = comb(self.trials, self.needed)
         rule = f"must leave at most {_MOST_KEYS} ways to choose it from {self.trials} trials"
         require(ways <= _MOST_KEYS, "needed", self.needed, rule)
@@ -122,12 +121,12 @@ class Trials:
         ``rows`` is uint64[n, trials]; a document without word sequences has no signature, and a row of 0.
         """
         if isinstance(documents, Features):
-            return self._signatures(sign_features(documents, None, self._blank_rows, self._fill))
+            return self._signatures(sign_features(documents, self.shingling, self._blank_rows, self._fill))
         return self._signatures(sign_texts(documents, self.shingling, self._blank_rows, self._fill))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its features."""
-        return self._signatures(sign_features(corpus.features, positions, self._blank_rows, self._fill))
+        return self._signatures(sign_features(corpus.features, self.shingling, self._blank_rows, self._fill, positions))
 
     def _blank_rows(self, number: int) -> Words:
         return np.empty((number, self.trials), np.uint64)
@@ -207,11 +206,6 @@ class Trials:
         array([0.0258, 0.4151, 0.8786])
         """
         return trials_law(resemblance, self.hashes, self.trials, self.needed)
-
-
-def _require_whole(name: str, value: object, most: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
-    require(whole, name, value, f"must be an integer from 1 to {most}")
 
 
 @lru_cache(maxsize=64)

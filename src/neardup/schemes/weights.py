@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
 from neardup.model.arrays import Features, Positions, Words
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
@@ -60,8 +60,7 @@ class TermWeights:
         sized = units.dtype == np.uint32 and units.shape == terms.shape
         sized = sized and bool(((units >= 1) & (units <= MOST_UNITS)).all())
         require(sized, "units", f"array of {units.dtype}", f"must be uint32 from 1 to {MOST_UNITS}, one a term")
-        whole = isinstance(self.otherwise, int) and not isinstance(self.otherwise, bool)
-        require(whole and 1 <= self.otherwise <= MOST_UNITS, "otherwise", self.otherwise, f"must be 1 to {MOST_UNITS}")
+        object.__setattr__(self, "otherwise", require_whole("otherwise", self.otherwise, 1, MOST_UNITS))
         for name, array in (("terms", terms), ("units", units)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -164,6 +163,7 @@ class TermWeights:
 
     def weights(self, features: Features) -> npt.NDArray[np.float64]:
         """Give the weight of every feature, one number for each of ``features.values``."""
+        self.shingling.require_own(features)
         units = np.empty(len(features.values), np.uint32)
         weigh(features.values, *self.table, units)
         return units / UNITS

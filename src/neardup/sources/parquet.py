@@ -137,7 +137,11 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Tab
         names = metadata.schema.to_arrow_schema().names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise DataError(path, f"it has two columns named {twice[0]!r}")
-        scan = ds.ParquetFragmentScanOptions(page_checksum_verification=True)  # where the file has checksums
+        scan = ds.ParquetFragmentScanOptions(
+            page_checksum_verification=True,  # where the file has checksums
+            use_buffered_stream=True,  # a piece at a time: a whole column chunk would need fresh memory
+            pre_buffer=False,
+        )
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
         dataset = ds.dataset(path, format=form, filesystem=pyarrow.fs.LocalFileSystem())
         batches: list[pa.RecordBatch] = []

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from neardup.model.errors import require
+from neardup.model.errors import require, require_whole
 from neardup.text.stems import stem_languages, stemmer_version
 
 Unit = Literal["letter", "word", "line", "sentence"]
@@ -55,8 +55,7 @@ class Analysis:
         forms = (*get_args(Normalization), None)
         require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
         require(isinstance(self.fold_case, bool), "fold_case", self.fold_case, "must be True or False")
-        whole = isinstance(self.min_length, int) and not isinstance(self.min_length, bool) and self.min_length >= 1
-        require(whole, "min_length", self.min_length, "must be an integer of at least 1")
+        object.__setattr__(self, "min_length", require_whole("min_length", self.min_length, 1))
         words: object = self.stop_words  # a plain string would pass as a sequence of letters
         several = isinstance(words, Collection) and not isinstance(words, str)
         listed = several and all(isinstance(word, str) for word in self.stop_words)

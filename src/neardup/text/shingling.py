@@ -7,8 +7,8 @@ import numpy as np
 
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Positions, TextBatch, Words
-from neardup.model.errors import require
-from neardup.model.recipe import Hashing
+from neardup.model.errors import DataError, require, require_whole
+from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
 from neardup.text.tokenizer import tokenizer
@@ -33,8 +33,7 @@ class Shingling:
     def __post_init__(self) -> None:
         require(isinstance(self.analysis, Analysis), "analysis", self.analysis, "must be an Analysis")
         require(isinstance(self.bag, bool), "bag", self.bag, "must be True or False")
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool)
-        require(whole and 1 <= self.size <= 1000, "shingle", self.size, "must be an integer from 1 to 1000")  # noqa: PLR2004
+        object.__setattr__(self, "size", require_whole("shingle", self.size, 1, 1000))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -46,6 +45,16 @@ class Shingling:
             "hashing": self.hashing.identity,
         }
 
+    @property
+    def recipe(self) -> RecipeId:
+        """The name that features carry."""
+        return recipe_id(shingling=self.identity)
+
+    def require_own(self, features: Features) -> None:
+        """Raise ``DataError`` for features that another shingling made; those of unknown origin are taken."""
+        if features.recipe not in {None, self.recipe}:
+            raise DataError("features", f"were made by recipe {features.recipe}, and {self.recipe} is needed")
+
     def features(self, texts: Any) -> Features:
         """Hash the shingles of a text column (see ``text_column``); nulls and short texts have none."""
         column = text_column(texts)
@@ -56,13 +65,13 @@ class Shingling:
 
     def batch_features(self, batch: TextBatch) -> Features:
         """Hash the shingles of one batch."""
-        tokens = tokenizer(self.analysis, self.hashing)(batch)
+        tokens = tokenizer(self.analysis, self.hashing).lent(batch)
         values = np.empty(len(tokens.values), np.uint64)
         bounds = np.empty(len(tokens) + 1, np.int64)
         count = shingles.shingles(tokens.values, tokens.offsets, self.size, values, bounds)
         if self.bag:
             shingles.label_repeats(values, bounds)
-        return Features(values[:count], bounds)
+        return Features(values[:count], bounds, self.recipe)
 
 
 class FeatureBuffer:
@@ -76,9 +85,10 @@ class FeatureBuffer:
         self._values: Words = np.empty(text_bytes // _BYTES_PER_TOKEN + 1, np.uint64)
         self._offsets: list[Positions] = []
         self._size = 0
+        self._recipe: RecipeId | None = None
 
     def append(self, features: Features) -> None:
-        """Copy one batch behind the others."""
+        """Copy one batch behind the others, all of one recipe."""
         end = self._size + len(features.values)
         if end > len(self._values):
             larger = np.empty(end + end // 2, np.uint64)
@@ -86,8 +96,10 @@ class FeatureBuffer:
             self._values = larger
         self._values[self._size : end] = features.values
         self._offsets.append(features.offsets[:-1] + self._size)
+        self._recipe = features.recipe
         self._size = end
 
     def features(self) -> Features:
         """Give everything collected, in order."""
-        return Features(self._values[: self._size], np.concatenate([*self._offsets, np.array([self._size])]))
+        offsets = np.concatenate([*self._offsets, np.array([self._size])])
+        return Features(self._values[: self._size], offsets, self._recipe)

@@ -37,6 +37,11 @@ class Tokenizer:
 
     def __call__(self, batch: TextBatch) -> Features:
         """Tokenise; a document without words has no tokens."""
+        tokens = self.lent(batch)
+        return Features(tokens.values.copy(), tokens.offsets)
+
+    def lent(self, batch: TextBatch) -> Features:
+        """Tokenise into an array that is good until this thread tokenises again."""
         if self._analysis.normalization is not None:
             batch = normalized(batch, self._analysis.normalization)
         if self._analysis.unit == "letter":
@@ -72,11 +77,11 @@ class Tokenizer:
         hashes: Words = scratch("hashes", int(bounds[-1]), np.uint64)
         offsets = np.empty(len(batch) + 1, np.int64)
         count = tokens.letters(folded, bounds, self._key, self._keyed, hashes, offsets)
-        return Features(hashes[:count].copy(), offsets)
+        return Features(hashes[:count], offsets)
 
     def _words(self, batch: TextBatch) -> Features:
         folded, bounds = self._fold(batch)
-        most = int(bounds[-1]) // 2 + 1
+        most = int(bounds[-1]) // 2 + 1 + tokens.USUAL
         chooses = self._vocabulary is not None or self._analysis.min_length > 1
         starts: Positions = scratch("starts", most, np.int64) if chooses else _NOWHERE
         hashes: Words = scratch("hashes", most, np.uint64)
@@ -84,7 +89,7 @@ class Tokenizer:
         count = tokens.words(folded, bounds, self._key, self._keyed, hashes, offsets, starts)
         hashes = hashes[:count]
         if not chooses:
-            return Features(hashes.copy(), offsets)
+            return Features(hashes, offsets)
         if self._vocabulary is not None:
             self._vocabulary.translate(hashes, starts[:count], folded)
         if self._analysis.min_length > 1:
@@ -92,7 +97,7 @@ class Tokenizer:
             table.drop_short(
                 hashes, starts, folded, self._analysis.min_length, tables.analysis_index, tables.analysis_data
             )
-        return Features(hashes[: table.remove_dropped(hashes, offsets)].copy(), offsets)
+        return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
 
     def _single_word(self, word: str) -> bytes:
         """Fold a stop word as the text is folded."""

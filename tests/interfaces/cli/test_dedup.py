@@ -632,10 +632,10 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
     ("options", "message"),
     [
         (["--shingle", "0"], "--shingle 0: it must be an integer from 1 to 1000"),
-        (["--permutations", "7"], "--permutations 7: it must be a positive multiple of 8"),
+        (["--permutations", "7"], "--permutations 7: it must be a multiple of 8 from 8 to 65536"),
         (["--threshold", "0"], "--threshold 0.0: it must be above 0 and at most 1"),
         (["--threshold", "nan"], "--threshold nan: it must be above 0"),
-        (["--threads", "0"], "--threads 0: it must be at least 1"),
+        (["--threads", "0"], "--threads 0: it must be an integer of at least 1"),
         (["--max-bytes", "0"], "--max-bytes 0: it must be at least 1"),
         (["--keep", "best"], "--keep best: it must be first, last"),
         (["--keep", "max:"], "--keep max:: it must be first, last"),

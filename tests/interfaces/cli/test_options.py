@@ -42,8 +42,8 @@ def test_every_option_arrives():
             ),
         ),
         (
-            "sentences --threshold 0.4 --size 8 --relative-to smaller --stem french --seed 3",
-            Sentences(threshold=0.4, size=8, relative_to="smaller", stem="french", seed=3),
+            "sentences --threshold 0.4 --size 8 --relative-to smaller --stem french --min-length 5 --seed 3",
+            Sentences(threshold=0.4, size=8, relative_to="smaller", stem="french", min_length=5, seed=3),
         ),
         (
             "simhash --threshold 0.7 --shingle 2 --distance 5 --bits 128 --blocks 7 --stem english --seed 4",
@@ -56,6 +56,8 @@ def test_every_option_arrives():
             Combined(Trials(words=8, threshold=0.7, seed=5), SimHash(bits=384, distance=29, seed=5)),
         ),
         ("minhash --bag", MinHash(bag=True)),
+        ("minhash --min-length 4", MinHash(analysis=Analysis(min_length=4))),
+        ("checksum --contribution url", Checksum(contribution="url")),
     ],
 )
 def test_every_scheme_has_its_options(options, expected):
@@ -134,6 +136,9 @@ def test_a_seed_and_a_key_exclude_each_other(seed, capsys):
         (["--scheme", "checksum", "--bag"], "bag"),
         (["--scheme", "sentences", "--bag"], "bag"),
         (["--scheme", "simhash", "--bag"], "bag"),
+        (["--blocks", "5"], "blocks"),
+        (["--contribution", "url"], "contribution"),
+        (["--scheme", "combined", "--min-length", "3"], "min_length"),
         (["--scheme", "combined", "--words", "3"], "words"),
         (["--needed", "3"], "needed"),
         (["--scheme", "trials", "--shingle", "3"], "shingle"),

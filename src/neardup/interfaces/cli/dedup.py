@@ -64,7 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD",
     )
     policy.add_argument(
-        "--verify", choices=("exact", "estimate", "none"), default="exact", help="how matches are checked"
+        "--verify",
+        choices=("exact", "estimate", "none"),
+        default="exact",
+        help="how matches are checked: on the documents, on their signatures, or not at all, which is sensible only"
+        " where a shared key is the scheme's rule, as in trials and checksum",
     )
     policy.add_argument(
         "--gather", choices=("kept", "components"), default="kept", help="match the kept copy itself, or chain matches"

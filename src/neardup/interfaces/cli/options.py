@@ -14,14 +14,14 @@ _KEY_BYTES = 16
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
 # The options that go with each scheme, besides --seed and --key-file; the first one is the default.
-_ANALYSIS = ("unit", "stem")
+_ANALYSIS = ("unit", "stem", "min_length")
 _OPTIONS = {
     "minhash": ("threshold", "shingle", "permutations", "recall", "bag", *_ANALYSIS),
     "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
-    "sentences": ("threshold", "size", "relative_to", "stem"),
+    "sentences": ("threshold", "size", "relative_to", "stem", "min_length"),
     "simhash": ("threshold", "shingle", "distance", "bits", "blocks", *_ANALYSIS),
     "combined": ("threshold",),
-    "checksum": ("fields",),
+    "checksum": ("fields", "contribution"),
 }
 
 
@@ -47,6 +47,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
     option("--shingle", letter="Q", explained="tokens in a row that make a feature", default="3; simhash 1")
     option("--stem", kind=str, letter="LANGUAGE", explained="stem words", default="no; sentences english")
+    option("--min-length", letter="N", explained="leave out words of fewer characters", default="1; sentences 3")
     group.add_argument("--bag", action="store_true", default=_HIDDEN, help="count the repeats of a feature")
     option("--permutations", letter="P", explained="minhash: minima in a signature", default="128")
     option(
@@ -67,15 +68,21 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="sentences: of what the shared ones are a share (default: union)",
     )
-    option("--distance", letter="K", explained="simhash: bits that may differ between candidates", default="3")
+    option("--distance", letter="K", explained="simhash: bits that may differ", default="3")
     option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")
-    blocks = "simhash: parts into which the bits are cut for the keys"
+    blocks = "simhash: parts into which the bits are cut for the keys; decides how fast, not who matches"
     option("--blocks", letter="N", explained=blocks, default="3 more than the distance, 1 from distance 8 on")
     group.add_argument(
         "--fields",
         metavar="NAME[:BYTES],...",
         default=_HIDDEN,
         help="checksum: the fields, each with an optional cap (default: title and 1,024 bytes of the text)",
+    )
+    group.add_argument(
+        "--contribution",
+        metavar="NAME",
+        default=_HIDDEN,
+        help="checksum: one more field, which enters whole and may be missing (default: none)",
     )
     seed = group.add_mutually_exclusive_group()
     seed.add_argument(
