@@ -36,6 +36,15 @@ def test_help_loads_nothing_heavy():
     assert loaded.isdisjoint({"numba", "llvmlite", "pyarrow"})
 
 
+def test_a_command_ends_without_a_search_for_garbage():
+    script = (
+        "import atexit, gc; from neardup.interfaces.cli import main; "
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0)); main(['plan'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, encoding="utf-8")
+    assert done.stdout.splitlines()[-1] == "True"
+
+
 def test_public_names_exist():
     assert len(set(neardup.__all__)) == len(neardup.__all__)
     for name in neardup.__all__:

@@ -3,14 +3,14 @@ from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.evidence import FeatureSets, Overlap, count_shared
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.model.arrays import Features
 
 DOCUMENTS = st.lists(st.lists(st.integers(0, 8), max_size=10), min_size=1, max_size=6)
 
 
-def overlap(sets, left, right):
-    return Overlap(count_shared(sets, left, right), sets.sizes[left], sets.sizes[right])
+def measured(sets, left, right):
+    return Shared(count_shared(sets, left, right), sets.sizes[left], sets.sizes[right])
 
 
 def share(part, whole):
@@ -25,7 +25,7 @@ def test_measures_equal_their_definition(documents, data):
     sets = FeatureSets(Features(*ragged(documents)), order)
     left, right = (found.ravel() for found in np.indices((number, number)))
     sets.make_distinct(np.arange(number))
-    common = overlap(sets, left, right)
+    common = measured(sets, left, right)
     pairs = [(by_rank[a], by_rank[b]) for a, b in zip(left, right, strict=True)]
     assert common.resemblance.tolist() == [share(a & b, a | b) for a, b in pairs]
     assert common.left_in_right.tolist() == [share(a & b, a) for a, b in pairs]
@@ -51,6 +51,6 @@ def test_repeats_are_removed_where_somebody_asks_and_nowhere_else(documents, ask
 
 def test_documents_without_features_share_nothing():
     sets = FeatureSets(Features(*ragged([[], [], [1]])), np.arange(3))
-    common = overlap(sets, np.array([0, 0, 2]), np.array([1, 2, 0]))
+    common = measured(sets, np.array([0, 0, 2]), np.array([1, 2, 0]))
     assert common.resemblance.tolist() == [0, 0, 0]
     assert common.left_in_right.tolist() == [0, 0, 0]

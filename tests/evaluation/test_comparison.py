@@ -35,7 +35,7 @@ def test_whatever_the_texts_everything_is_plain_json(a, b):
     assert str(explained)
 
 
-def test_a_comparison_has_verdicts_and_passages():
+def test_a_comparison_has_rulings_and_passages():
     found = compare(STORM, EDITED)
     assert [one.scheme for one in found.schemes] == [scheme.name for scheme in default_schemes()]
     for said, scheme in zip(found.schemes, default_schemes(), strict=True):
@@ -52,7 +52,7 @@ def test_schemes_can_be_chosen():
     assert [one.matches for one in compare(STORM, EDITED, schemes=[strict, MinHash()]).schemes] == [False, True]
 
 
-def test_an_explanation_is_the_verdict_with_its_evidence():
+def test_an_explanation_is_the_ruling_with_its_evidence():
     found = explain(STORM, EDITED)
     assert (found.scheme, found.threshold, found.matches) == ("minhash", 0.6, True)
     assert (found.resemblance, found.a_in_b, found.b_in_a) == (16 / 18, 1.0, 16 / 18)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup import Checksum, MinHash, ParameterError, Plan
+from neardup import Checksum, MinHash, ParameterError, Plan, Sentences
 from neardup.evaluation.plans import plan
 
 SCHEMES = ["trials", "minhash", "simhash", "sentences"]
@@ -46,12 +46,12 @@ def test_curves_grow_up_to_certainty(scheme):
     assert made.curves[0].name == "match"
     for curve in made.curves:
         assert curve.measure == made.measure
-        assert curve.overlaps == made.curves[0].overlaps
-        assert len(curve.probabilities) == len(curve.overlaps) == 101
-        assert list(curve.overlaps) == sorted(curve.overlaps)
-        assert curve.overlaps[-1] == curve.probabilities[-1] == 1
+        assert curve.values == made.curves[0].values
+        assert len(curve.probabilities) == len(curve.values) == 101
+        assert list(curve.values) == sorted(curve.values)
+        assert curve.values[-1] == curve.probabilities[-1] == 1
         assert (np.diff(curve.probabilities) >= -1e-12).all()
-    assert [row[0] for row in made.table] == list(made.curves[0].overlaps)[::-5]
+    assert [row[0] for row in made.table] == list(made.curves[0].values)[::-5]
 
 
 @pytest.mark.parametrize("scheme", [None, *SCHEMES])
@@ -73,13 +73,19 @@ def test_a_scheme_already_made_has_the_plan_of_its_numbers():
     assert made.layout == {"bands": scheme.layout.bands}
     assert made.curves == plan("minhash", permutations=64, threshold=0.8, bands=scheme.layout.bands).curves
     assert b"0123456789abcdef".hex() not in str(made.as_dict())
-    for overlap, *chances in made.table:
-        assert chances[0] == pytest.approx(scheme.probability(overlap))
-        assert chances[1] == pytest.approx(scheme.layout.meeting_probability(overlap))
+    for value, *chances in made.table:
+        assert chances[0] == pytest.approx(scheme.probability(value))
+        assert chances[1] == pytest.approx(scheme.layout.meeting_probability(value))
 
 
 def test_default_numbers_are_those_of_the_scheme():
     assert plan("minhash") == plan(MinHash())
+
+
+def test_a_law_is_drawn_only_over_what_it_is_about():
+    made = plan(Sentences(relative_to="smaller"))
+    assert (made.measure, [curve.name for curve in made.curves]) == ("overlap", ["match"])
+    assert plan(Sentences()) == plan("sentences")
 
 
 def test_a_scheme_of_unknown_numbers_is_drawn_by_its_own_law():

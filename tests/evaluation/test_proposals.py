@@ -1,14 +1,15 @@
 from fractions import Fraction
 from itertools import pairwise
-from math import comb
+from math import comb, prod
 
 import numpy as np
 import pytest
 
-from neardup import MinHash, ParameterError
+from neardup import MinHash, ParameterError, SimHash, Trials
 from neardup.evaluation.proposals import SEARCHES, SHOWN, Wish, propose
-from neardup.schemes.laws import bit_agreement, blocks_law
+from neardup.schemes.laws import bit_agreement
 
+SCHEMES = {"minhash": MinHash, "trials": Trials, "simhash": SimHash}
 WISHES = [
     Wish(threshold=0.8, recall=0.99),
     Wish(threshold=0.8, recall=0.9, false_rate=0.01, documents=30_000_000),
@@ -23,19 +24,28 @@ def tail(number, needed, chance):
     return float(sum(comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(needed, number + 1)))
 
 
-def chances(one, overlap):
+def chances(one, value):
     """Recompute how likely a proposal matches and meets."""
     numbers = {**one.parameters, **one.layout}
     if one.scheme == "trials":
-        matched = tail(numbers["trials"], numbers["needed"], Fraction(overlap) ** numbers["hashes"])
+        matched = tail(numbers["trials"], numbers["needed"], Fraction(value) ** numbers["hashes"])
         return matched, matched
     if one.scheme == "minhash":
-        scheme = MinHash(**one.parameters)
-        assert scheme.layout.bands == numbers["bands"]
-        met = scheme.layout.meeting_probability(overlap)
+        layout = MinHash(**one.parameters).layout
+        assert layout.bands == numbers["bands"]
+        met = float(1 - prod(1 - Fraction(value) ** width for width in np.diff(layout.edges).tolist()))
         return met, met
-    matched = tail(64, 64 - numbers["distance"], Fraction(float(bit_agreement(overlap))))
-    return matched, blocks_law(overlap, 64, numbers["distance"], numbers["blocks"])
+    agreement = Fraction(float(bit_agreement(value)))
+    matched = tail(64, 64 - numbers["distance"], agreement)
+    return matched, met_in_blocks(agreement, numbers["distance"], numbers["blocks"])
+
+
+def met_in_blocks(agreement, distance, blocks):
+    """Count blocks of either width that differ: both counts are binomial."""
+    width, wider = divmod(64, blocks)
+    kinds = ((blocks - wider, 1 - agreement**width), (wider, 1 - agreement ** (width + 1)))
+    (narrow, wide) = ([comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)] for n, q in kinds)
+    return float(sum(one * sum(wide[: distance + 1 - k]) for k, one in enumerate(narrow[: distance + 1])))
 
 
 @everything
@@ -99,17 +109,21 @@ def test_more_documents_want_longer_keys():
     assert few.candidates * 1e6 < many.candidates * 1e9
 
 
-def test_options_name_every_parameter():
-    proposals, _ = propose(Wish(threshold=0.98, recall=0.9), SEARCHES)
+@pytest.mark.parametrize("wish", [Wish(threshold=0.98, recall=0.9), Wish(threshold=0.99, recall=0.6)])
+def test_options_name_every_parameter_and_make_the_layout(wish):
+    proposals, _ = propose(wish, SEARCHES)
     assert {one.scheme for one in proposals} == set(SEARCHES)
+    assert len({one.options for one in proposals}) == len(proposals)
     for one in proposals:
         words = one.options.split()
         assert words[:2] == ["--scheme", one.scheme]
-        assert dict(zip(words[2::2], map(float, words[3::2]), strict=True)) == {
-            f"--{name}": value for name, value in {**one.parameters, **one.layout}.items() if name != "bands"
-        }
-    assert len({one.options for one in proposals}) == len(proposals)
+        given = {name.removeprefix("--"): float(value) for name, value in zip(words[2::2], words[3::2], strict=True)}
+        assert given == one.parameters
+        scheme = SCHEMES[one.scheme](**one.parameters)
+        assert one.layout == {name: getattr(scheme.layout, name) for name in one.layout}
+        blank = scheme.sign(["one two three"])
+        assert (blank.rows.nbytes, scheme.keys(blank).shape[1]) == (one.signature_bytes, one.keys)
 
 
-def test_the_overlap_of_pairs_apart_is_half_the_threshold():
-    assert np.array_equal(Wish(threshold=0.8, recall=0.9).overlaps, [0.8, 0.4, 0.05])
+def test_the_resemblance_of_pairs_apart_is_half_the_threshold():
+    assert np.array_equal(Wish(threshold=0.8, recall=0.9).values, [0.8, 0.4, 0.05])

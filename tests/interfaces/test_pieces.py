@@ -1,3 +1,5 @@
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +13,8 @@ SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)).map(lambda pai
 
 def both(a, b, context):
     found = shared_passages(a, b)
-    left = pieces(a, [passage.a for passage in found.shared], found.only_in_a, context)
-    return left, pieces(b, [passage.b for passage in found.shared], found.only_in_b, context), found
+    left = list(pieces(a, [passage.a for passage in found.shared], found.only_in_a, context))
+    return left, list(pieces(b, [passage.b for passage in found.shared], found.only_in_b, context)), found
 
 
 @given(TEXTS, TEXTS)
@@ -28,9 +30,9 @@ def test_pieces_are_the_whole_text_and_every_passage_begins_in_one(a, b):
 
 @given(st.text(min_size=30, max_size=40), SPANS, st.integers(0, 5))
 def test_whatever_overlaps_nothing_is_lost_or_said_twice(text, shared, context):
-    whole = pieces(text, shared, [], 1000)
+    whole = list(pieces(text, shared, [], 1000))
     assert "".join(piece.text for piece in whole) == text
-    short = pieces(text, shared, [], context)
+    short = list(pieces(text, shared, [], context))
     assert sum(len(piece.text) + piece.omitted + len(piece.rest) for piece in short) == len(text)
     for piece, one in zip(short, whole, strict=True):
         assert one.text.startswith(piece.text)
@@ -50,3 +52,23 @@ def test_long_stretches_are_cut_at_spaces():
 @pytest.mark.parametrize(("text", "kinds"), [("", []), ("...", ["between"])])
 def test_texts_without_words(text, kinds):
     assert [piece.kind for piece in pieces(text, [], [], 10)] == kinds
+
+
+@pytest.mark.timeout(20)
+def test_a_stretch_that_very_many_passages_repeat_takes_no_longer_than_they_are_many():
+    (piece,) = pieces("x y z", [(0, 5)] * 300_000, [], 10)
+    assert piece.passages == tuple(range(300_000))
+
+
+def test_only_the_pieces_that_are_asked_for_are_cut():
+    class Text(str):
+        __slots__ = ("cuts",)
+
+        def __getitem__(self, place):
+            self.cuts += 1
+            return super().__getitem__(place)
+
+    text = Text("one two " * 1000)
+    text.cuts = 0
+    spans = [(begin, begin + 3) for begin in range(0, 8000, 8)]
+    assert len(list(islice(pieces(text, spans, [], 10), 5))) == text.cuts == 5

@@ -32,6 +32,24 @@ def test_the_meeting_probability_equals_its_law(layout, share):
     assert layout.meeting_probability(share) == pytest.approx(law, abs=1e-12)
 
 
+@given(LAYOUTS, st.fractions(0, 1, max_denominator=100))
+def test_small_meeting_probabilities_are_as_exact_as_great_ones(layout, share):
+    missed = prod(1 - share**width for width in np.diff(layout.edges).tolist())
+    assert layout.meeting_probability(float(share)) == pytest.approx(float(1 - missed), rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("layout", [Banding(permutations=128, bands=22), Blocks(bits=64, distance=3, blocks=6)])
+def test_meeting_probabilities_are_of_numbers_and_of_arrays_and_grow_up_to_certainty(layout):
+    grid = np.linspace(0, 1, 41)
+    chances = layout.meeting_probability(grid)
+    assert chances.tolist() == [layout.meeting_probability(share) for share in grid.tolist()]
+    assert layout.meeting_probability(grid.reshape(1, -1)).shape == (1, 41)
+    assert layout.meeting_probability(np.empty(0)).shape == (0,)
+    assert np.ndim(layout.meeting_probability(0.5)) == 0
+    assert (chances[0], chances[-1]) == (0, 1)
+    assert (np.diff(chances) >= -1e-12).all()
+
+
 @given(LAYOUTS, SHARES, SHARES)
 def test_the_meeting_probability_grows(layout, one, other):
     low, high = sorted([one, other])
@@ -72,7 +90,10 @@ def test_what_cannot_be_reached_says_what_can():
     assert f"{1 - 0.9**8:.4f}" in caught.value.rule
 
 
-@pytest.mark.parametrize(("permutations", "bands", "name"), [(0, 1, "permutations"), (8, 0, "bands"), (8, 9, "bands")])
+@pytest.mark.parametrize(
+    ("permutations", "bands", "name"),
+    [(0, 1, "permutations"), (8, 0, "bands"), (8, 9, "bands"), (8, 2.5, "bands"), (8, True, "bands")],
+)
 def test_rules(permutations, bands, name):
     with pytest.raises(ParameterError) as caught:
         Banding(permutations=permutations, bands=bands)
@@ -158,3 +179,10 @@ def test_rules_of_blocks(bits, distance, blocks, name):
     with pytest.raises(ParameterError) as caught:
         Blocks(bits=bits, distance=distance, blocks=blocks)
     assert caught.value.name == name
+
+
+@pytest.mark.parametrize("layout", [Banding(permutations=8, bands=2), Blocks(bits=64, distance=3, blocks=6)])
+@pytest.mark.parametrize("beyond", [-0.01, 1.01, float("nan"), [0.5, 1.5]], ids=str)
+def test_meeting_probabilities_are_asked_about_numbers_from_0_to_1(layout, beyond):
+    with pytest.raises(ParameterError, match="from 0 to 1"):
+        layout.meeting_probability(beyond)

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.model.layout import Banding
+from neardup.model.layout import Banding, Blocks
 from neardup.schemes.laws import (
     bands_and_sample_law,
-    bands_law,
     bit_agreement,
-    blocks_law,
     hamming_law,
     sample_law,
+    smallest_law,
     trials_law,
 )
 
@@ -40,14 +39,15 @@ def test_samples(share, size, threshold):
     assert sample_law(float(share), size, float(threshold)) == pytest.approx(float(exact), rel=1e-9, abs=1e-15)
 
 
-@given(SHARES, st.integers(1, 60), st.data())
-def test_bands(share, permutations, data):
-    bands = data.draw(st.integers(1, permutations))
-    edges = Banding(permutations=permutations, bands=bands).edges.tolist()
-    missed = Fraction(1)
-    for begin, end in pairwise(edges):
-        missed *= 1 - share ** (end - begin)
-    assert bands_law(float(share), permutations, bands) == pytest.approx(float(1 - missed), rel=1e-9, abs=1e-300)
+@given(SHARES, st.integers(1, 9))
+def test_smallest_values_by_walking_from_the_smallest_on(share, size):
+    """How likely no value is in both while each document has had so many of its own."""
+    none = {(0, 0): Fraction(1)}
+    for ones, others in product(range(size), repeat=2):
+        for after in ((ones + 1, others), (ones, others + 1)):
+            none[after] = none.get(after, 0) + none[ones, others] * (1 - share) / 2
+    exact = 1 - sum(chance for counts, chance in none.items() if size in counts)
+    assert smallest_law(float(share), size) == pytest.approx(float(exact), abs=1e-12)
 
 
 @given(SHARES, st.integers(1, 9), st.integers(1, 10), st.data())
@@ -76,27 +76,12 @@ def test_hamming(share, bits, data):
     assert hamming_law(cosine, bits, distance) == pytest.approx(float(exact), abs=1e-6)
 
 
-@given(SHARES, st.integers(1, 10), st.data())
-def test_blocks_by_looking_at_every_outcome(share, bits, data):
-    distance = data.draw(st.integers(0, bits - 1))
-    blocks = data.draw(st.integers(distance + 1, bits))
-    edges = [block * bits // blocks for block in range(blocks + 1)]
-    exact = Fraction(0)
-    for outcome in product((0, 1), repeat=bits):
-        whole = sum(all(outcome[begin:end]) for begin, end in pairwise(edges))
-        if whole >= blocks - distance:
-            exact += share ** sum(outcome) * (1 - share) ** (bits - sum(outcome))
-    cosine = float(np.cos(float(1 - share) * pi))
-    assert blocks_law(cosine, bits, distance, blocks) == pytest.approx(float(exact), abs=1e-6)
-
-
 LAWS = {
     "trials": lambda share: trials_law(share, 14, 6, 2),
     "sample": lambda share: sample_law(share, 128, 0.6),
-    "bands": lambda share: bands_law(share, 128, 22),
+    "smallest": lambda share: smallest_law(share, 64),
     "both": lambda share: bands_and_sample_law(share, 128, 22, 0.6),
     "hamming": lambda share: hamming_law(share, 64, 3),
-    "blocks": lambda share: blocks_law(share, 64, 3, 6),
 }
 
 
@@ -116,8 +101,9 @@ def test_laws_are_of_numbers_and_of_arrays_and_grow_up_to_certainty(law):
 def test_what_is_both_is_each():
     both = LAWS["both"](GRID)
     assert (both <= LAWS["sample"](GRID) + 1e-12).all()
-    assert (both <= LAWS["bands"](GRID) + 1e-12).all()
-    assert (LAWS["hamming"](GRID) <= LAWS["blocks"](GRID) + 1e-12).all()
+    assert (both <= Banding(permutations=128, bands=22).meeting_probability(GRID) + 1e-12).all()
+    met = Blocks(bits=64, distance=3, blocks=6).meeting_probability(bit_agreement(GRID))
+    assert (LAWS["hamming"](GRID) <= met + 1e-12).all()
 
 
 def test_many_terms_are_taken_in_parts():

@@ -40,7 +40,7 @@ class FeatureSets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Overlap:
+class Shared:
     """Of pairs (A, B): ``|A & B|``, ``|A|`` and ``|B|``. A share with nothing to divide by is 0."""
 
     shared: Positions

@@ -1,4 +1,4 @@
-"""Two texts side by side: every measure, every scheme's verdict, and what they share."""
+"""Two texts side by side: every measure, every scheme's ruling, and what they share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.evaluation.measures import require_texts, shared_counts
 from neardup.evaluation.passages import Passage, Span, passages_of_words, shared_passages
-from neardup.evaluation.verdicts import Verdict, require_scheme, verdict
+from neardup.evaluation.rulings import Ruling, require_scheme, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features
 from neardup.model.protocols import Scheme
@@ -53,14 +53,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What ``compare`` found: exact *measures*, the *schemes*' verdicts, and the texts' *passages*.
+    """What ``compare`` found: exact *measures*, the *schemes*' rulings, and the texts' *passages*.
 
     Spans are character offsets, ``(begin, end)``, of the texts as they were given; *only_in_a* and
     *only_in_b* are the stretches of words that lie in no shared passage.
     """
 
     measures: tuple[Measure, ...]
-    schemes: tuple[Verdict, ...]
+    schemes: tuple[Ruling, ...]
     passages: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
@@ -75,11 +75,11 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation(Verdict):
-    """A scheme's verdict with its evidence.
+class Explanation(Ruling):
+    """A scheme's ruling with its evidence.
 
     *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features; *passages*,
-    *only_in_a* and *only_in_b* are as in ``Comparison``. Printed, it is the verdict and the evidence in brief.
+    *only_in_a* and *only_in_b* are as in ``Comparison``. Printed, it is the ruling and the evidence in brief.
     """
 
     resemblance: float
@@ -92,7 +92,7 @@ class Explanation(Verdict):
     def as_dict(self) -> dict[str, Any]:
         """Give everything as plain values, as JSON has them."""
         return {
-            **Verdict.as_dict(self),
+            **Ruling.as_dict(self),
             "resemblance": self.resemblance,
             "a_in_b": self.a_in_b,
             "b_in_a": self.b_in_a,
@@ -122,7 +122,7 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     passages = passages_of_words(*words)
     return Comparison(
         measures=tuple(_measures(*words)),
-        schemes=tuple(verdict(scheme, a, b) for scheme in (default_schemes() if schemes is None else schemes)),
+        schemes=tuple(ruling(scheme, a, b) for scheme in (default_schemes() if schemes is None else schemes)),
         passages=passages.shared,
         only_in_a=passages.only_in_a,
         only_in_b=passages.only_in_b,
@@ -144,7 +144,7 @@ def explain(a: str, b: str, scheme: Scheme | None = None) -> Explanation:
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     shared, left, right = shared_counts(features)
     passages = shared_passages(a, b)
-    said = verdict(chosen, a, b)
+    said = ruling(chosen, a, b)
     return Explanation(
         scheme=said.scheme,
         rule=said.rule,

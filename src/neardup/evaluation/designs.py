@@ -1,5 +1,10 @@
-"""Schemes on paper: the numbers that decide how likely they err and what they store, without the schemes themselves."""
+"""Schemes on paper: the numbers that decide how likely they err and what they store, without the schemes themselves.
 
+A design takes any numbers; whether a scheme does, the scheme says itself (``check``). So a plan whose numbers are known
+to be fine loads no scheme.
+"""
+
+import sys
 from dataclasses import dataclass
 from math import comb
 from typing import Any, Final, Protocol
@@ -7,25 +12,20 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import ParameterError, require
+from neardup.model.layout import Banding, Blocks
 from neardup.schemes.laws import (
     bands_and_sample_law,
-    bands_law,
-    blocks_law,
+    bit_agreement,
     hamming_law,
-    is_share,
     sample_law,
+    smallest_law,
     trials_law,
 )
 
 Numbers = npt.NDArray[np.float64]
 
 WORD: Final = 8  # bytes of a key, of a trial, and of 64 bits of a fingerprint
-MAX_MINIMA: Final = 1 << 16
-MAX_SENTENCES: Final = 1 << 12
-MAX_KEYS: Final = 1 << 10
-MAX_BITS: Final = 512
-FEW_KEYS: Final = 120
+RECALL: Final = 0.999  # of the bands that MinHash takes by default
 
 
 class Design(Protocol):
@@ -33,6 +33,10 @@ class Design(Protocol):
 
     name: str
     measure: str
+
+    def check(self) -> None:
+        """Raise the ``ParameterError`` that the scheme raises for numbers that break its rules."""
+        ...
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -55,12 +59,12 @@ class Design(Protocol):
         ...
 
     @property
-    def overlaps(self) -> Numbers:
-        """Where its curve is worth looking at."""
+    def values(self) -> Numbers:
+        """Where its curve is worth looking at: values of its measure."""
         ...
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
-        """Probabilities at these overlaps; ``match`` is the first."""
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
+        """Probabilities at these values of its measure; ``match`` is the first."""
         ...
 
 
@@ -78,14 +82,11 @@ class TrialsDesign:
     name = "trials"
     measure = "resemblance"
 
-    def __post_init__(self) -> None:
-        require_whole("hashes", self.hashes, 1, MAX_MINIMA)
-        require_whole("trials", self.trials, 1, MAX_MINIMA)
-        rule = f"must be at most {MAX_MINIMA:,} in all {self.trials} trials together"
-        require(self.hashes * self.trials <= MAX_MINIMA, "hashes", self.hashes, rule)
-        require_whole("needed", self.needed, 1, self.trials)
-        rule = f"must leave at most {MAX_KEYS:,} ways to choose it from {self.trials} trials"
-        require(_ways(self.trials, self.needed) <= MAX_KEYS, "needed", self.needed, rule)
+    def check(self) -> None:
+        """Ask ``Trials``."""
+        from neardup.schemes.trials import Trials
+
+        Trials(**self.parameters)  # type: ignore[arg-type]  # it checks the types, too
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -108,13 +109,13 @@ class TrialsDesign:
         return comb(self.trials, self.needed)
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0 to 1."""
         return spread(0, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """Only ``match``: candidates are matches."""
-        return {"match": trials_law(overlaps, self.hashes, self.trials, self.needed)}
+        return {"match": trials_law(values, self.hashes, self.trials, self.needed)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,13 +132,13 @@ class MinHashDesign:
     name = "minhash"
     measure = "resemblance"
 
-    def __post_init__(self) -> None:
-        require_whole("permutations", self.permutations, 8, MAX_MINIMA)
-        require(self.permutations % 8 == 0, "permutations", self.permutations, "must be a multiple of 8")
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        if self.bands is None:
-            object.__setattr__(self, "bands", fewest_bands(self.permutations, self.threshold, 0.999))
-        require_whole("bands", self.bands, 1, self.permutations)
+    def check(self) -> None:
+        """Ask ``MinHash``, for any recall if the bands are given."""
+        from neardup.schemes.minhash import MinHash
+
+        recall = RECALL if self.bands is None else sys.float_info.min
+        MinHash(**self.parameters, recall=recall)  # type: ignore[arg-type]  # it checks the types, too
+        _ = self._layout
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -147,7 +148,7 @@ class MinHashDesign:
     @property
     def layout(self) -> dict[str, float]:
         """How many bands the minima are cut into."""
-        return {"bands": self._bands}
+        return {"bands": self._layout.bands}
 
     @property
     def signature_bytes(self) -> int:
@@ -157,33 +158,35 @@ class MinHashDesign:
     @property
     def keys(self) -> int:
         """One a band."""
-        return self._bands
+        return self._layout.bands
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0 to 1."""
         return spread(0, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """``match`` by the estimate; ``candidate``, a shared band; and ``both`` of them."""
         return {
-            "match": sample_law(overlaps, self.permutations, self.threshold),
-            "candidate": bands_law(overlaps, self.permutations, self._bands),
-            "both": bands_and_sample_law(overlaps, self.permutations, self._bands, self.threshold),
+            "match": sample_law(values, self.permutations, self.threshold),
+            "candidate": self._layout.meeting_probability(values),
+            "both": bands_and_sample_law(values, self.permutations, self._layout.bands, self.threshold),
         }
 
     @property
-    def _bands(self) -> int:
-        return self.bands or 1  # never None once made
+    def _layout(self) -> Banding:
+        if self.bands is None:
+            return Banding.choose(permutations=self.permutations, threshold=self.threshold, recall=RECALL)
+        return Banding(permutations=self.permutations, bands=self.bands)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimHashDesign:
-    """Fingerprints of ``bits`` bits that differ in at most ``distance`` match; overlap is the *cosine* of two texts.
+    """Fingerprints of ``bits`` bits match if at most ``distance`` differ; the measure is the *cosine* of two texts.
 
     Any ``distance`` of ``blocks`` blocks are left out to make one of ``C(blocks, distance)`` keys, so that no match
-    is missed. More blocks: longer keys with fewer strangers, and more of them. Without *blocks*, three more than
-    *distance* while that makes at most 120 keys, else one more.
+    is missed. More blocks: longer keys with fewer strangers, and more of them. Without *blocks*, as ``SimHash`` has
+    them.
     """
 
     distance: int = 3
@@ -193,16 +196,9 @@ class SimHashDesign:
     name = "simhash"
     measure = "cosine"
 
-    def __post_init__(self) -> None:
-        require_whole("bits", self.bits, 64, MAX_BITS)
-        require(self.bits % 64 == 0, "bits", self.bits, "must be a multiple of 64")
-        require_whole("distance", self.distance, 0, self.bits - 1)
-        if self.blocks is None:
-            wide = self.distance + 3 <= self.bits and comb(self.distance + 3, 3) <= FEW_KEYS
-            object.__setattr__(self, "blocks", self.distance + (3 if wide else 1))
-        require_whole("blocks", self.blocks, self.distance + 1, self.bits)
-        rule = f"must make at most {MAX_KEYS:,} keys, and {self.blocks} over {self.distance} is {self.keys}"
-        require(self.keys <= MAX_KEYS, "blocks", self.blocks, rule)
+    def check(self) -> None:
+        """Ask the layout, which checks all of it."""
+        _ = self._layout
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -212,7 +208,7 @@ class SimHashDesign:
     @property
     def layout(self) -> dict[str, float]:
         """How many blocks the bits are cut into."""
-        return {"blocks": self._blocks}
+        return {"blocks": self._layout.blocks}
 
     @property
     def signature_bytes(self) -> int:
@@ -222,23 +218,25 @@ class SimHashDesign:
     @property
     def keys(self) -> int:
         """One for each set of blocks that may differ."""
-        return comb(self._blocks, self.distance)
+        return comb(self._layout.blocks, self.distance)
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0.8 to 1: below, hardly anything matches."""
         return spread(80, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
         """``match`` by the distance, and ``candidate``: a shared key."""
         return {
-            "match": hamming_law(overlaps, self.bits, self.distance),
-            "candidate": blocks_law(overlaps, self.bits, self.distance, self._blocks),
+            "match": hamming_law(values, self.bits, self.distance),
+            "candidate": self._layout.meeting_probability(bit_agreement(values)),
         }
 
     @property
-    def _blocks(self) -> int:
-        return self.blocks or 1  # never None once made
+    def _layout(self) -> Blocks:
+        if self.blocks is None:
+            return Blocks.choose(bits=self.bits, distance=self.distance)
+        return Blocks(bits=self.bits, distance=self.distance, blocks=self.blocks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,9 +249,11 @@ class SentencesDesign:
     name = "sentences"
     measure = "resemblance"
 
-    def __post_init__(self) -> None:
-        require_whole("size", self.size, 1, MAX_SENTENCES)
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+    def check(self) -> None:
+        """Ask ``Sentences``."""
+        from neardup.schemes.sentences import Sentences
+
+        Sentences(**self.parameters)  # type: ignore[arg-type]  # it checks the types, too
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -276,15 +276,15 @@ class SentencesDesign:
         return self.size
 
     @property
-    def overlaps(self) -> Numbers:
+    def values(self) -> Numbers:
         """From 0 to 1."""
         return spread(0, 100)
 
-    def curves(self, overlaps: Numbers) -> dict[str, Numbers]:
-        """``match`` by the share, and ``candidate``: any sentence in common."""
+    def curves(self, values: Numbers) -> dict[str, Numbers]:
+        """``match`` by the share, and ``candidate``: any value in both signatures."""
         return {
-            "match": sample_law(overlaps, self.size, self.threshold),
-            "candidate": sample_law(overlaps, self.size, 1 / self.size),
+            "match": sample_law(values, self.size, self.threshold),
+            "candidate": smallest_law(values, self.size),
         }
 
 
@@ -293,38 +293,10 @@ DESIGNS: Final[dict[str, type[Any]]] = {
 }
 
 
-def fewest_bands(permutations: int, threshold: float, recall: float) -> int:
-    """Find the fewest bands that let at least *recall* of the pairs at *threshold* meet; see ``Banding.choose``.
-
-    >>> fewest_bands(128, 0.8, 0.999)
-    22
-    """
-    met = bands_law(threshold, permutations, np.arange(1, permutations + 1))
-    enough = np.flatnonzero(met >= recall)
-    if not enough.size:
-        rule = (
-            f"must be greater: at threshold {threshold} it reaches a recall of {met.max():.4f}, and {recall} is wanted"
-        )
-        raise ParameterError("permutations", permutations, rule)
-    return int(enough[0]) + 1
-
-
-def _ways(number: int, chosen: int) -> int:
-    """Give ``C(number, chosen)``, or more than are allowed without counting them all."""
-    few = min(chosen, number - chosen)
-    return comb(number, 2 if few > 2 and comb(number, 2) > MAX_KEYS else few)  # noqa: PLR2004 - pairs
-
-
 def spread(first: int, last: int) -> Numbers:
-    """Give 101 overlaps between two percentages, each the float that its decimal fraction is.
+    """Give 101 values between two percentages, each the float that its decimal fraction is.
 
     >>> spread(0, 100)[[0, 55, 100]]
     array([0.  , 0.55, 1.  ])
     """
     return np.asarray((np.linspace(first, last, 101) / 100).round(6))
-
-
-def require_whole(name: str, value: object, least: int, most: int) -> None:
-    """Raise ``ParameterError`` unless the value is a whole number in this range."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    require(whole and bool(least <= value <= most), name, value, f"must be a whole number from {least:,} to {most:,}")  # type: ignore[operator]  # a number by now

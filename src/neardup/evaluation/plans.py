@@ -1,6 +1,6 @@
-"""The laws of the schemes made visible: how likely documents match at which overlap, and which parameters do."""
+"""The laws of the schemes made visible: how likely documents match at which resemblance, and which parameters do."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,7 +10,7 @@ from neardup.evaluation.proposals import SEARCHES, Proposal, Unreached, Wish, pr
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from neardup.model.protocols import Scheme
 
@@ -20,11 +20,11 @@ _ROWS: Final = 20  # steps of a table
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """How likely something is at each overlap; *name* says what, *measure* says what overlap means."""
+    """How likely something, *name*, is at each of the *values* of a *measure*: resemblance, overlap or cosine."""
 
     name: str
     measure: str
-    overlaps: tuple[float, ...]
+    values: tuple[float, ...]
     probabilities: tuple[float, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -34,7 +34,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a scheme does with its parameters: its curves, on one set of overlaps, and what it stores.
+    """What a scheme does with its parameters: its curves, at the same values, and what it stores.
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; None is not known. With ``proposals`` (see
     ``Proposal``), which fulfil a ``wish``, everything else is of the first of them, the cheapest; ``unreached`` tells
@@ -62,12 +62,12 @@ class Plan:
 
     @property
     def table(self) -> list[tuple[Any, ...]]:
-        """Rows of the table: proposals, or from the highest overlap down the probability of each curve."""
+        """Rows of the table: proposals, or from the highest value down the probability of each curve."""
         if self.proposals:
             return [tuple(one.as_dict()[name] for name in _COLUMNS.values()) for one in self.proposals]
-        overlaps = self.curves[0].overlaps
-        step = max(1, (len(overlaps) - 1) // _ROWS)
-        rows = zip(overlaps, *(curve.probabilities for curve in self.curves), strict=True)
+        values = self.curves[0].values
+        step = max(1, (len(values) - 1) // _ROWS)
+        rows = zip(values, *(curve.probabilities for curve in self.curves), strict=True)
         return list(rows)[::-step]
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Plan:
                 wished += f", false rate {self.wish.false_rate:g}"
             return f"{wished}, among {self.wish.documents:,} documents; cheapest first"
         if self.is_classic:
-            return "Probability in percent that 2 of 6 trials agree, by hashes a trial (columns) and overlap (rows)"
+            return "Probability in percent that 2 of 6 trials agree, by hashes a trial (columns) and resemblance (rows)"
         given = ", ".join(f"{name} {value:g}" for name, value in {**self.parameters, **self.layout}.items())
         return f"{self.scheme}: {given}" if given else self.scheme
 
@@ -121,8 +121,8 @@ class Plan:
     def _curve_cells(self) -> list[list[str]]:
         places = 1 if self.is_classic else 2
         return [
-            [f"{100 * overlap:g} %", *(f"{100 * chance:.{places}f}" for chance in chances)]
-            for overlap, *chances in self.table
+            [f"{100 * value:g} %", *(f"{100 * chance:.{places}f}" for chance in chances)]
+            for value, *chances in self.table
         ]
 
 
@@ -137,14 +137,14 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     background: float | None = None,
     **parameters: float,
 ) -> Plan:
-    """Say how likely documents match at which overlap, or propose parameters.
+    """Say how likely documents match at which resemblance, or propose parameters.
 
     Without arguments: the classic table of enterprise search, the match probability of ``trials`` for 10 to 20
-    hashes and overlaps of 80 to 100 %.
+    hashes and resemblances of 80 to 100 %.
 
     With a *scheme* (``"trials"``, ``"minhash"``, ``"simhash"``, ``"sentences"``, or one made already) and any of its
     numbers: its curves. ``trials`` takes *hashes*, *trials*, *needed*; ``minhash`` *permutations*, *threshold*,
-    *bands*; ``simhash`` *distance*, *bits*, *blocks*, and its overlap is a cosine; ``sentences`` *size*, *threshold*.
+    *bands*; ``simhash`` *distance*, *bits*, *blocks*, and its measure is the cosine; ``sentences`` *size*, *threshold*.
 
     With *recall* and *threshold*: proposals of all schemes that can be searched, or of the one named, for a wish of
     these and *false_rate*, *documents*, *apart*, *background* (see ``Wish``).
@@ -164,7 +164,8 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     threshold, recall = _plain(threshold), _plain(recall)
     parameters = {name: _plain(value) for name, value in parameters.items()}
     if recall is not None:
-        require(threshold is not None, "threshold", threshold, "is needed with a recall: the overlap it is wanted at")
+        rule = "is needed with a recall: the resemblance it is wanted at"
+        require(threshold is not None, "threshold", threshold, rule)
         for name, value in parameters.items():
             raise ParameterError(name, value, "is what a plan for a recall proposes; leave it out")
         wish = Wish(threshold=threshold, recall=recall, **given)
@@ -193,8 +194,13 @@ def _design(scheme: str, parameters: dict[str, float]) -> Design:
     require(scheme in DESIGNS, "scheme", scheme, f"must be one of {', '.join(DESIGNS)}")
     known = [field.name for field in fields(DESIGNS[scheme])]
     for name, value in parameters.items():
-        require(name in known, name, value, f"does not go with {scheme}, which has {', '.join(known)}")
+        rule = f"does not go with {scheme}, which has {', '.join(known)}"
+        if name == "threshold":
+            rule = f"goes with {scheme} only if recall is given, too"
+        require(name in known, name, value, rule)
     design: Design = DESIGNS[scheme](**parameters)
+    if parameters:
+        design.check()
     return design
 
 
@@ -208,24 +214,24 @@ def _drawn(design: Design, **more: Any) -> Plan:
         signature_bytes=design.signature_bytes,
         keys=design.keys,
         curves=tuple(
-            _curve(name, design.measure, design.overlaps, chances)
-            for name, chances in design.curves(design.overlaps).items()
+            _curve(name, design.measure, design.values, chances)
+            for name, chances in design.curves(design.values).items()
         ),
         **more,
     )
 
 
-def _curve(name: str, measure: str, overlaps: Any, chances: Any) -> Curve:
-    return Curve(name=name, measure=measure, overlaps=tuple(overlaps.tolist()), probabilities=tuple(chances.tolist()))
+def _curve(name: str, measure: str, values: Any, chances: Any) -> Curve:
+    return Curve(name=name, measure=measure, values=tuple(values.tolist()), probabilities=tuple(chances.tolist()))
 
 
 def _classic() -> Plan:
-    overlaps = spread(0, 100)[80:]
+    values = spread(0, 100)[80:]
     first = TrialsDesign()
     curves = []
     for hashes in _CLASSIC:
-        chances = TrialsDesign(hashes=hashes).curves(overlaps)["match"]
-        curves.append(_curve(str(hashes), first.measure, overlaps, chances))
+        chances = TrialsDesign(hashes=hashes).curves(values)["match"]
+        curves.append(_curve(str(hashes), first.measure, values, chances))
     return Plan(
         scheme=first.name,
         parameters={"trials": first.trials, "needed": first.needed},
@@ -242,17 +248,15 @@ def _made(scheme: "Scheme") -> Plan:
     """Draw a scheme that exists: by its own law, and as far as its numbers are known by what follows from them."""
     for question in ("name", "measure", "probability"):
         require(hasattr(scheme, question), "scheme", scheme, f"must be a scheme: it has no {question}")
-    known = [field.name for field in fields(DESIGNS[scheme.name])] if scheme.name in DESIGNS else []
-    found = {name: getattr(scheme, name, None) for name in known}
-    made = {name: getattr(getattr(scheme, "layout", None), name, None) for name in known}
-    numbers = {name: value for name, value in (*found.items(), *made.items()) if value is not None}
-    if known:
-        drawn = _drawn(_design(scheme.name, numbers))
-        overlaps = np.asarray(drawn.curves[0].overlaps)
-        own = _curve("match", scheme.measure, overlaps, np.asarray(scheme.probability(overlaps), np.float64))
-        return Plan(**{**_parts(drawn), "measure": scheme.measure, "curves": (own, *drawn.curves[1:])})
-    overlaps = spread(0, 100)
-    own = _curve("match", scheme.measure, overlaps, np.asarray(scheme.probability(overlaps), np.float64))
+    if scheme.name in DESIGNS:
+        layout = getattr(scheme, "layout", None)
+        drawn = _drawn(_of_numbers(scheme.name, lambda name: getattr(scheme, name, getattr(layout, name, None))))
+        values = np.asarray(drawn.curves[0].values)
+        own = _curve("match", scheme.measure, values, np.asarray(scheme.probability(values), np.float64))
+        others = drawn.curves[1:] if scheme.measure == drawn.measure else ()  # laws of what it does not measure
+        return replace(drawn, measure=scheme.measure, curves=(own, *others))
+    values = spread(0, 100)
+    own = _curve("match", scheme.measure, values, np.asarray(scheme.probability(values), np.float64))
     return Plan(
         scheme=scheme.name,
         parameters={},
@@ -265,17 +269,18 @@ def _made(scheme: "Scheme") -> Plan:
     )
 
 
-def _parts(drawn: Plan) -> dict[str, Any]:
-    return {field.name: getattr(drawn, field.name) for field in fields(drawn)}
+def _of_numbers(scheme: str, number: "Callable[[str], float | None]") -> Design:
+    """Take a design's numbers from what is right already."""
+    numbers = {field.name: number(field.name) for field in fields(DESIGNS[scheme])}
+    design: Design = DESIGNS[scheme](**numbers)
+    return design
 
 
 def _wished(wish: Wish, scheme: "str | Scheme | None") -> Plan:
     require(scheme is None or isinstance(scheme, str), "scheme", scheme, "must be a name, or None for all")
     proposals, unreached = propose(wish, SEARCHES if scheme is None else [str(scheme)])
     best = proposals[0]
-    known = [field.name for field in fields(DESIGNS[best.scheme])]
-    numbers = {name: value for name, value in {**best.parameters, **best.layout}.items() if name in known}
-    design = _design(best.scheme, numbers)
+    design = _of_numbers(best.scheme, {**best.parameters, **best.layout}.get)
     return _drawn(design, threshold=wish.threshold, wish=wish, proposals=proposals, unreached=unreached)
 
 
@@ -293,7 +298,8 @@ _WORDS: Final = {"match": "match %", "candidate": "candidate %", "both": "both %
 
 
 def _proposal_cells(one: Proposal) -> list[str]:
-    shown = {name: value for name, value in one.parameters.items() if name not in {"threshold", "recall", "bits"}}
+    hidden = {"threshold", "recall", "bits", *one.layout}
+    shown = {name: value for name, value in one.parameters.items() if name not in hidden}
     return [
         one.scheme,
         " ".join(f"{name} {value:g}" for name, value in shown.items()),

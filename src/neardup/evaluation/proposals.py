@@ -13,10 +13,10 @@ from neardup.evaluation.designs import (
     Numbers,
     SimHashDesign,
     TrialsDesign,
-    require_whole,
 )
-from neardup.model.errors import ParameterError, require
-from neardup.schemes.laws import bands_and_sample_law, bands_law, is_share, trials_law
+from neardup.model.errors import ParameterError, require, require_whole
+from neardup.model.layout import bands_law
+from neardup.schemes.laws import bands_and_sample_law, is_share, trials_law
 
 SHOWN: Final = 10  # proposals a scheme at most
 _MANY: Final = 10**15
@@ -26,7 +26,6 @@ _TRIALS: Final = range(2, 13)
 _NEEDED: Final = range(1, 5)
 _DISTANCES: Final = range(11)
 _KEYS: Final = 256  # of a fingerprint at most
-_OPTIONAL: Final = ("blocks",)  # what of a layout is an option; bands follow from the recall
 _NONE: Final = 0.001  # candidates, fewer than which are as good as none
 
 
@@ -34,10 +33,10 @@ _NONE: Final = 0.001  # candidates, fewer than which are as good as none
 class Wish:
     """What parameters must reach, and in what collection.
 
-    A pair whose overlap is *threshold* must be found with probability *recall* at least. A pair whose overlap is
-    *apart* (default: half the threshold) may become a candidate with probability *false_rate* at most; None allows
+    A pair whose resemblance is *threshold* must be found with probability *recall* at least. A pair whose resemblance
+    is *apart* (default: half the threshold) may become a candidate with probability *false_rate* at most; None allows
     any. Costs are those among *documents* documents, of which any two that have nothing to do with each other
-    overlap by *background*. Each scheme reads overlaps in its own measure.
+    resemble each other by *background*. Each scheme reads these values in its own measure: SimHash as cosines.
     """
 
     threshold: float
@@ -62,8 +61,8 @@ class Wish:
         require(below, "background", self.background, rule.replace("above 0", "0 or more"))
 
     @property
-    def overlaps(self) -> Numbers:
-        """The three overlaps that matter: threshold, apart, background."""
+    def values(self) -> Numbers:
+        """The three values that matter: threshold, apart, background."""
         return np.array([self.threshold, self.apart, self.background], np.float64)
 
 
@@ -71,11 +70,13 @@ class Wish:
 class Proposal:
     """A scheme's parameters that fulfil a wish, and what they cost.
 
+    ``parameters`` are what the scheme, and ``neardup dedup``, is given; ``layout`` is what it has then.
+
     ``recall``: how likely a pair at the wished threshold is found, and ``misses`` the rest. MinHash finds a pair that
     becomes a candidate, as candidates are then compared exactly; the others find it when their rule says match.
     ``false_rate``: how likely a pair that far *apart* becomes a candidate; ``matched_apart``: how likely the rule says
     match of it. ``candidates``: how many strangers a document is compared with,
-    ``(documents - 1) * P[candidate at the background overlap]``. ``signature_bytes`` and ``keys`` (8 bytes each) are
+    ``(documents - 1) * P[candidate at the background]``. ``signature_bytes`` and ``keys`` (8 bytes each) are
     stored for a document, ``bytes`` in all.
 
     ``cost``, in bytes a document, is what is stored and what is read to compare it with its candidates:
@@ -110,8 +111,7 @@ class Proposal:
     @property
     def options(self) -> str:
         """The options of ``neardup dedup`` that use it."""
-        layout = {name: value for name, value in self.layout.items() if name in _OPTIONAL}
-        given = (f"--{name.replace('_', '-')} {value}" for name, value in {**self.parameters, **layout}.items())
+        given = (f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
         return f"--scheme {self.scheme} {' '.join(given)}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _unbeaten(offers: list[Proposal]) -> Iterator[Proposal]:
 def _minhash(wish: Wish) -> Iterator[Proposal]:
     for permutations in _PERMUTATIONS:
         bands = _bands(wish, permutations)
-        met = bands_law(wish.overlaps, permutations, bands)
+        met = bands_law(wish.values, permutations, bands)
         design = MinHashDesign(permutations=permutations, threshold=wish.threshold, bands=bands)
         both = bands_and_sample_law(wish.apart, permutations, bands, wish.threshold)
         reach = {"recall": wish.recall} if met[0] >= wish.recall else {}
@@ -186,7 +186,7 @@ def _minhash(wish: Wish) -> Iterator[Proposal]:
 
 def _bands(wish: Wish, permutations: int) -> int:
     """Take the fewest bands that reach the recall; if that breaks the false rate, the most that keep to it."""
-    met, far = bands_law(wish.overlaps[:2, None], permutations, np.arange(1, permutations + 1))
+    met, far = bands_law(wish.values[:2, None], permutations, np.arange(1, permutations + 1))
     enough = np.flatnonzero(met >= wish.recall)
     kept = np.flatnonzero(far <= (1.0 if wish.false_rate is None else wish.false_rate))
     if enough.size and (enough[0] in kept or not kept.size):
@@ -199,7 +199,7 @@ def _trials(wish: Wish) -> Iterator[Proposal]:
         for needed in _NEEDED:
             if needed > trials:
                 continue
-            chances = trials_law(wish.overlaps[None], _HASHES[:, None], trials, needed)
+            chances = trials_law(wish.values[None], _HASHES[:, None], trials, needed)
             for hashes, matched in zip(_HASHES.tolist(), chances, strict=True):
                 design = TrialsDesign(hashes=hashes, trials=trials, needed=needed)
                 exact = {"threshold": wish.threshold}  # what verification asks for
@@ -214,9 +214,9 @@ def _simhash(wish: Wish) -> Iterator[Proposal]:
                 break
             if distance == 0 and blocks > 1:
                 break  # all blocks must agree, however many they are
-            curves = design.curves(wish.overlaps)
+            curves = design.curves(wish.values)
             matched = curves["match"]
-            yield _proposal(wish, design, {}, matched[0], curves["candidate"], float(matched[1]))
+            yield _proposal(wish, design, design.layout, matched[0], curves["candidate"], float(matched[1]))
 
 
 def _proposal(  # noqa: PLR0913, PLR0917 - the columns of a proposal

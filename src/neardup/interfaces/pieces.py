@@ -25,38 +25,31 @@ class Piece:
     passages: tuple[int, ...] = ()
 
 
-def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> list[Piece]:
-    """Cut a text at the ends of its *shared* passages and of the stretches that it has *alone*.
+def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> Iterator[Piece]:
+    """Cut a text at the ends of its *shared* passages and of the stretches that it has *alone*, one piece at a time.
 
     In order the pieces are the whole text; of overlapping passages the later one is cut. Of a shared stretch, at most
     *context* characters stay at each end; of one that it has alone, ten times as many.
     """
-    return [
-        _shortened(kind, text[begin:end], passages, context if kind == "shared" else _ALONE * context)
-        for kind, begin, end, passages in _stretches(len(text), shared, alone)
-    ]
+    for kind, begin, end, passages in _stretches(len(text), shared, alone):
+        yield _shortened(kind, text[begin:end], passages, context if kind == "shared" else _ALONE * context)
 
 
 def _stretches(
     length: int, shared: Sequence[Span], alone: Iterable[Span]
 ) -> Iterator[tuple[Kind, int, int, tuple[int, ...]]]:
     marked = sorted([(begin, end, number) for number, (begin, end) in enumerate(shared)] + [(*s, -1) for s in alone])
-    done = 0
-    waiting: tuple[Kind, int, int, tuple[int, ...]] | None = None
-    for begin, end, number in marked:
-        numbers = () if number < 0 else (number,)
-        if end <= done and waiting:  # inside what was cut already
-            kind, first, last, met = waiting
-            waiting = (kind, first, last, met + numbers)
-            continue
-        if waiting:
-            yield waiting
+    done = place = 0
+    while place < len(marked):
+        begin, end, number = marked[place]
         if begin > done:
             yield "between", done, begin, ()
-        waiting = ("shared" if numbers else "alone", max(begin, done), end, numbers)
-        done = end
-    if waiting:
-        yield waiting
+        behind = place + 1
+        while behind < len(marked) and marked[behind][1] <= end:  # inside this one, so it is cut already
+            behind += 1
+        numbers = tuple(met for _, _, met in marked[place:behind] if met >= 0)
+        yield "shared" if number >= 0 else "alone", max(begin, done), end, numbers
+        done, place = end, behind
     if done < length:
         yield "between", done, length, ()
 

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.pipeline.result import Summary
 
-_COUNTING = {"trials", "simhash", "combined"}  # their rules count trials or bits: an estimate has no part in them
+_ESTIMATING = {"minhash", "sentences"}  # their rule is an estimate that reaches the threshold
+_ALSO = {  # what must hold besides, however a match is verified
+    "simhash": ", and fingerprints within the distance",
+    "combined": ", and a match by the second scheme",
+}
 _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
@@ -20,16 +24,17 @@ def rule_of(summary: "Summary") -> str:
     Examples: ``resemblance at least 0.6 (verified)``, ``equal checksum (not verified)``.
     """
     policy = summary.policy
+    also = _ALSO.get(summary.scheme, "")
     if policy.verify == "none":
-        return "NOT VERIFIED: a shared key was enough"
+        return f"NOT VERIFIED: a shared key{also or ' was enough'}"
     verified = "verified" if policy.verify == "exact" else "not verified"
     if summary.scheme == "checksum":
         return f"equal checksum ({verified})"
     chained = "connected by " if policy.gather == "components" else ""
-    if policy.verify == "estimate" and summary.scheme in _COUNTING:
-        return f"{chained}signatures that match by {summary.scheme}'s own rule ({verified})"
+    if policy.verify == "estimate" and summary.scheme not in _ESTIMATING:
+        return f"{chained}signatures that match by the rule of {summary.scheme} ({verified})"
     estimated = "" if policy.verify == "exact" else "estimated "
-    return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified})"
+    return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified}){also}"
 
 
 def evidence_of(row: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import DataError, RecipeMismatch
+from neardup.model.errors import DataError, RecipeMismatch, require
 from neardup.model.recipe import RecipeId
 
 Bytes = npt.NDArray[np.uint8]
@@ -86,3 +86,10 @@ def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) ->
     require_same_recipe(recipe, right.recipe)
     if len(left) != len(right):
         raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
+
+
+def shares(given: Any, name: str = "resemblance") -> npt.NDArray[np.float64]:
+    """Give what a law is asked about as an array; ``ParameterError`` unless every number is from 0 to 1."""
+    numbers = np.asarray(given, np.float64)
+    require(bool(((numbers >= 0) & (numbers <= 1)).all()), name, given, "must be from 0 to 1")
+    return numbers

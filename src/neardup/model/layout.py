@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Positions, Words, shares
 from neardup.model.errors import ParameterError, require, require_whole
 
 MOST_BITS: Final = 512
@@ -23,7 +23,7 @@ class Banding:
     band with probability ``1 - (1 - r**rows)**bands``, where *r* is their resemblance; otherwise some
     bands have one row more than the others, and the law is ``1 - product(1 - r**rows_i)``.
 
-    >>> round(Banding(permutations=112, bands=14).meeting_probability(0.8), 3)
+    >>> round(float(Banding(permutations=112, bands=14).meeting_probability(0.8)), 3)
     0.924
     """
 
@@ -39,9 +39,9 @@ class Banding:
         """Band *b* holds the minima ``edges[b]`` up to ``edges[b + 1]``."""
         return np.arange(self.bands + 1, dtype=np.int64) * self.permutations // self.bands
 
-    def meeting_probability(self, resemblance: float) -> float:
-        """Tell how likely two documents of this resemblance become candidates."""
-        return float(1.0 - np.prod(1.0 - float(resemblance) ** np.diff(self.edges)))
+    def meeting_probability(self, resemblance: Any) -> Any:
+        """Tell how likely two documents of this resemblance (a number or an array) become candidates."""
+        return bands_law(resemblance, self.permutations, self.bands)
 
     @classmethod
     def choose(cls, *, permutations: int, threshold: float, recall: float) -> Self:
@@ -52,13 +52,26 @@ class Banding:
         >>> Banding.choose(permutations=128, threshold=0.8, recall=0.999)
         Banding(permutations=128, bands=22)
         """
-        for bands in range(1, permutations + 1):
-            layout = cls(permutations=permutations, bands=bands)
-            if layout.meeting_probability(threshold) >= recall:
-                return layout
-        reached = cls(permutations=permutations, bands=permutations).meeting_probability(threshold)
-        rule = f"must be greater: at threshold {threshold} it reaches a recall of {reached:.4f}, and {recall} is wanted"
-        raise ParameterError("permutations", permutations, rule)
+        met = bands_law(threshold, permutations, np.arange(1, permutations + 1))
+        enough = np.flatnonzero(met >= recall)
+        if not enough.size:
+            reached = f"at threshold {threshold} it reaches a recall of {met.max():.4f}, and {recall} is wanted"
+            raise ParameterError("permutations", permutations, f"must be greater: {reached}")
+        return cls(permutations=permutations, bands=int(enough[0]) + 1)
+
+
+def bands_law(resemblance: Any, permutations: int, bands: Any) -> Any:
+    """Tell how likely two sketches share a whole band (Broder); see ``Banding``.
+
+    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. That makes
+    ``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``. *resemblance* and *bands* may be arrays that broadcast.
+    """
+    share = shares(resemblance)
+    rows, longer = np.divmod(permutations, bands)
+    with np.errstate(divide="ignore"):
+        misses = np.log1p(-(share**rows)) * (bands - longer)
+        more = np.where(longer > 0, np.log1p(-(share ** (rows + 1))) * np.maximum(longer, 1), 0.0)
+    return -np.expm1(misses + more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,18 +126,21 @@ class Blocks:
         words = [[whole >> low & (1 << 64) - 1 for low in range(0, self.bits, 64)] for whole in wholes]
         return np.array(words, np.uint64)
 
-    def meeting_probability(self, agreement: float) -> float:
+    def meeting_probability(self, agreement: Any) -> Any:
         """Tell how likely two fingerprints share a table if each bit agrees with this probability, by itself.
 
         That is how likely at most *distance* blocks differ, block *b* agreeing with probability
-        ``agreement**size_b``.
+        ``agreement**size_b``. A number or an array.
         """
-        differing = np.zeros(self.distance + 1)  # by number of differing blocks so far; more than *distance* are lost
-        differing[0] = 1.0
-        for equal in float(agreement) ** np.diff(self.edges):
-            moved = np.concatenate([[0.0], differing[:-1]])
-            differing = differing * equal + moved * (1.0 - equal)
-        return float(min(differing.sum(), 1.0))
+        share = shares(agreement, "agreement")
+        differing = np.zeros((*share.shape, self.distance + 1))  # chances of so many blocks; of more, they are lost
+        differing[..., 0] = 1.0
+        for size in np.diff(self.edges).tolist():
+            equal = share[..., None] ** size
+            moved = differing[..., :-1] * (1.0 - equal)
+            differing *= equal
+            differing[..., 1:] += moved
+        return np.minimum(differing.sum(axis=-1), 1.0)
 
     @classmethod
     def choose(cls, *, bits: int, distance: int) -> Self:

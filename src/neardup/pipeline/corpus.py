@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from neardup.decisions.evidence import FeatureSets, Overlap, count_shared
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
@@ -293,11 +293,11 @@ class _Run:
             equal = own == kept_for
             asked = np.flatnonzero(equal)  # equal texts have the same head
             exact[asked] = self._documents.same_text(left[asked], right[asked])
-            common = self._overlap(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
+            common = self._shared(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
         else:  # documents of one head have the same fields, but not the same text
             equal = exact = self._documents.same_text(left, right)
             unknown = np.full(len(dropped), UNKNOWN)
-            common = self._overlap(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
+            common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
         evidence = self._evidence(common, signatures, own, kept_for, equal)
         evidence["rule"][equal] = "same features"
         evidence["rule"][exact] = "same text"
@@ -329,7 +329,7 @@ class _Run:
         return Result(kept, decisions, representative, summary)
 
     def _evidence(
-        self, common: Overlap, signatures: Signatures, left: Positions, right: Positions, equal: Flags
+        self, common: Shared, signatures: Signatures, left: Positions, right: Positions, equal: Flags
     ) -> dict[str, Any]:
         """Give rule and measures of dropped heads *left*, kept heads *right*; what was not verified is not claimed."""
         scheme, verify = self._scheme, self._policy.verify
@@ -358,7 +358,7 @@ class _Run:
             measure[equal] = 1.0
         return {"rule": rule, **measured}
 
-    def _overlap(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Overlap:
+    def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
         """Measure the pairs of which it is not known yet what they share, a part each thread.
 
         Nobody asks for measures that were not verified.
@@ -373,7 +373,7 @@ class _Run:
             shared[pairs] = count_shared(sets, left[pairs], right[pairs])
 
         list(self._engine.map(measure, self._engine.parts(len(asked))))
-        return Overlap(shared, sets.sizes[left], sets.sizes[right])
+        return Shared(shared, sets.sizes[left], sets.sizes[right])
 
 
 _UNVERIFIED = {"estimate": "estimate", "none": "shared key"}

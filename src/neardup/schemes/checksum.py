@@ -19,10 +19,10 @@ from neardup.model.arrays import (
     Words,
     require_comparable,
     require_same_recipe,
+    shares,
 )
 from neardup.model.errors import DataError, ParameterError, require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import shares
 from neardup.text.columns import table_or_column, text_column, whole_batch
 from neardup.text.shingling import Shingling
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import require
+from neardup.model.arrays import shares
 
 Chances = npt.NDArray[np.float64]
 
@@ -18,13 +18,6 @@ def is_share(value: object) -> bool:
     """Say whether a parameter is a number above 0 and at most 1."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
-
-
-def shares(resemblance: Any) -> Chances:
-    """Give what a law is asked about as an array; ``ParameterError`` unless every number is from 0 to 1."""
-    given = np.asarray(resemblance, np.float64)
-    require(bool(((given >= 0) & (given <= 1)).all()), "resemblance", resemblance, "must be from 0 to 1")
-    return given
 
 
 def least_count(whole: int, threshold: float) -> int:
@@ -50,45 +43,50 @@ def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
     return np.asarray(np.exp(ways + hits + misses))
 
 
-def sample_law(overlap: Any, size: int, threshold: float) -> Any:
-    """``P[Binomial(size, overlap) >= threshold * size]``: a sampled share reaches the threshold.
+def sample_law(share: Any, size: int, threshold: float) -> Any:
+    """``P[Binomial(size, share) >= threshold * size]``: a sampled share reaches the threshold.
 
-    The law of ``MinHash`` (*overlap* is the resemblance, *size* the minima) and of ``Sentences``. Takes a number
-    or an array of overlaps from 0 to 1 and gives as much.
+    The law of ``MinHash`` (*share* is the resemblance, *size* the minima) and of ``Sentences``. Takes a number
+    or an array of shares from 0 to 1 and gives as much.
 
     >>> float(sample_law(0.5, 2, 0.75))  # both of two
     0.25
     """
-    return _each(shares(overlap), lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
+    return _each(shares(share), lambda chance: binomial_tail(size, least_count(size, threshold), chance), size)
 
 
-def trials_law(overlap: Any, hashes: Any, trials: int, needed: int) -> Any:
-    """``P[Binomial(trials, overlap**hashes) >= needed]``: enough trials agree, each in all of its minima.
+def smallest_law(resemblance: Any, size: int) -> Any:
+    """``1 - 2 * sum(C(size - 1 + j, j) * q**(size + j) for j < size)``, q = (1 - resemblance) / 2: any value shared.
+
+    Two documents each have their *size* smallest values. From the smallest on, a value is in both with the
+    probability of their resemblance, else in either of them, each with probability q; no value is shared if one has
+    *size* values before the first that is in both, the other having had *j*. It holds for documents equally long, of
+    many more values than *size*; an unequal pair shares a value less often than its resemblance lets expect.
+
+    >>> float(smallest_law(0.5, 1))  # the smallest of all is in both
+    0.5
+    """
+    counts = np.arange(size)
+    ways = np.array([lgamma(size + j) - lgamma(j + 1) - lgamma(size) for j in counts])
+
+    def law(chance: Chances) -> Chances:
+        with np.errstate(divide="ignore"):
+            alone = np.log((1.0 - chance) / 2.0)[:, None]
+        return np.asarray(np.clip(1.0 - 2.0 * np.exp(ways + (size + counts) * alone).sum(axis=1), 0.0, 1.0))
+
+    return _each(shares(resemblance), law, size)
+
+
+def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
+    """``P[Binomial(trials, resemblance**hashes) >= needed]``: enough trials agree, each in all of its minima.
 
     The rule of enterprise search engines; with *needed* = 2 it is ``1 - ((1-q)**n + n*q*(1-q)**(n-1))``, where
-    q = overlap**hashes and n = trials. *overlap* and *hashes* may be arrays that broadcast.
+    q = resemblance**hashes and n = trials. *resemblance* and *hashes* may be arrays that broadcast.
 
     >>> round(100 * float(trials_law(0.8, 14, 6, 2)), 2)  # the table once published prints 3.0
     2.58
     """
-    return _each(shares(overlap) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
-
-
-def bands_law(resemblance: Any, permutations: Any, bands: Any) -> Any:
-    """``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``: two sketches share a whole band (Broder; see ``Banding``).
-
-    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. With e = 0 it
-    is the well-known ``1 - (1 - r**s)**b``. All three may be arrays that broadcast.
-
-    >>> round(float(bands_law(0.8, 112, 14)), 3)
-    0.924
-    """
-    share = shares(resemblance)
-    rows, longer = np.divmod(permutations, bands)
-    with np.errstate(divide="ignore"):
-        misses = np.log1p(-(share**rows)) * (bands - longer)
-        more = np.where(longer > 0, np.log1p(-(share ** (rows + 1))) * np.maximum(longer, 1), 0.0)
-    return -np.expm1(misses + more)
+    return _each(shares(resemblance) ** np.asarray(hashes), lambda chance: binomial_tail(trials, needed, chance))
 
 
 def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:
@@ -136,29 +134,6 @@ def hamming_law(cosine: Any, bits: int, distance: int) -> Any:
     0.75
     """
     return _each(bit_agreement(cosine), lambda chance: binomial_tail(bits, bits - distance, chance), bits)
-
-
-def blocks_law(cosine: Any, bits: int, distance: int, blocks: int) -> Any:
-    """Tell how likely at least ``blocks - distance`` of *blocks* blocks of bits agree entirely.
-
-    These share a key; two fingerprints within *distance* always do. The blocks are as equal as can be:
-    ``bits % blocks`` of them have one bit more. What agrees of each kind of block is binomial.
-
-    >>> round(float(blocks_law(0.0, 2, 1, 2)), 12)  # either bit
-    0.75
-    """
-    rows, longer = divmod(bits, blocks)
-    needed = blocks - distance
-
-    def law(chance: Chances) -> Chances:
-        short = binomial_terms(blocks - longer, 0, chance**rows)
-        total = np.zeros_like(chance)
-        for agreeing in range(short.shape[1]):
-            rest = max(0, needed - agreeing)
-            total += short[:, agreeing] * binomial_tail(longer, rest, chance ** (rows + 1))
-        return np.asarray(np.minimum(total, 1.0))
-
-    return _each(bit_agreement(cosine), law, blocks)
 
 
 def _each(chance: Any, law: Callable[[Chances], Chances], terms: int = 1) -> Any:

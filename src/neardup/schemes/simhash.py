@@ -15,11 +15,12 @@ from neardup.model.arrays import (
     Words,
     require_comparable,
     require_same_recipe,
+    shares,
 )
 from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import hamming_law, is_share, shares
+from neardup.schemes.laws import hamming_law, is_share
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis

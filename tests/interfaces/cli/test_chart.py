@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from neardup.interfaces.cli.chart import LEAST_WIDTH, draw, legend
 
-OVERLAPS = [step / 20 for step in range(21)]
+VALUES = [step / 20 for step in range(21)]
 RISING = [step / 20 for step in range(21)]
 FLAT = [0.5] * 21
 
@@ -16,30 +16,30 @@ FLAT = [0.5] * 21
     st.booleans(),
 )
 def test_it_stays_in_its_frame(curves, width, height, braille):
-    lines = draw(OVERLAPS, curves, width=width, height=height, braille=braille)
+    lines = draw(VALUES, curves, width=width, height=height, braille=braille)
     assert len(lines) == max(height, 2) + 2
     assert max(map(len, lines)) <= max(width, LEAST_WIDTH)
     assert braille or all(line.isascii() for line in lines)
 
 
 def test_a_diagonal():
-    lines = draw(OVERLAPS, [RISING], width=28, height=21, braille=False)
+    lines = draw(VALUES, [RISING], width=28, height=21, braille=False)
     rows = [line[7:] for line in lines[:21]]
     assert all(set(row) <= {" ", "*"} for row in rows)
     assert [row.rindex("*") for row in rows] == list(range(20, -1, -1))
 
 
 def test_every_column_of_dots_of_the_first_curve_is_drawn():
-    lines = draw(OVERLAPS, [FLAT], width=27, height=5, braille=True)
+    lines = draw(VALUES, [FLAT], width=27, height=5, braille=True)
     assert [line[7:] for line in lines[:5]].count("⠒" * 20) + [line[7:] for line in lines[:5]].count("⠤" * 20) == 1
 
 
 def test_curves_are_told_apart_without_colours():
-    ascii_lines = draw(OVERLAPS, [RISING, FLAT], width=40, height=9, braille=False)
+    ascii_lines = draw(VALUES, [RISING, FLAT], width=40, height=9, braille=False)
     assert {"*", "+"} <= set("".join(ascii_lines))
     assert legend(["match", "candidate"], braille=False) == "* match   + candidate"
     assert len(set(legend(["a", "b", "c"], braille=True).split())) == 6
-    solid, broken = (draw(OVERLAPS, curves, width=40, height=9, braille=True) for curves in ([FLAT], [RISING, FLAT]))
+    solid, broken = (draw(VALUES, curves, width=40, height=9, braille=True) for curves in ([FLAT], [RISING, FLAT]))
     assert solid != broken
 
 

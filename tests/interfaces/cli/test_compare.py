@@ -189,7 +189,7 @@ def test_a_narrow_terminal_shows_every_number(run, monkeypatch):
     shown = run("a.txt", "b.txt")
     assert max(map(len, shown.out.splitlines())) <= 40
     assert "…" not in shown.out
-    assert "scheme minhash verdict match because" in shown.plain
+    assert "scheme minhash ruling match because" in shown.plain
     for bag in (False, True):
         found = neardup.resemblance(STORM, EDITED, shingle=3, bag=bag)
         assert f"3 {found:.4f} 1.0000" in shown.plain

@@ -59,7 +59,7 @@ def test_json_is_everything(capsys, options):
     assert main(["plan", *options, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert {"scheme", "parameters", "layout", "curves", "proposals", "wish"} <= set(shown)
-    assert shown["curves"][0]["overlaps"]
+    assert shown["curves"][0]["values"]
 
 
 def test_proposals_come_with_what_uses_them(capsys):
@@ -132,6 +132,8 @@ def test_a_closed_standard_output(monkeypatch, capsys):
         (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
         (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3"),
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99: it must be less"),
+        (["--scheme", "simhash", "--threshold", "0.8"], "0.8: it goes with simhash only if --recall is given, too"),
+        (["--scheme", "trials", "--threshold", "0.8"], "0.8: it goes with trials only if --recall is given, too"),
         (["--documents", "5"], "--documents 5"),
         (["--force"], "--force goes with --svg"),
     ],

@@ -13,8 +13,8 @@ HOSTILE = '</svg><script>alert("1")</script>&\x00\ud800\u202e'
 
 def curve(name="match", *probabilities):
     shares = probabilities or (0.0, 0.5, 1.0)
-    overlaps = tuple(step / (len(shares) - 1) for step in range(len(shares)))
-    return Curve(name=name, measure="resemblance", overlaps=overlaps, probabilities=shares)
+    values = tuple(step / (len(shares) - 1) for step in range(len(shares)))
+    return Curve(name=name, measure="resemblance", values=values, probabilities=shares)
 
 
 def drawn(*curves, **more):
@@ -87,6 +87,6 @@ def test_nothing_comes_from_elsewhere():
 def test_without_curves_there_is_no_drawing():
     with pytest.raises(ParameterError):
         curve_svg([], title="Nothing")
-    alone = Curve(name="a", measure="resemblance", overlaps=(1.0,), probabilities=(1.0,))
+    alone = Curve(name="a", measure="resemblance", values=(1.0,), probabilities=(1.0,))
     with pytest.raises(ParameterError):
         curve_svg([alone], title="A point")

@@ -44,7 +44,7 @@ def test_bars_stay_in_the_frame(counts):
 
 
 def test_a_curve_has_its_own_scale_and_is_cut_at_the_edges():
-    curve = Curve(name=HOSTILE, measure="", overlaps=(0.0, 0.5, 1.0), probabilities=(0.0, 0.25, 1.0))
+    curve = Curve(name=HOSTILE, measure="", values=(0.0, 0.5, 1.0), probabilities=(0.0, 0.25, 1.0))
     root = histogram([1, 2, 3], curve=curve)
     (path,) = root.iter(f"{SVG}path")
     assert len(path.get("d").split("L")) == 2

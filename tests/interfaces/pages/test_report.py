@@ -183,10 +183,22 @@ def test_everything_dropped_for_one(run):
 
 def test_what_was_not_measured_is_not_shown(run):
     page = run([("a", LINE), ("b", LINE + " again")], verify="none")
-    assert "1 near duplicate without a measured resemblance" in page.text
+    assert "1 near duplicate without a measured resemblance, as nothing verified it." in page.text
     assert "NOT VERIFIED" in page.text
     assert "? b dropped for a" in page.text
     assert page.having("rect", "bar") == 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "measure"), [(SimHash(distance=20), "cosine"), (Sentences(relative_to="smaller"), "overlap")]
+)
+def test_what_signatures_do_not_estimate_is_not_measured_though_they_were_compared(run, scheme, measure):
+    text = f"{LINE}. Nobody was hurt."
+    page = run([("a", text), ("b", f"{text} They all went home.")], scheme, verify="estimate")
+    assert (
+        "1 near duplicate without a measured resemblance, as only signatures were compared, and they estimate the"
+        f" {measure}." in page.text
+    )
 
 
 def test_checksums(run):

@@ -5,6 +5,8 @@ Exit codes: 0 done; 1 done or stopped with trouble in the data or in writing, wh
 """
 
 import argparse
+import atexit
+import gc
 import io
 import os
 import signal
@@ -25,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     parsed = _parsed(arguments)
     _escape_what_cannot_be_printed()
+    atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded for garbage, before it ends
     for name in ("SIGTERM", "SIGHUP"):  # end as Ctrl-C does, so that unfinished output is removed
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
@@ -53,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
     """Takes options by their full names only, and shows no control character of what it was given."""
 
     def error(self, message: str) -> NoReturn:
-        from neardup.interfaces.cli.terminal import printable
+        from neardup.interfaces.escaping import printable
 
         super().error(f"{printable(message)}; see `{self.prog} --help`")
 
@@ -114,7 +117,7 @@ def _advice(error: NeardupError) -> str:
         several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
         value = _shortened(" ".join(several) or str(error.value))
         option = error.name if several or error.name == "output" else f"--{error.name.replace('_', '-')}"
-        rule = error.rule.replace("None or ", "")
+        rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
         return f"{option} {rule}" if error.value is None else f"{option} {value}: it {rule}"
     return str(error).replace("force replaces it", "--force replaces it")
 
@@ -130,7 +133,7 @@ def _abandon_stdout() -> None:
 
 
 def _complain(message: str, code: int) -> int:
-    from neardup.interfaces.cli.terminal import printable
+    from neardup.interfaces.escaping import printable
 
     if sys.stderr is not None:
         print(f"neardup: {printable(message)}", file=sys.stderr)

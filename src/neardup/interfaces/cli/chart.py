@@ -11,9 +11,9 @@ LEAST_WIDTH: Final = 24
 
 
 def draw(
-    overlaps: Sequence[float], curves: Sequence[Sequence[float]], *, width: int, height: int, braille: bool
+    values: Sequence[float], curves: Sequence[Sequence[float]], *, width: int, height: int, braille: bool
 ) -> list[str]:
-    r"""Draw probabilities (0 to 1) against ascending overlaps, in lines of at most *width* characters.
+    r"""Draw probabilities (0 to 1) against ascending values, in lines of at most *width* characters.
 
     A curve at each dot has the value of the straight line between its neighbours; of curves in one cell of ASCII the
     first is seen. Narrower than 24 characters is as 24.
@@ -33,7 +33,7 @@ def draw(
         pattern = _PATTERNS[number % len(_PATTERNS)] if braille else "1"
         last = None
         for column in range(columns * across):
-            share = _at(overlaps, curve, column / (columns * across - 1))
+            share = _at(values, curve, column / (columns * across - 1))
             row = round((1 - share) * (rows * down - 1))
             steps = range(row, row + 1) if last is None or abs(row - last) <= 1 else _between(last, row)
             for dot in steps:
@@ -46,7 +46,7 @@ def draw(
         label = {0: "100 %", rows // 2: "50 %" if rows % 2 else "", rows - 1: "0 %"}.get(place, "")
         shown = "".join(chr(0x2800 + cell) if cell else " " for cell in row_cells) if braille else "".join(marks[place])
         lines.append(f"{label:>{_LABEL - 1}} {'│' if braille else '|'}{shown}".rstrip())
-    low, high = (f"{100 * overlap:g} %" for overlap in (overlaps[0], overlaps[-1]))
+    low, high = (f"{100 * value:g} %" for value in (values[0], values[-1]))
     lines.append(" " * _LABEL + ("└" + "─" * columns if braille else "+" + "-" * columns))
     return [*lines, " " * (_LABEL + 1) + low + high.rjust(columns - len(low))]
 
@@ -64,9 +64,9 @@ def _between(last: int, row: int) -> range:
     return range(last + 1, row + 1) if row > last else range(last - 1, row - 1, -1)
 
 
-def _at(overlaps: Sequence[float], curve: Sequence[float], share: float) -> float:
-    """Read a curve at a share of its width; its overlaps are equally spaced."""
-    place = share * (len(overlaps) - 1)
-    before = min(int(place), len(overlaps) - 2)
+def _at(values: Sequence[float], curve: Sequence[float], share: float) -> float:
+    """Read a curve at a share of its width; its values are equally spaced."""
+    place = share * (len(values) - 1)
+    before = min(int(place), len(values) - 2)
     rest = place - before
     return curve[before] * (1 - rest) + curve[before + 1] * rest

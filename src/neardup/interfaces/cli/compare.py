@@ -4,16 +4,20 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.terminal import console, printable
+from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import Piece, pieces
-from neardup.interfaces.verdicts import share, value_of, verdict_of
+from neardup.interfaces.rulings import answer_of, share, value_of
 from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -180,6 +184,7 @@ def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", 
         screen.print(table)
     a = pieces(one.text, [passage.a for passage in found.passages], found.only_in_a, context)
     b = pieces(other.text, [passage.b for passage in found.passages], found.only_in_b, context)
+    marked = _marked(a, len(one.text), plain=plain), _marked(b, len(other.text), plain=plain)
     words = sum(passage.words for passage in found.passages)
     screen.print(
         Text(
@@ -191,7 +196,7 @@ def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", 
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
         table.add_column(Text(name), ratio=1, overflow="fold")  # a text may have no spaces
-    table.add_row(_marked(a, plain=plain), _marked(b, plain=plain))
+    table.add_row(*marked)
     screen.print(table)
 
 
@@ -200,13 +205,13 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    headings = ("scheme", "verdict", "because", "rule")
+    headings = ("scheme", "ruling", "because", "rule")
     table = Table.grid(padding=(0, 1)) if narrow else Table(box=box.SIMPLE)
     for heading in ("", "") if narrow else headings:
         table.add_column(heading, overflow="fold")
     for said in found.schemes:
-        verdict = Text(verdict_of(said), "bold green" if said.matches else "bold")
-        cells = (Text(said.scheme), verdict, Text(printable(value_of(said))), Text(printable(said.rule)))
+        ruling = Text(answer_of(said), "bold green" if said.matches else "bold")
+        cells = (Text(said.scheme), ruling, Text(printable(value_of(said))), Text(printable(said.rule)))
         if not narrow:
             table.add_row(*cells)
             continue
@@ -239,12 +244,16 @@ def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
     return table
 
 
-def _marked(parts: list[Piece], *, plain: bool) -> "Text":
-    """Print what is shared dimly and what is not in colour; with *plain*, between stars, as no colour would be seen."""
+def _marked(parts: "Iterable[Piece]", length: int, *, plain: bool) -> "Text":
+    """Print what is shared dimly and what is not in colour; with *plain*, between stars, as no colour would be seen.
+
+    *length* is that of the whole text, of which only the first pieces are cut.
+    """
     from rich.text import Text
 
-    shown = Text()
-    for piece in parts[:_PIECES]:
+    shown, left = Text(), length
+    for piece in islice(parts, _PIECES):
+        left -= len(piece.text) + piece.omitted + len(piece.rest)
         text = printable(piece.text)
         if piece.omitted:
             what = {"shared": "the same", "alone": "only here", "between": "of no word"}[piece.kind]
@@ -253,7 +262,6 @@ def _marked(parts: list[Piece], *, plain: bool) -> "Text":
             shown.append(f"*{text}*" if plain else text, style="bold red")
         else:
             shown.append(text, style="dim" if piece.kind == "shared" else "")
-    if len(parts) > _PIECES:
-        left = sum(len(piece.text) + piece.omitted + len(piece.rest) for piece in parts[_PIECES:])
+    if left:
         shown.append(f" … and {left:,} characters more (--html PATH shows all)", style="italic")
     return shown

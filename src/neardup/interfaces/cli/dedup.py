@@ -7,8 +7,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import add_scheme_options, scheme_of
-from neardup.interfaces.cli.terminal import console, printable, progress_bars
+from neardup.interfaces.cli.terminal import console, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 

@@ -15,8 +15,9 @@ from re import finditer
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
-from neardup.interfaces.cli.terminal import console, printable, progress_bars
+from neardup.interfaces.cli.terminal import console, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import evidence_of
 
 if TYPE_CHECKING:

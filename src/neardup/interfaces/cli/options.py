@@ -66,7 +66,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         "--relative-to",
         choices=("union", "smaller"),
         default=_HIDDEN,
-        help="sentences: what the overlap is a share of (default: union)",
+        help="sentences: of what the shared ones are a share (default: union)",
     )
     option("--distance", letter="K", explained="simhash: bits that may differ", default="3")
     option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")

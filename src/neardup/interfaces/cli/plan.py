@@ -1,4 +1,4 @@
-"""Show how likely documents match at which overlap, or propose parameters that reach a recall."""
+"""Show how likely documents match at which resemblance, or propose parameters that reach a recall."""
 
 import argparse
 import json
@@ -30,12 +30,12 @@ _NUMBERS: Final = {
     "size": "sentences: hashes in a signature (default: 64)",
 }
 _SHARES: Final = {
-    "threshold": "with --scheme minhash or sentences the least overlap of a match; with --recall the overlap at which"
-    " it is wanted",
+    "threshold": "with --scheme minhash or sentences the least resemblance of a match; with --recall the"
+    " resemblance at which it is wanted; in simhash, all of these are cosines",
     "recall": "propose parameters that find this share of the pairs at the threshold",
-    "false_rate": "with --recall: at most this share of the pairs at the overlap of --apart become candidates",
-    "apart": "with --recall: the overlap of pairs that are no near-duplicates (default: half the threshold)",
-    "background": "with --recall: the overlap of documents that have nothing to do with each other (default: 0.05)",
+    "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
+    "apart": "with --recall: the resemblance of pairs that are no near-duplicates (default: half the threshold)",
+    "background": "with --recall: the resemblance of documents that have nothing to do with each other (default: 0.05)",
 }
 
 EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000000"
@@ -108,7 +108,7 @@ def _drawing(made: "Plan", screen: TextIO) -> str:
     braille = _can_print("⠿│└─", screen)
     curves: list[Any] = [curve.probabilities for curve in made.curves]
     width = min(_WIDEST, shutil.get_terminal_size().columns)
-    lines = chart.draw(made.curves[0].overlaps, curves, width=width, height=_ROWS, braille=braille)
+    lines = chart.draw(made.curves[0].values, curves, width=width, height=_ROWS, braille=braille)
     return "\n".join([*lines, "", chart.legend([curve.name for curve in made.curves], braille=braille)])
 
 

@@ -1,7 +1,6 @@
-"""What a person sees: progress on standard error, tables and texts that cannot play tricks on the terminal."""
+"""What a person sees on the terminal: tables, and progress on standard error."""
 
 import sys
-import unicodedata
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,23 +10,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WORDS = {"read": "Reading", "shingle": "Shingling", "sign": "Signing", "compare": "Comparing"}
-
-
-def printable(text: str) -> str:
-    r"""Show control and direction characters as escapes: documents and file names are hostile until shown otherwise.
-
-    >>> printable("a\x1b[31mb\u202ec\nd")
-    'a\\x1b[31mb\\u202ec d'
-    """
-    return text if text.isprintable() else "".join(_shown(letter) for letter in text)
-
-
-def _shown(letter: str) -> str:
-    if letter in "\n\t\r":
-        return " "
-    if unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} and letter not in "\u200d\u200c":
-        return letter.encode("unicode_escape").decode()
-    return letter
 
 
 def console(*, errors: bool = False) -> "Console":

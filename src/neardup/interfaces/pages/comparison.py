@@ -6,7 +6,7 @@ from neardup import __version__
 from neardup.interfaces.pages.style import POLICY, STYLE
 from neardup.interfaces.pages.texts import marked, safe
 from neardup.interfaces.pieces import pieces
-from neardup.interfaces.verdicts import share, value_of, verdict_of
+from neardup.interfaces.rulings import answer_of, share, value_of
 
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison
@@ -36,7 +36,7 @@ def comparison_page(
 
 def _schemes(found: "Comparison") -> str:
     return "".join(
-        f'<tr><th>{safe(one.scheme)}</th><td class="{"yes" if one.matches else "no"}">{verdict_of(one)}</td>'
+        f'<tr><th>{safe(one.scheme)}</th><td class="{"yes" if one.matches else "no"}">{answer_of(one)}</td>'
         f"<td>{safe(value_of(one))}</td><td>{safe(one.rule)}</td></tr>\n"
         for one in found.schemes
     )
@@ -84,7 +84,7 @@ _FRAME: Final = """<!DOCTYPE html>
 <section>
 <h2>What each scheme says</h2>
 <div class="wide"><table>
-<tr><th>scheme</th><th>verdict</th><th>because</th><th>rule</th></tr>
+<tr><th>scheme</th><th>ruling</th><th>because</th><th>rule</th></tr>
 {schemes}</table></div>
 </section>
 <section>

@@ -1,4 +1,4 @@
-"""Curves of probabilities against overlap."""
+"""Curves of probabilities."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -27,13 +27,13 @@ _LETTER: Final = 7.2  # width of one, about
 
 
 def curve_svg(curves: Sequence[Drawable], *, title: str, threshold: float | None = None) -> str:
-    """Draw probabilities against overlap, with a legend and a line at the threshold.
+    """Draw probabilities against the values of a measure, with a legend and a line at the threshold.
 
-    At least one curve; the axis spans the overlaps of the first. Any text is shown, whatever its characters.
+    At least one curve; the axis spans the values of the first. Any text is shown, whatever its characters.
     """
     require(len(curves) >= 1, "curves", curves, "must be at least one")
-    low, high = curves[0].overlaps[0], curves[0].overlaps[-1]
-    require(low < high, "overlaps", (low, high), "must ascend")
+    low, high = curves[0].values[0], curves[0].values[-1]
+    require(low < high, "values", (low, high), "must ascend")
     names = [curve.name for curve in curves]
     top = TOP + _LINE * _legend_rows(names)
     frame = Frame(top=top, x=linear(low, high, LEFT, WIDTH - RIGHT), y=linear(0, 1, HEIGHT - BOTTOM, top))

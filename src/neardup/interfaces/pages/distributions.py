@@ -60,7 +60,7 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
         parts.append(frame.nothing())
     if curve is not None:
         over = Frame(top=TOP, right=right, x=frame.x, y=linear(0, 1, HEIGHT - BOTTOM, TOP))
-        inside = [place for place, overlap in enumerate(curve.overlaps) if low <= overlap <= high]
+        inside = [place for place, value in enumerate(curve.values) if low <= value <= high]
         parts.append(path(curve, over, 1, 1, inside))
         parts += [text(right + 6, over.y(share) + 4, percent(share), "start c1t") for share in (0, 0.5, 1)]
         parts.append(text(right, TOP - 12, f"probability: {curve.name}", "end c1t"))

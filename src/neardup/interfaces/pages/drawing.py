@@ -29,17 +29,17 @@ class Drawable(Protocol):
 
     @property
     def measure(self) -> str:
-        """What overlap means."""
+        """What the values are of."""
         ...
 
     @property
-    def overlaps(self) -> Sequence[float]:
+    def values(self) -> Sequence[float]:
         """From left to right, in ascending order."""
         ...
 
     @property
     def probabilities(self) -> Sequence[float]:
-        """From 0 to 1, one an overlap."""
+        """From 0 to 1, one a value."""
         ...
 
 
@@ -134,9 +134,9 @@ def _style() -> str:
 
 
 def path(curve: Drawable, frame: Frame, number: int, total: int, places: Sequence[int] | None = None) -> str:
-    """Draw curve *number* of *total*, at these places of its overlaps or all; nothing if there are none."""
-    chosen = range(len(curve.overlaps)) if places is None else places
-    points = (f"{frame.x(curve.overlaps[at]):.1f} {frame.y(curve.probabilities[at]):.1f}" for at in chosen)
+    """Draw curve *number* of *total*, at these places of its values or all; nothing if there are none."""
+    chosen = range(len(curve.values)) if places is None else places
+    points = (f"{frame.x(curve.values[at]):.1f} {frame.y(curve.probabilities[at]):.1f}" for at in chosen)
     line = "L".join(points)
     looks = f'class="curve {colour(number)}"{dashes(number, total)}'
     return f'<path {looks} d="M{line}"><title>{printed(curve.name)}</title></path>' if line else ""

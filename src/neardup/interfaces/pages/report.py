@@ -15,7 +15,7 @@ from neardup import __version__
 from neardup.evaluation.overview import Cluster, Overview, overview
 from neardup.evaluation.passages import shared_passages
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.cli.terminal import printable
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Fragment, excerpt
 from neardup.interfaces.pages.style import POLICY, STYLE
@@ -99,7 +99,10 @@ def _totals(done: "FilesResult") -> str:
 def _resemblance(seen: Overview, done: "FilesResult", scheme: "Scheme") -> str:
     summary = done.result.summary
     measured = int(seen.counts.sum())
-    unmeasured = f"{_count(seen.unmeasured, 'near duplicate')} without a measured resemblance, as nothing verified it."
+    reason = f"only signatures were compared, and they estimate the {scheme.measure}"
+    if summary.policy.verify == "none":
+        reason = "nothing verified it"
+    unmeasured = f"{_count(seen.unmeasured, 'near duplicate')} without a measured resemblance, as {reason}."
     if not measured:
         nothing = unmeasured if seen.unmeasured else "There are no near duplicates."
         return _section("Resemblance", f"<p>{nothing}</p>\n")
@@ -127,7 +130,7 @@ def _law(scheme: "Scheme") -> Curve:
     return Curve(
         name=f"a match by {scheme.name}",
         measure="resemblance",
-        overlaps=tuple(shares.tolist()),
+        values=tuple(shares.tolist()),
         probabilities=tuple(chances.tolist()),
     )
 

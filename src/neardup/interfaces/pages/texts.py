@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from neardup.interfaces.cli.terminal import printable
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import Piece
 
 

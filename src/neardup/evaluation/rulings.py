@@ -11,7 +11,7 @@ from neardup.schemes.combined import Combined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Ruling:
     """One scheme's answer about two texts.
 
     *rule* says in words when it matches; *value* is what the rule looks at (*measure* names it) and
@@ -29,7 +29,7 @@ class Verdict:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the verdict as plain values."""
+        """Give the ruling as plain values."""
         return {
             "scheme": self.scheme,
             "rule": self.rule,
@@ -42,7 +42,7 @@ class Verdict:
         }
 
 
-def verdict(scheme: Scheme, a: str, b: str) -> Verdict:
+def ruling(scheme: Scheme, a: str, b: str) -> Ruling:
     """Sign two texts and ask the scheme's rule about them; ``ParameterError`` for what is no scheme."""
     require_scheme(scheme)
     if isinstance(scheme, Combined):
@@ -54,7 +54,7 @@ def verdict(scheme: Scheme, a: str, b: str) -> Verdict:
     reason = (
         None if all(present) else _reason(scheme, [name for name, has in zip("ab", present, strict=True) if not has])
     )
-    return Verdict(
+    return Ruling(
         scheme=scheme.name,
         rule=reading.rule,
         measure=reading.measure,
@@ -66,12 +66,12 @@ def verdict(scheme: Scheme, a: str, b: str) -> Verdict:
     )
 
 
-def _of_both(scheme: Combined, a: str, b: str) -> Verdict:
+def _of_both(scheme: Combined, a: str, b: str) -> Ruling:
     """Ask each of two schemes; the value is how many of their rules match."""
-    parts = {"first": verdict(scheme.first, a, b), "second": verdict(scheme.second, a, b)}
+    parts = {"first": ruling(scheme.first, a, b), "second": ruling(scheme.second, a, b)}
     first, second = parts.values()
     reason = first.reason or second.reason
-    return Verdict(
+    return Ruling(
         scheme=scheme.name,
         rule=f"{first.rule}; and {second.rule}",
         measure="rules that match",
@@ -156,22 +156,9 @@ def _read_sentences(scheme: Any, left: Signatures, right: Signatures) -> _Readin
     )
 
 
-def _read_combined(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    parts = zip((scheme.first, scheme.second), scheme.parts(left), scheme.parts(right), strict=True)
-    first, second = (_READINGS.get(part.name, _read_estimate)(part, one[:1], other[:1]) for part, one, other in parts)
-    return _Reading(
-        rule=f"{first.rule}; and {second.rule}",
-        measure=first.measure,
-        value=first.value,
-        threshold=first.threshold,
-        detail={second.measure: second.value},
-    )
-
-
 # A scheme that says more than an estimate has a reading of its own here.
 _READINGS: dict[str, Callable[[Any, Signatures, Signatures], _Reading]] = {
     "checksum": _read_checksum,
-    "combined": _read_combined,
     "sentences": _read_sentences,
     "simhash": _read_simhash,
     "trials": _read_trials,

@@ -1,9 +1,9 @@
-"""Numbers and verdicts in words: the same on the terminal and on pages."""
+"""Numbers and rulings in words: the same on the terminal and on pages."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neardup.evaluation.verdicts import Verdict
+    from neardup.evaluation.rulings import Ruling
 
 
 def share(number: float) -> str:
@@ -17,12 +17,12 @@ def share(number: float) -> str:
     return f"{number:.4f}"
 
 
-def verdict_of(said: "Verdict") -> str:
+def answer_of(said: "Ruling") -> str:
     """Say whether it is a match."""
     return "match" if said.matches else "no match"
 
 
-def value_of(said: "Verdict") -> str:
+def value_of(said: "Ruling") -> str:
     """Say what the rule looked at, with what else the signatures tell; or why there is nothing to look at."""
     if said.value is None:
         return said.reason or ""
