@@ -52,9 +52,9 @@ class LocalEngine:
         return self._pool.submit(function).result
 
     def parts(self, number: int) -> list[slice]:
-        """Cut *number* items into one slice a thread; none is empty."""
-        threads = min(self.threads, number)
-        edges = [number * part // threads for part in range(threads + 1)] if threads else []
+        """Cut *number* items into slices for the threads, two each, as not all take equally long; none is empty."""
+        slices = min(number, 2 * self.threads if self._pool is not None else 1)
+        edges = [number * part // slices for part in range(slices + 1)] if slices else []
         return [slice(begin, end) for begin, end in pairwise(edges)]
 
 

@@ -12,7 +12,7 @@ from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leade
 from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.buckets import Buckets, Proposal, share_a_key
+from neardup.index.buckets import Buckets, Proposal, Ranks, share_a_key
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
@@ -217,11 +217,15 @@ class _Run:
         parents = np.arange(number)
         candidates = 0
         self._progress("compare", 0, number)
-        gone = np.empty(0, np.int32)
-        proposed = self._engine.begin(buckets.propose)
+
+        def proposal_without(gone: Ranks) -> Proposal | None:
+            buckets.retire(gone)
+            return buckets.propose()
+
+        gone: Ranks = np.empty(0, np.int32)  # of the block before: while one is compared, the next is proposed
+        proposed = self._engine.begin(partial(proposal_without, gone))
         while (block := proposed()) is not None:
-            buckets.retire(gone)  # of the block before: the next one is proposed while this one is compared
-            proposed = self._engine.begin(buckets.propose)
+            proposed = self._engine.begin(partial(proposal_without, gone))
             candidates += len(block.candidates)
             plausible = self._plausible(block, signatures)
             if self._policy.gather == "components":
@@ -284,6 +288,7 @@ class _Run:
         sets: FeatureSets,
         decided: _Decided,
     ) -> Result:
+        duplicate_ids = self._engine.begin(self._documents.duplicate_ids)
         matched = spread(decided.matched, heads.ranks, heads.of)
         dropped = np.flatnonzero(matched >= 0)
         left, right = order[dropped], order[matched[dropped]]
@@ -315,7 +320,7 @@ class _Run:
             near=len(dropped) - int(exact.sum()),
             empty=int((~signed & shingled.blank).sum()),
             too_short=int((~signed & ~shingled.blank).sum()),
-            duplicate_ids=self._documents.duplicate_ids(),
+            duplicate_ids=duplicate_ids(),
             candidates=decided.candidates,
             compared=decided.compared,
             not_compared=decided.not_compared,

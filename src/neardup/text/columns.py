@@ -9,7 +9,7 @@ import pyarrow as pa
 from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError
 
-BATCH_BYTES = 1 << 19  # with its tokens and shingles, stays in a core's second-level cache
+BATCH_BYTES = 1 << 20  # of few batches threads make more than of many; all that is made of one still fits a cache
 BATCH_DOCUMENTS = 1 << 14
 
 _LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
