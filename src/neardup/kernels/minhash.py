@@ -7,13 +7,49 @@ round that brings it any; rounds go on until every bin has one, which round 2p -
 """
 
 import numpy as np
+from numba import njit
 
 from neardup.kernels.compile import kernel
 
 EMPTY = 0xFFFFFFFF
+FEW = 4  # bins that still wait: each is asked for by itself, many features at a time
 
 _EMPTY = np.uint32(EMPTY)
 _HALF = np.uint64(32)
+_LOW = np.uint64(EMPTY)  # the bits of a hash that are its candidate
+_ONE = np.uint64(1)
+
+
+@njit(nogil=True)
+def _scatter(features, multiplier, addend, minima):
+    """Lower the minimum of every bin to the lowest candidate that falls into it."""
+    bins = np.uint64(minima.size)
+    for value in features:
+        hashed = value * multiplier + addend
+        place = ((hashed >> _HALF) * bins) >> _HALF
+        minima[place] = min(minima[place], np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
+
+
+@njit(nogil=True)
+def _lowest(features, multiplier, addend, place, bins):
+    """Find the lowest candidate of one of so many bins; ``EMPTY`` if none falls there.
+
+    A bin takes what lies from the first hash of its own to its last, which a vectorised loop tells by one comparison.
+    """
+    first = _first_of(place, bins)
+    others = _first_of(place + _ONE, bins) - first - _ONE  # beside the first; mod 2**64 also for the last bin
+    lowest = _LOW
+    for i in range(features.size):
+        hashed = features[i] * multiplier + addend
+        candidate = min(hashed & _LOW, _LOW - _ONE)
+        lowest = min(lowest, candidate if hashed - first <= others else _LOW)
+    return np.uint32(lowest)
+
+
+@njit(nogil=True)
+def _first_of(place, bins):
+    """Find the lowest hash that falls into a bin: ``ceil(place * 2**32 / bins) * 2**32 mod 2**64``."""
+    return ((place << _HALF) + bins - _ONE) // bins << _HALF
 
 
 @kernel
@@ -32,28 +68,27 @@ def sketch(values, starts, ends, multipliers, addends, minima):
         features = values[starts[document] : ends[document]]
         if features.size == 0:
             continue
+        waiting = bins
         for turn in range(2 * bins):
-            target = row  # every bin is empty before the first round, which needs no second row
-            if turn > 0:
-                target = fresh
-                target[:] = _EMPTY
             multiplier = multipliers[turn]
             addend = addends[turn]
-            if turn < bins:
-                for value in features:
-                    hashed = value * multiplier + addend
-                    place = ((hashed >> _HALF) * np.uint64(bins)) >> _HALF
-                    minimum = min(np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
-                    target[place] = min(target[place], minimum)
-            elif row[turn - bins] == _EMPTY:
-                lowest = _EMPTY - np.uint32(1)
-                for value in features:
-                    lowest = min(lowest, np.uint32(value * multiplier + addend))
-                target[turn - bins] = lowest
+            if turn == 0:
+                _scatter(features, multiplier, addend, row)
+            elif turn >= bins:
+                if row[turn - bins] == _EMPTY:
+                    row[turn - bins] = _lowest(features, multiplier, addend, np.uint64(0), _ONE)
+            elif waiting <= FEW:
+                for place in range(bins):
+                    if row[place] == _EMPTY:
+                        row[place] = _lowest(features, multiplier, addend, np.uint64(place), np.uint64(bins))
+            else:
+                fresh[:] = _EMPTY
+                _scatter(features, multiplier, addend, fresh)
+                for place in range(bins):
+                    if row[place] == _EMPTY:
+                        row[place] = fresh[place]
             waiting = 0
             for place in range(bins):
-                if row[place] == _EMPTY:
-                    row[place] = target[place]
                 waiting += row[place] == _EMPTY
             if waiting == 0:
                 break
