@@ -62,21 +62,6 @@ def beside_another(kept: np.ndarray, threshold: float) -> np.ndarray:
     return beside
 
 
-def families(threshold: float) -> np.ndarray:
-    """Return for each document the first one that pairs at or above the threshold connect it with."""
-    pairs = strong_pairs(threshold)
-    left, right = pairs["left"].to_numpy(), pairs["right"].to_numpy()
-    family = np.arange(corpus().num_rows)
-    before = np.full_like(family, -1)
-    while not np.array_equal(family, before):
-        before = family.copy()
-        smaller = np.minimum(family[left], family[right])
-        np.minimum.at(family, left, smaller)
-        np.minimum.at(family, right, smaller)
-        family = family[family]
-    return family
-
-
 def both_kept(kept: np.ndarray, pairs: pa.Table) -> np.ndarray:
     return kept[pairs["left"].to_numpy()] & kept[pairs["right"].to_numpy()]
 
