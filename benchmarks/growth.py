@@ -24,9 +24,9 @@ METHOD = """
 Ten times as many documents, in processes of their own. *Repeated*: a tenth of the corpus against ten of it, in each of
 which the letters and digits are moved on by one, so that nothing matches across and there is ten times as much of
 everything. *Shuffled*: the first tenth of the shuffled corpus against all of it; there are a hundred times as many
-pairs to be found in ten times as many documents, and comparing them takes its time. *Identical*: 100,000 against a million copies of one document. Memory is the peak above that of the
-warmed-up process, the documents themselves included. One thread; time is the best of five. The ratio
-is the more to the fewer.
+pairs to be found in ten times as many documents, and comparing them takes its time. *Identical*: 100,000 against a
+million copies of one document. Memory is the peak above that of the warmed-up process, the documents themselves
+included. One thread; time is the best of five. The ratio is the more to the fewer.
 """
 REPEATS: Final = 5
 ALPHABETS: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits)

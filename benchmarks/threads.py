@@ -5,7 +5,7 @@ from corpus import corpus
 from figures import Figure, publish
 from peers.measuring import best_of
 
-METHOD = "The job of [dedup](dedup.md), in memory, on one thread and on two; the best of three."
+METHOD = "The job of [dedup](dedup.md), in memory, on one thread and on two; the best of five."
 TIMES = 1.7
 
 
@@ -13,7 +13,9 @@ def main() -> None:
     table = corpus()
     scheme = neardup.MinHash(shingle=5, permutations=128, seed=1)
     one, two = (
-        best_of(lambda threads=threads: neardup.dedup(table, scheme=scheme, threshold=0.8, threads=threads))[0]
+        best_of(lambda threads=threads: neardup.dedup(table, scheme=scheme, threshold=0.8, threads=threads), repeats=5)[
+            0
+        ]
         for threads in (1, 2)
     )
     figures = [
