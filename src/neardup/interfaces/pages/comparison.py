@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from neardup import __version__
-from neardup.interfaces.pages.style import POLICY, STYLE
+from neardup.interfaces.pages.frame import framed
 from neardup.interfaces.pages.texts import marked, safe
 from neardup.interfaces.pieces import pieces
 from neardup.interfaces.rulings import answer_of, share, value_of
@@ -20,18 +19,14 @@ def comparison_page(
     """Render a comparison as a page that needs nothing else; what names and texts say is escaped."""
     a = marked(pieces(texts[0], [one.a for one in found.passages], found.only_in_a, context), "a", "b")
     b = marked(pieces(texts[1], [one.b for one in found.passages], found.only_in_b, context), "b", "a")
-    page = _FRAME.format(
-        policy=POLICY,
-        style=STYLE,
-        names=" and ".join(f"<code>{safe(name)}</code>" for name in names),
+    sections = _SECTIONS.format(
         schemes=_schemes(found),
         measures=_measures(found),
         note=_note(found),
         left=f'<h3>A: {safe(names[0])}</h3>\n<div class="text">{a or _EMPTY}</div>',
         right=f'<h3>B: {safe(names[1])}</h3>\n<div class="text">{b or _EMPTY}</div>',
-        version=safe(__version__),
     )
-    return page.encode("utf-8")
+    return framed("Two texts compared", " and ".join(f"<code>{safe(name)}</code>" for name in names), sections)
 
 
 def _schemes(found: "Comparison") -> str:
@@ -65,23 +60,7 @@ def _note(found: "Comparison") -> str:
 
 
 _EMPTY: Final = '<span class="omitted">empty</span>'
-_FRAME: Final = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer">
-<title>Two texts compared</title>
-<style>{style}</style>
-</head>
-<body>
-<header>
-<h1>Two texts compared</h1>
-<p>{names}</p>
-</header>
-<main>
-<section>
+_SECTIONS: Final = """<section>
 <h2>What each scheme says</h2>
 <div class="wide"><table>
 <tr><th>scheme</th><th>ruling</th><th>because</th><th>rule</th></tr>
@@ -104,8 +83,4 @@ _FRAME: Final = """<!DOCTYPE html>
 <div>{right}</div>
 </div>
 </section>
-</main>
-<footer>neardup {version}</footer>
-</body>
-</html>
 """

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from neardup import __version__
 from neardup.evaluation.overview import Cluster, Overview, overview
 from neardup.evaluation.passages import shared_passages
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Fragment, excerpt
-from neardup.interfaces.pages.style import POLICY, STYLE
+from neardup.interfaces.pages.frame import framed
 from neardup.interfaces.pages.texts import safe
 from neardup.interfaces.wording import decimals, evidence_of, rule_of
 
@@ -49,10 +48,13 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
         _set_aside(done),
         _how(done, scheme),
     ]
-    page = _FRAME.format(
-        policy=POLICY, style=STYLE + _STYLE, lead=_lead(done), sections="".join(sections), version=escape(__version__)
+    return framed(
+        "Near duplicates: a report",
+        _lead(done),
+        "".join(sections),
+        style=_STYLE,
+        note=". Words marked in a text are not in the other one.",
     )
-    return page.encode("utf-8", errors="replace")
 
 
 def _name(name: str) -> str:
@@ -295,28 +297,4 @@ summary { cursor: pointer; padding: .5rem .8rem; }
 .texts { padding: .3rem .8rem .8rem; }
 .texts > div { min-width: 0; }
 .text { font: .92rem/1.5 Georgia, serif; }
-"""
-
-_FRAME: Final = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer">
-<title>Near duplicates: a report</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<header>
-<h1>Near duplicates: a report</h1>
-<p>{lead}</p>
-</header>
-<main>
-{sections}</main>
-<footer>neardup {version}. Words marked in a text are not in the other one.</footer>
-</body>
-</html>
 """

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # of the pages' contents
-
 STYLE: Final = """
 :root { color-scheme: light dark; --ground: #fff; --panel: #f6f7f9; --ink: #1c2128; --soft: #57606a; --line: #d5dae0;
   --accent: #0b5cad; --kept: #1a7f37; --gone: #b35900; --mark: #ffe3c2; --mark-ink: #5c2b00; }
