@@ -12,6 +12,7 @@ QUESTIONS: Final = (
     "dedup",
     "quality",
     "schemes",
+    "kinds",
     "comparing",
     "files",
     "threads",

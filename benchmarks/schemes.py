@@ -1,18 +1,15 @@
 """Question: which scheme for what."""
 
-from functools import cache
 from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 import neardup
-from corpus import PLANTED, corpus, text_bytes
+from corpus import corpus, text_bytes
 from figures import publish_table
 from peers.measuring import best_of
-from truth import beside_another, left_over, true_resemblance
+from truth import left_over, planted, true_resemblance
 
 METHOD = """
 Each scheme clears the same collection, as it comes unless its line says otherwise: decided by what is
@@ -21,8 +18,9 @@ known from. One thread, the best of three. The truth is the same for all: the ex
 every pair of documents. *Right* is the share of the dropped documents whose pair with the kept one reaches the
 resemblance, or is equal byte by byte. *Pairs found* is the share of all pairs of resemblance 0.8 or more of
 which at most one document is kept; families of very many pages of one template make most of them. *Copies found* is
-the share of the edited copies planted in the collection, of those whose edit left the resemblance, that are not
-kept beside any other document of that resemblance. Schemes look at other things than 5-grams: what is not right here
+the share of the edited copies planted in the collection, of those whose edit left the resemblance, that are
+dropped, or for which the original is; where the original is dropped for a third document, its copy stays unless it
+matches that one, as nothing is dropped through a chain. Schemes look at other things than 5-grams: what is not right here
 may well be the same words in another order, or the same sentences. Bytes are those of a signature.
 """
 HEADINGS: Final = (
@@ -76,26 +74,16 @@ def cells(table: pa.Table, scheme: Any, verify: Literal["exact", "estimate"]) ->
         np.mean(reached >= ALIKE),
         np.mean(reached >= STRONG),
         1.0 - left_over(kept, STRONG),
-        copies_found(kept, ALIKE),
-        copies_found(kept, STRONG),
+        copies_found(result.representatives, ALIKE),
+        copies_found(result.representatives, STRONG),
     )
     percentages = (f"{100.0 * share:.1f}" for share in shares)
     return f"{seconds:.2f}", f"{len(dropped):,}", *percentages, str(bytes_a_document(table, scheme))
 
 
-def copies_found(kept: np.ndarray, threshold: float) -> float:
-    """Return the share of the planted copies, as like their originals as this, that are kept beside none so like."""
-    copy, resemblance = planted_copies()
-    return 1.0 - float(beside_another(kept, threshold)[copy[resemblance >= threshold]].mean())
-
-
-@cache
-def planted_copies() -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the planted copies, and how much they resemble what they were made from."""
-    ids = corpus()["id"]
-    planted = pq.read_table(PLANTED)
-    copy, original = (pc.index_in(planted[name], value_set=ids).to_numpy() for name in ("id", "original"))
-    return copy, true_resemblance(copy, original)
+def copies_found(representatives: np.ndarray, threshold: float) -> float:
+    """Return the share of the planted copies, as like their originals as this, that are found."""
+    return float(planted().found(representatives)[planted().resemblance >= threshold].mean())
 
 
 def bytes_a_document(table: pa.Table, scheme: Any) -> int:

@@ -7,6 +7,8 @@ shingles are numbered, not hashed, so no collision can enter.
 """
 
 import sys
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +19,7 @@ import pyarrow.parquet as pq
 from numba import int32, njit
 from numba.typed import List
 
-from corpus import CACHE, corpus
+from corpus import CACHE, PLANTED, corpus
 from definition import SHINGLE, resemblance, shingles, words
 
 TRUTH: Final = CACHE / f"truth-{SHINGLE}.parquet"
@@ -42,6 +44,28 @@ def true_resemblance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.where(known[place] == wanted, pairs["resemblance"].to_numpy()[place], 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """The edited copies in the corpus: where they and their originals are, how alike, and what was done to them."""
+
+    copies: np.ndarray
+    originals: np.ndarray
+    resemblance: np.ndarray
+    edits: np.ndarray
+
+    def found(self, representatives: np.ndarray) -> np.ndarray:
+        """Say of each copy whether it is dropped, or its original for it."""
+        return (representatives[self.copies] >= 0) | (representatives[self.originals] == self.copies)
+
+
+@cache
+def planted() -> Planted:
+    ids = corpus()["id"]
+    table = pq.read_table(PLANTED)
+    copies, originals = (pc.index_in(table[name], value_set=ids).to_numpy() for name in ("id", "original"))
+    return Planted(copies, originals, true_resemblance(copies, originals), table["edit"].to_numpy())
+
+
 def strong_pairs(threshold: float) -> pa.Table:
     return truth().filter(pc.field("resemblance") >= threshold)
 
@@ -50,16 +74,6 @@ def left_over(kept: np.ndarray, threshold: float) -> float:
     """Return the share of the pairs at or above the threshold of which both documents are kept."""
     pairs = strong_pairs(threshold)
     return float(both_kept(kept, pairs).mean())
-
-
-def beside_another(kept: np.ndarray, threshold: float) -> np.ndarray:
-    """Say of each document whether it is kept beside another one that it resembles that much."""
-    pairs = strong_pairs(threshold)
-    left = pairs.filter(both_kept(kept, pairs))
-    beside = np.zeros(len(kept), bool)
-    beside[left["left"].to_numpy()] = True
-    beside[left["right"].to_numpy()] = True
-    return beside
 
 
 def both_kept(kept: np.ndarray, pairs: pa.Table) -> np.ndarray:
