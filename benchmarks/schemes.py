@@ -20,8 +20,8 @@ resemblance, or is equal byte by byte. *Pairs found* is the share of all pairs o
 which at most one document is kept; families of very many pages of one template make most of them. *Copies found* is
 the share of the edited copies planted in the collection, of those whose edit left the resemblance, that are
 dropped, or for which the original is; where the original is dropped for a third document, its copy stays unless it
-matches that one, as nothing is dropped through a chain. Schemes look at other things than 5-grams: what is not right here
-may well be the same words in another order, or the same sentences. Bytes are those of a signature.
+matches that one, as nothing is dropped through a chain. Schemes look at other things than 5-grams: what is not right
+here may well be the same words in another order, or the same sentences. Bytes are those of a signature.
 """
 HEADINGS: Final = (
     "scheme",
