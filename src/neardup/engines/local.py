@@ -21,7 +21,7 @@ class LocalEngine:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        self.threads = _cores() if threads is None else require_whole("threads", threads, 1)
+        self.threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def __enter__(self) -> Self:
@@ -56,6 +56,11 @@ class LocalEngine:
         slices = min(number, 2 * self.threads if self._pool is not None else 1)
         edges = [number * part // slices for part in range(slices + 1)] if slices else []
         return [slice(begin, end) for begin, end in pairwise(edges)]
+
+
+def thread_count(threads: int | None) -> int:
+    """Give the number of threads meant: ``None`` is every core that the process may use; ``ParameterError`` below 1."""
+    return _cores() if threads is None else require_whole("threads", threads, 1)
 
 
 def _cores() -> int:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from neardup.engines.local import thread_count
 from neardup.model.errors import FieldMissing, OutputRefused, require
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import Scheme
@@ -67,6 +68,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     require(text != id, "id", id, "must be another field than the text")
+    threads = thread_count(threads)
     _check_distinct({"out": out, "report": report, "dropped": dropped})
     for path in (out, dropped):
         if path is not None:

@@ -58,7 +58,8 @@ class Result:
       (connected to the representative through others only), ``estimate`` or ``shared key``
       (not verified);
     - ``resemblance``, ``contained_in_kept``, ``contains_kept``: measured on both documents' feature
-      sets for verified rules; for ``estimate`` the estimate alone, for ``shared key`` nothing;
+      sets for verified rules; for ``estimate`` the estimated resemblance alone, and nothing where a scheme estimates
+      something else; for ``shared key`` nothing;
     - ``exact``: whether both texts are equal byte by byte.
 
     ``representatives``: int64, for each document the position of the one it is dropped for, or -1.

@@ -370,6 +370,11 @@ def test_the_text_and_the_id_may_have_any_name(run, tmp_path):
     assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == ["/a", "/b", f"{source}:4"]
 
 
+def test_threads_are_checked_before_anything_is_read(run, tmp_path):
+    (tmp_path / "no-text.jsonl").write_text('{"body": "reading this ends with code 1"}\n')
+    assert "threads 0" in run("no-text.jsonl", "--dry-run", "--threads", "0", code=2).err
+
+
 def test_threads_change_nothing(run, tmp_path):
     source = SAMPLES / "collection.jsonl"
     for threads in (1, 2, 5):
