@@ -10,9 +10,11 @@ import numpy as np
 from numba import njit
 
 from neardup.kernels.compile import kernel
+from neardup.kernels.sets import few_distinct
 
 EMPTY = 0xFFFFFFFF
 FEW = 4  # bins that still wait: each is asked for by itself, many features at a time
+REPETITIVE = 3  # rounds in which four values a bin fill nearly all, unless a text says the same again and again
 
 _EMPTY = np.uint32(EMPTY)
 _HALF = np.uint64(32)
@@ -52,6 +54,67 @@ def _first_of(place, bins):
     return ((place << _HALF) + bins - _ONE) // bins << _HALF
 
 
+@njit(nogil=True)
+def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
+    """Fill a row from so many features that each round fills a good part of the bins that wait."""
+    bins = row.size
+    row[:] = _EMPTY
+    waiting = bins
+    for turn in range(2 * bins):
+        multiplier = multipliers[turn]
+        addend = addends[turn]
+        if turn == REPETITIVE and waiting > FEW and features.size > 4 * bins:  # most of them must be repeats
+            features = few_distinct(features, 4 * bins)
+            if 4 * features.size < bins:
+                _sketch_few(features, multipliers, addends, row, filled_in)
+                return
+        if turn == 0:
+            _scatter(features, multiplier, addend, row)
+        elif turn >= bins:
+            if row[turn - bins] == _EMPTY:
+                row[turn - bins] = _lowest(features, multiplier, addend, np.uint64(0), _ONE)
+        elif waiting <= FEW:
+            for place in range(bins):
+                if row[place] == _EMPTY:
+                    row[place] = _lowest(features, multiplier, addend, np.uint64(place), np.uint64(bins))
+        else:
+            fresh[:] = _EMPTY
+            _scatter(features, multiplier, addend, fresh)
+            for place in range(bins):
+                if row[place] == _EMPTY:
+                    row[place] = fresh[place]
+        waiting = 0
+        for place in range(bins):
+            waiting += row[place] == _EMPTY
+        if waiting == 0:
+            return
+
+
+@njit(nogil=True)
+def _sketch_few(features, multipliers, addends, row, filled_in):
+    """Fill a row from few features, without going through all bins in each of the many rounds."""
+    bins = row.size
+    filled_in[:] = -1
+    waiting = bins
+    for turn in range(bins):
+        for value in features:
+            hashed = value * multipliers[turn] + addends[turn]
+            place = ((hashed >> _HALF) * np.uint64(bins)) >> _HALF
+            candidate = min(np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
+            if filled_in[place] < 0:
+                filled_in[place] = turn
+                row[place] = candidate
+                waiting -= 1
+            elif filled_in[place] == turn:
+                row[place] = min(row[place], candidate)
+        if waiting == 0:
+            return
+    for place in range(bins):
+        if filled_in[place] < 0:
+            turn = bins + place
+            row[place] = _lowest(features, multipliers[turn], addends[turn], np.uint64(0), _ONE)
+
+
 @kernel
 def sketch(values, starts, ends, multipliers, addends, minima):
     """Fill one row of *minima* (uint32, p columns) a document.
@@ -61,37 +124,17 @@ def sketch(values, starts, ends, multipliers, addends, minima):
     ``EMPTY``.
     """
     bins = minima.shape[1]
-    fresh = np.empty(bins, np.uint32)
+    scratch = np.empty(bins, np.uint32)
+    filled_in = np.empty(bins, np.int64)
     for document in range(starts.size):
-        row = minima[document]
-        row[:] = _EMPTY
         features = values[starts[document] : ends[document]]
+        row = minima[document]
         if features.size == 0:
-            continue
-        waiting = bins
-        for turn in range(2 * bins):
-            multiplier = multipliers[turn]
-            addend = addends[turn]
-            if turn == 0:
-                _scatter(features, multiplier, addend, row)
-            elif turn >= bins:
-                if row[turn - bins] == _EMPTY:
-                    row[turn - bins] = _lowest(features, multiplier, addend, np.uint64(0), _ONE)
-            elif waiting <= FEW:
-                for place in range(bins):
-                    if row[place] == _EMPTY:
-                        row[place] = _lowest(features, multiplier, addend, np.uint64(place), np.uint64(bins))
-            else:
-                fresh[:] = _EMPTY
-                _scatter(features, multiplier, addend, fresh)
-                for place in range(bins):
-                    if row[place] == _EMPTY:
-                        row[place] = fresh[place]
-            waiting = 0
-            for place in range(bins):
-                waiting += row[place] == _EMPTY
-            if waiting == 0:
-                break
+            row[:] = _EMPTY
+        elif 4 * features.size < bins:
+            _sketch_few(features, multipliers, addends, row, filled_in)
+        else:
+            _sketch_many(features, multipliers, addends, row, scratch, filled_in)
 
 
 @kernel

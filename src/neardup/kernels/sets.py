@@ -72,6 +72,28 @@ def _shared(values, keys, owners, owner, enough):
     return shared
 
 
+@njit(nogil=True)
+def few_distinct(values, most):
+    """Return the distinct values, in order of first occurrence; if there are more than *most*, all as they are."""
+    keys = np.empty(places_for(most), np.uint64)
+    taken = np.zeros(keys.size, np.bool_)
+    mask = np.uint64(keys.size - 1)
+    found = np.empty(most, np.uint64)
+    count = 0
+    for value in values:
+        place = first_place(value, mask)
+        while taken[place] and keys[place] != value:
+            place = (place + _ONE) & mask
+        if not taken[place]:
+            if count == most:
+                return values
+            taken[place] = True
+            keys[place] = value
+            found[count] = value
+            count += 1
+    return found[:count]
+
+
 @kernel
 def digests(values, bounds, sums):
     """Sum each segment's values mod 2**64: equal segments have equal sums, others hardly ever."""
