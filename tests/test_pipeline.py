@@ -421,6 +421,8 @@ def test_a_missing_column_is_named_with_those_that_exist():
         ({"threshold": 1.1}, "threshold"),
         ({"threads": 0}, "threads"),
         ({"threshold": 0.5, "scheme": Checksum()}, "threshold"),
+        ({"scheme": MinHash}, "scheme"),
+        ({"scheme": "minhash"}, "scheme"),
     ],
     ids=str,
 )

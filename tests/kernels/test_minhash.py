@@ -43,6 +43,21 @@ def test_repeats_and_order_change_nothing():
     assert (one == other).all()
 
 
+@pytest.mark.parametrize("bins", [1, 8, 40, 128])
+@pytest.mark.parametrize("different", [1, 2, 7, 31, 129, 700])
+@pytest.mark.parametrize("number", [9, 100, 5_000])
+def test_repetitive_texts_have_the_row_of_their_different_features(bins, different, number):
+    random = np.random.default_rng(bins + different)
+    multipliers, addends = random.integers(0, 2**64, (2, 2 * bins), np.uint64)
+    features = random.integers(0, 2**64, different, np.uint64)
+    repeated = np.concatenate([features, features[random.integers(0, different, number)]])
+    rows = np.empty((2, bins), np.uint32)
+    values = np.concatenate([features, repeated])
+    starts, ends = np.array([0, different]), np.array([different, len(values)])
+    minhash.sketch(values, starts, ends, multipliers | np.uint64(1), addends, rows)
+    assert (rows[0] == rows[1]).all()
+
+
 @pytest.mark.parametrize("size", [3, 30, 100, 1000, 20_000])
 @pytest.mark.parametrize("resemblance", [0.3, 0.8])
 def test_the_estimate_is_unbiased_and_its_spread_follows_the_law(size, resemblance):

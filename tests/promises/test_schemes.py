@@ -310,7 +310,7 @@ def test_probability_of_one_number_is_a_number(scheme):
     assert [float(scheme.probability(share)) for share in (0.3, 0.9)] == scheme.probability([0.3, 0.9]).tolist()
 
 
-@pytest.mark.parametrize("beyond", [-0.01, 1.01, float("nan"), [0.5, 1.5], [[float("nan"), 0.5]]], ids=str)
+@pytest.mark.parametrize("beyond", [-0.01, 1.01, float("nan"), "much", [0.5, 1.5], [[float("nan"), 0.5]]], ids=str)
 def test_a_resemblance_beyond_0_and_1_is_refused(scheme, beyond):
     with pytest.raises(ParameterError, match="must be from 0 to 1"):
         scheme.probability(beyond)

@@ -90,6 +90,9 @@ def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) ->
 
 def shares(given: Any, name: str = "resemblance") -> npt.NDArray[np.float64]:
     """Give what a law is asked about as an array; ``ParameterError`` unless every number is from 0 to 1."""
-    numbers = np.asarray(given, np.float64)
+    try:
+        numbers = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array(np.nan)
     require(bool(((numbers >= 0) & (numbers <= 1)).all()), name, given, "must be from 0 to 1")
     return numbers

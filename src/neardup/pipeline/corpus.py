@@ -60,7 +60,8 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     chosen: Scheme = MinHash() if scheme is None else scheme
-    require(hasattr(chosen, "sign_at"), "scheme", scheme, "must be a scheme, such as MinHash()")
+    signs = hasattr(chosen, "sign_at") and not isinstance(chosen, type)
+    require(signs, "scheme", scheme, "must be a scheme, such as MinHash()")
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
     documents = Documents.of(table_or_texts, text, id)

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import neardup
 from neardup.evaluation.plans import plan
 from neardup.interfaces.cli import main
 
@@ -42,6 +43,14 @@ def test_a_scheme_is_a_table_and_a_curve(capsys, monkeypatch, options, numbers):
 def test_each_scheme_is_drawn(capsys, scheme):
     assert main(["plan", "--scheme", scheme]) == 0
     assert capsys.readouterr().out.startswith(str(plan(scheme)))
+
+
+@pytest.mark.parametrize("scheme", [neardup.Combined(), neardup.Checksum()], ids=lambda scheme: scheme.name)
+def test_some_are_drawn_as_they_come(capsys, scheme):
+    assert main(["plan", "--scheme", scheme.name]) == 0
+    assert capsys.readouterr().out.startswith(str(plan(scheme)))
+    assert main(["plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9"]) == 2
+    assert f"it does not go with {scheme.name}, which is drawn as it comes" in capsys.readouterr().err
 
 
 def test_without_braille_it_is_drawn_in_ascii(monkeypatch):
@@ -146,7 +155,7 @@ def test_wrong_options_are_told(capsys, options, complaint):
     assert len(shown.err) < 500
 
 
-@pytest.mark.parametrize("options", [["--scheme", "checksum"], ["--hashes", "many"], ["--documents", "1e6"], ["more"]])
+@pytest.mark.parametrize("options", [["--scheme", "checksums"], ["--hashes", "many"], ["--documents", "1e6"], ["more"]])
 def test_what_is_no_option(capsys, options):
     with pytest.raises(SystemExit) as stopped:
         main(["plan", *options])

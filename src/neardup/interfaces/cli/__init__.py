@@ -46,7 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
-        return _complain("interrupted; unfinished output was removed", _SIGNALLED + signal.SIGINT)
+        return _complain(
+            "interrupted; unfinished output was removed, what was complete by then is left", _SIGNALLED + signal.SIGINT
+        )
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
     return int(code)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from neardup.interfaces.cli import chart
-from neardup.model.errors import OutputRefused, ParameterError
+from neardup.model.errors import OutputRefused, ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.evaluation.plans import Plan
@@ -17,6 +17,7 @@ _STDOUT: Final = "/dev/stdout"
 _WIDEST: Final = 100
 _ROWS: Final = 13
 _SCHEMES: Final = ("trials", "minhash", "simhash", "sentences")
+_AS_THEY_COME: Final = ("combined", "checksum")  # drawn only, without numbers of their own
 _NUMBERS: Final = {
     "hashes": "trials: minima that must agree in a trial (default: 14)",
     "trials": "trials: how many there are (default: 6)",
@@ -44,7 +45,10 @@ EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     parser.add_argument(
-        "--scheme", choices=_SCHEMES, default=_HIDDEN, help="the scheme whose curve is drawn, or proposed only"
+        "--scheme",
+        choices=(*_SCHEMES, *_AS_THEY_COME),
+        default=_HIDDEN,
+        help="the scheme whose curve is drawn, or proposed only",
     )
     numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
     for name, meaning in _NUMBERS.items():
@@ -72,7 +76,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.force and path is None:
         raise ParameterError("force", None, "goes with --svg")
     named = (*_NUMBERS, *_SHARES, "documents", "scheme")
-    made = plan(**{name: given[name] for name in named if name in given})
+    wanted = {name: given[name] for name in named if name in given}
+    if wanted.get("scheme") in _AS_THEY_COME:
+        import neardup
+
+        for name, value in wanted.items():
+            rule = f"does not go with {wanted['scheme']}, which is drawn as it comes; in Python, plan takes any scheme"
+            require(name == "scheme", name, value, rule)
+        wanted["scheme"] = getattr(neardup, wanted["scheme"].capitalize())()
+    made = plan(**wanted)
     if path is not None:
         from neardup.interfaces.pages.curves import curve_svg
         from neardup.sources.output import write_svg
