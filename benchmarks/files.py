@@ -21,8 +21,8 @@ A Parquet file in; the Parquet file without near-duplicates, and the report, out
 whole command, start included, the best of three, against pyarrow reading the same file and writing
 it again with the same compression: as a program of its own, which also has to start and to ask for fresh memory, and
 again and again within a process that has both already. One thread on both sides. The ratio is neardup's time to
-pyarrow's. Last, where its time goes in a warm process; reading and writing are in the rest. What is missing there of the whole is
-starting: loading Python's libraries and the compiled kernels.
+pyarrow's. Last, where its time goes in a warm process; reading and writing are in the rest. What is missing there of
+the whole is starting: loading Python's libraries and the compiled kernels.
 """
 COPY: Final = """
 import sys
