@@ -79,11 +79,17 @@ def trailing_zeros(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Nu
 @intrinsic
 def ones(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's protocol
     """Count the bits of a uint64 that are 1."""
+    return types.uint64(types.uint64), _population
 
-    def generate(_context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), generate
+@intrinsic
+def ones32(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Count the bits of a uint32 that are 1, as a uint32: twice as many lanes in a vector."""
+    return types.uint32(types.uint32), _population
+
+
+def _population(_context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+    return builder.ctpop(arguments[0])
 
 
 @njit(nogil=True)

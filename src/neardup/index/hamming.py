@@ -1,0 +1,209 @@
+"""All fingerprints within a Hamming distance, exactly, in memory."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels import hamming as kernels
+from neardup.model.arrays import Positions, Words
+from neardup.model.errors import ParameterError, require, require_whole
+from neardup.model.tables import TableDesign, high_bytes
+
+MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that are looked up together
+BLOCK = 1 << 20  # queries that are looked up together if few matches of each are wanted
+
+Found = tuple[Positions, Positions, Positions]
+_Entries = npt.NDArray[np.unsignedinteger[Any]]
+
+
+class HammingTables:
+    """An index of 64-bit fingerprints that finds all within a Hamming distance, and misses none.
+
+    A fingerprint's position is its place in the array that the index was built of. Equal fingerprints are stored
+    once, with their positions. Whatever the design, the answers are the same.
+    """
+
+    def __init__(self, design: TableDesign, values: Words, positions: npt.NDArray[np.uint32], bounds: _Entries) -> None:
+        """Make the tables of distinct *values*, ascending; value *r* is at ``positions[bounds[r]:bounds[r + 1]]``."""
+        self.design = design
+        self._positions, self._bounds = positions, bounds
+        tables = design.tables
+        moves = [table.moves for table in tables]
+        most = max(map(len, moves))
+        rotations = np.zeros((len(tables), most), np.int64)
+        masks = np.zeros((len(tables), most), np.uint64)
+        for number, move in enumerate(moves):
+            rotations[number, : len(move)] = list(move)
+            masks[number, : len(move)] = list(move.values())
+        flips = [table.flips for table in tables]
+        bits = design.directory_bits(len(values))
+        self._layout = (
+            rotations,
+            masks,
+            np.array([table.mask for table in tables], np.uint64),
+            np.array([table.radius for table in tables], np.uint64),
+            np.array([table.lead for table in tables], np.int64),
+            np.array(sum(flips, []), np.uint64),
+            np.cumsum([0, *map(len, flips)]),
+            bits,
+        )
+        lows = np.empty((len(tables), len(values)), np.uint32)
+        highs: _Entries = np.empty(lows.shape, f"u{high_bytes(bits)}")
+        starts = np.empty((len(tables), (1 << bits) + 1), np.uint32)
+        read = values
+        for number in range(len(tables)):
+            if number:
+                read = np.empty_like(values)
+                kernels.read(values, rotations[number], masks[number], read)
+                read.sort()
+            kernels.store(read, bits, lows[number], highs[number], starts[number])
+        self._stored = (lows, highs, starts)
+
+    @classmethod
+    def build(cls, fingerprints: Words, distance: int = 3, design: TableDesign | Literal["auto"] = "auto") -> Self:
+        """Index an array of uint64, at most 2**30, for lookups within *distance*, 0 to 7.
+
+        *design* says how the tables are cut; ``"auto"`` takes the one that its cost model finds fastest for so many.
+        """
+        fingerprints = _words("fingerprints", fingerprints)
+        distance = require_whole("distance", distance, 0, 7)
+        if isinstance(design, TableDesign):
+            require(design.distance == distance, "design", design, f"must be for distance {distance}")
+        else:
+            require(design == "auto", "design", design, "must be a TableDesign or 'auto'")
+        values, positions, bounds = _ranked(fingerprints)
+        if not isinstance(design, TableDesign):
+            design = TableDesign.choose(distance=distance, fingerprints=len(values))
+        return cls(design, values, positions, bounds)
+
+    def lookup(self, queries: Words, first: int | None = None) -> Found:
+        """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
+
+        *first* asks for so many positions of a query at most, the smallest ones.
+        """
+        queries = _words("queries", queries)
+        most, block = MOST, MOST
+        if first is not None:
+            most, block = require_whole("first", first, 1), BLOCK
+        parts = [self._lookup(queries[begin : begin + block], begin, most) for begin in range(0, len(queries), block)]
+        if len(parts) == 1:
+            return parts[0]
+        return tuple(np.concatenate(column) for column in zip(_unpacked(_NOTHING), *parts))
+
+    def count(self, queries: Words) -> Positions:
+        """Count the fingerprints near each query."""
+        queries = _words("queries", queries)
+        counts = np.empty(len(queries), np.int64)
+        kernels.count(queries, self.distance, *self._layout, *self._stored, self._bounds, counts)
+        return counts
+
+    def self_join(self) -> Found:
+        """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted."""
+        mine = (*self._stored, self._positions, self._bounds)
+        bits = self._layout[-1]
+        return _sorted(kernels.join(True, self.distance, *self._layout, *mine, bits, *mine))  # noqa: FBT003
+
+    def join(self, other: "HammingTables | Words") -> Found:
+        """Find the pairs of near fingerprints of two indexes: positions here, positions there, distances, sorted.
+
+        For many queries this is faster than ``lookup``, as both go through their tables in the same order. An array
+        is indexed first, and so is another index whose tables are laid out in another way.
+        """
+        if not isinstance(other, HammingTables):
+            other = HammingTables.build(other, self.distance, self.design)
+        elif other.design != self.design:
+            other = HammingTables(self.design, other._values(), other._positions, other._bounds)
+        found = kernels.join(
+            False,  # noqa: FBT003
+            self.distance,
+            *self._layout,
+            *self._stored,
+            self._positions,
+            self._bounds,
+            other._layout[-1],
+            *other._stored,
+            other._positions,
+            other._bounds,
+        )
+        return _sorted(found)
+
+    @property
+    def distance(self) -> int:
+        """In how many bits a fingerprint may differ from a query and still be near."""
+        return self.design.distance
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the arrays of the index take."""
+        return sum(array.nbytes for array in (*self._layout[:-1], *self._stored, self._positions, self._bounds))
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __repr__(self) -> str:
+        return f"<HammingTables of {len(self):,} fingerprints, {self.design}>"
+
+    def _values(self) -> Words:
+        """Give the distinct fingerprints, ascending: the first table is in their own order."""
+        lows, highs, starts = (stored[0] for stored in self._stored)
+        buckets = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
+        return buckets << np.uint64(64 - self._layout[-1]) | highs.astype(np.uint64) << np.uint64(32) | lows
+
+    def _lookup(self, queries: Words, shift: int, most: int) -> Found:
+        found = kernels.lookup(
+            queries, most, self.distance, *self._layout, *self._stored, self._positions, self._bounds
+        )
+        index, positions, distances = _sorted(found)
+        if most < MOST and len(index):
+            begins = np.searchsorted(index, index)
+            kept = np.arange(len(index)) - begins < most
+            index, positions, distances = index[kept], positions[kept], distances[kept]
+        return index + shift, positions, distances
+
+
+_NOTHING: Words = np.empty(0, np.uint64)
+
+
+def _words(name: str, given: Any) -> Words:
+    """Give an array of uint64 as it can go into kernels; ``ParameterError`` for anything else."""
+    words = np.asarray(given)
+    if words.dtype.kind != "u" or words.dtype.itemsize != 8 or words.ndim != 1:
+        raise ParameterError(name, given, "must be a one-dimensional array of uint64")
+    require(len(words) <= MOST, name, given, f"must be at most {MOST:,}")
+    return np.ascontiguousarray(words, np.uint64)
+
+
+def _sorted(found: Words) -> Found:
+    found.sort()
+    return _unpacked(found)
+
+
+def _unpacked(found: Words) -> Found:
+    packed = found.view(np.int64)
+    right = kernels.DISTANCE_BITS + kernels.POSITION_BITS
+    below = (1 << kernels.POSITION_BITS) - 1
+    return packed >> right, packed >> kernels.DISTANCE_BITS & below, packed & 7
+
+
+def _ranked(fingerprints: Words) -> tuple[Words, npt.NDArray[np.uint32], _Entries]:
+    """Give the distinct values, ascending, and the positions of each, ascending.
+
+    Sorting words is much faster than sorting places by words, so each half of the fingerprints is
+    sorted with the places beside it, the low halves first.
+    """
+    half, below = np.uint64(32), np.uint64(0xFFFFFFFF)
+    places = np.arange(len(fingerprints), dtype=np.uint64)
+    packed = fingerprints << half | places
+    packed.sort()
+    by_low = (packed & below).astype(np.uint32)
+    np.bitwise_or(fingerprints[by_low] & ~below, places, out=packed)
+    packed.sort()
+    positions = by_low[(packed & below).astype(np.uint32)]
+    values = np.sort(fingerprints)
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    if begins.all():
+        return values, positions, np.empty(0, np.uint32)
+    bounds = np.append(np.flatnonzero(begins), len(values)).astype(np.uint32)
+    return values[begins], positions, bounds
