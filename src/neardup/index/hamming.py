@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import hamming as kernels
+from neardup.kernels import radix
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import ParameterError, require, require_whole
 from neardup.model.tables import TableDesign, high_bytes
@@ -14,7 +15,7 @@ MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that 
 BLOCK = 1 << 20  # queries that are looked up together if few matches of each are wanted
 
 Found = tuple[Positions, Positions, Positions]
-_Entries = npt.NDArray[np.unsignedinteger[Any]]
+_Places = npt.NDArray[np.uint32]
 
 
 class HammingTables:
@@ -24,7 +25,7 @@ class HammingTables:
     once, with their positions. Whatever the design, the answers are the same.
     """
 
-    def __init__(self, design: TableDesign, values: Words, positions: npt.NDArray[np.uint32], bounds: _Entries) -> None:
+    def __init__(self, design: TableDesign, values: Words, positions: _Places, bounds: _Places) -> None:
         """Make the tables of distinct *values*, ascending; value *r* is at ``positions[bounds[r]:bounds[r + 1]]``."""
         self.design = design
         self._positions, self._bounds = positions, bounds
@@ -37,7 +38,7 @@ class HammingTables:
             rotations[number, : len(move)] = list(move)
             masks[number, : len(move)] = list(move.values())
         flips = [table.flips for table in tables]
-        bits = design.directory_bits(len(values))
+        bits = design.bucket_bits(len(values))
         self._layout = (
             rotations,
             masks,
@@ -48,16 +49,15 @@ class HammingTables:
             np.cumsum([0, *map(len, flips)]),
             bits,
         )
-        lows = np.empty((len(tables), len(values)), np.uint32)
-        highs: _Entries = np.empty(lows.shape, f"u{high_bytes(bits)}")
+        lows = np.zeros((len(tables), len(values) + kernels.BLOCK), np.uint32)
+        highs = np.empty((len(tables), len(values), high_bytes(bits)), np.uint8)
         starts = np.empty((len(tables), (1 << bits) + 1), np.uint32)
-        read = values
-        for number in range(len(tables)):
+        words = np.empty_like(values)
+        for number, table in enumerate(tables):
+            kernels.read(values, rotations[number], masks[number], words)
             if number:
-                read = np.empty_like(values)
-                kernels.read(values, rotations[number], masks[number], read)
-                read.sort()
-            kernels.store(read, bits, lows[number], highs[number], starts[number])
+                words, _ = radix.sort(words, _NO_PLACES, 64 - table.lead)
+            kernels.store(words, bits, lows[number], highs[number], starts[number])
         self._stored = (lows, highs, starts)
 
     @classmethod
@@ -147,8 +147,11 @@ class HammingTables:
     def _values(self) -> Words:
         """Give the distinct fingerprints, ascending: the first table is in their own order."""
         lows, highs, starts = (stored[0] for stored in self._stored)
-        buckets = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
-        return buckets << np.uint64(64 - self._layout[-1]) | highs.astype(np.uint64) << np.uint64(32) | lows
+        values = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
+        values <<= np.uint64(64 - self._layout[-1])
+        for byte in range(highs.shape[1]):
+            values |= highs[:, byte].astype(np.uint64) << np.uint64(32 + 8 * byte)
+        return values | lows[: len(values)]
 
     def _lookup(self, queries: Words, shift: int, most: int) -> Found:
         found = kernels.lookup(
@@ -163,6 +166,7 @@ class HammingTables:
 
 
 _NOTHING: Words = np.empty(0, np.uint64)
+_NO_PLACES: _Places = np.empty(0, np.uint32)
 
 
 def _words(name: str, given: Any) -> Words:
@@ -186,24 +190,12 @@ def _unpacked(found: Words) -> Found:
     return packed >> right, packed >> kernels.DISTANCE_BITS & below, packed & 7
 
 
-def _ranked(fingerprints: Words) -> tuple[Words, npt.NDArray[np.uint32], _Entries]:
-    """Give the distinct values, ascending, and the positions of each, ascending.
-
-    Sorting words is much faster than sorting places by words, so each half of the fingerprints is
-    sorted with the places beside it, the low halves first.
-    """
-    half, below = np.uint64(32), np.uint64(0xFFFFFFFF)
-    places = np.arange(len(fingerprints), dtype=np.uint64)
-    packed = fingerprints << half | places
-    packed.sort()
-    by_low = (packed & below).astype(np.uint32)
-    np.bitwise_or(fingerprints[by_low] & ~below, places, out=packed)
-    packed.sort()
-    positions = by_low[(packed & below).astype(np.uint32)]
-    values = np.sort(fingerprints)
+def _ranked(fingerprints: Words) -> tuple[Words, _Places, _Places]:
+    """Give the distinct values, ascending, and their positions with their bounds, as the kernels want them."""
+    values, positions = radix.sort(fingerprints.copy(), np.arange(len(fingerprints), dtype=np.uint32), 0)
     begins = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=begins[1:])
     if begins.all():
-        return values, positions, np.empty(0, np.uint32)
+        return values, positions, _NO_PLACES
     bounds = np.append(np.flatnonzero(begins), len(values)).astype(np.uint32)
     return values[begins], positions, bounds

@@ -1,18 +1,20 @@
-"""Sorted tables of 64-bit values, and what in them differs from a value in few bits.
+"""Tables of 64-bit values, and what in them differs from a value in few bits.
 
-Row *t* of ``rotations`` and ``masks`` says in which order table *t* reads the bits of a value *v*: as the bitwise
-or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 reads them as they are. A table is
-sorted by what it reads. The high bits of an entry choose its bucket, ``starts[t, b]`` up to ``starts[t, b + 1]``;
-the low 32 bits are in ``lows[t]``, those between in ``highs[t]``.
+*How a table reads.* Row *t* of ``rotations`` and ``masks`` says in which order table *t* reads the bits of a value
+*v*: as the bitwise or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 reads them as they are.
 
-The first ``leads[t]`` bits that a table reads lead. It is probed for the query with each of
-``flips[flip_bounds[t]:flip_bounds[t + 1]]`` changed, and a probe finds what has exactly these leading bits.
-``covers[t]`` are the leading bits as they stand in a value, and ``radii[t]`` is how many of them a probe
-changes at most. So a table finds what differs there in at most that many bits, and a match belongs to the first
-table that finds it.
+*What is stored.* The first ``leads[t]`` bits that a table reads lead, and the table is sorted by them; table 0 is
+sorted by all. The first *bucket_bits* of them, at most 32, choose an entry's bucket, ``starts[t, b]`` up to
+``starts[t, b + 1]``. The low 32 bits are in ``lows[t]``, those between in ``highs[t]``, the lowest byte first.
 
-The distinct values are ranked by size. Those of rank *r* are at ``positions[bounds[r]:bounds[r + 1]]``, ascending;
-where all are distinct, *bounds* is empty and the position is ``positions[r]``.
+*What is found.* A table is probed for a query with each of ``flips[flip_bounds[t]:flip_bounds[t + 1]]`` changed, and
+a probe finds what has exactly these leading bits. ``covers[t]`` are the leading bits as they stand in a value, and
+``radii[t]`` is how many of them a probe changes at most: the table finds what differs there in no more bits. A
+match belongs to the first table that finds it, so each is found once.
+
+*Where it is.* The distinct values are ranked by size. Those of rank *r* are at
+``positions[bounds[r]:bounds[r + 1]]``, ascending; where all are distinct, *bounds* is empty and the position is
+``positions[r]``.
 
 Found pairs are packed as ``left << 33 | right << 3 | distance``.
 """
@@ -20,18 +22,19 @@ Found pairs are packed as ``left << 33 | right << 3 | distance``.
 import numpy as np
 from numba import njit
 
-from neardup.kernels.compile import kernel, ones, ones32
-
-CHUNK = 128  # entries that are passed over together if none of them is near
-NARROW = 64  # entries of a bucket that are scanned without a search for the leading bits
+from neardup.kernels.compile import fetch_ahead, kernel, near_at, ones, trailing_zeros
 
 DISTANCE_BITS, POSITION_BITS = 3, 30
+
+BLOCK = 16  # entries that are compared at once, and that come from memory together; a row of lows has as many to spare
+NARROW = 64  # entries of a bucket that are scanned without a search for the leading bits
+AHEAD = 32  # probes whose memory is asked for together
+FETCHED = 512  # entries of a bucket that are asked for; the processor foresees the others
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOW = np.uint64(0xFFFFFFFF)
 _STORED = np.uint64(32)
-_FAR = np.uint32(33)
 _DISTANCE = np.uint64(DISTANCE_BITS)
 _RIGHT = np.uint64(DISTANCE_BITS + POSITION_BITS)
 _DISTANCE_MASK = np.uint64((1 << DISTANCE_BITS) - 1)
@@ -47,47 +50,52 @@ def _rotated(value, by):
 @njit(nogil=True)
 def _read(value, rotations, masks):
     """Put the bits of a value in a table's order."""
-    read = _ZERO
+    word = _ZERO
     for move in range(masks.size):
-        read |= _rotated(value & masks[move], rotations[move])
-    return read
+        word |= _rotated(value & masks[move], rotations[move])
+    return word
 
 
 @njit(nogil=True)
-def _restored(read, rotations, masks):
+def _restored(word, rotations, masks):
     """Put bits that a table has read back in their own order."""
     value = _ZERO
     for move in range(masks.size):
-        value |= _rotated(read, (np.int64(64) - rotations[move]) & 63) & masks[move]
+        value |= _rotated(word, (64 - rotations[move]) & 63) & masks[move]
     return value
 
 
 @kernel
-def read(values, rotations, masks, out):
-    """Put the bits of all *values* (uint64) in the order of one table: one row of *rotations* and *masks*."""
+def read(values, rotations, masks, words):
+    """Put the bits of all *values* in the order of one table, with its row of *rotations* and *masks*."""
     for i in range(values.size):
-        out[i] = _read(values[i], rotations, masks)
+        words[i] = _read(values[i], rotations, masks)
 
 
 @kernel
-def store(read, bucket_bits, lows, highs, starts):
-    """Cut sorted words into buckets and stored bits: one row each of *lows*, *highs* and *starts*."""
+def store(words, bucket_bits, lows, highs, starts):
+    """Cut words, sorted by their leading bits, into buckets and stored bits: a row each of *lows*, *highs*, *starts*."""
     to_bucket = np.uint64(64 - bucket_bits)
     below = (_ONE << to_bucket) - _ONE
-    bucket = 0
-    for i in range(read.size):
-        lows[i] = np.uint32(read[i] & _LOW)
-        highs[i] = (read[i] & below) >> _STORED
-        while bucket <= np.int64(read[i] >> to_bucket):
-            starts[bucket] = i
-            bucket += 1
-    starts[bucket:] = read.size
+    next_bucket = 0
+    for i in range(words.size):
+        lows[i] = np.uint32(words[i] & _LOW)
+        high = (words[i] & below) >> _STORED
+        for byte in range(highs.shape[1]):
+            highs[i, byte] = np.uint8((high >> np.uint64(8 * byte)) & np.uint64(0xFF))
+        while next_bucket <= np.int64(words[i] >> to_bucket):
+            starts[next_bucket] = i
+            next_bucket += 1
+    starts[next_bucket:] = words.size
 
 
 @njit(nogil=True)
 def _rest(lows, highs, place):
     """Give the bits of an entry that its bucket does not imply."""
-    return np.uint64(highs[place]) << _STORED | np.uint64(lows[place])
+    rest = np.uint64(lows[place])
+    for byte in range(highs.shape[1]):
+        rest |= np.uint64(highs[place, byte]) << (_STORED + np.uint64(8 * byte))
+    return rest
 
 
 @njit(nogil=True)
@@ -106,26 +114,19 @@ def _first_from(lows, highs, begin, end, rest):
 def _next_near(lows, begin, end, low, distance):
     """Find the first entry whose low bits differ from *low* in at most *distance* places, else *end*."""
     while begin < end:
-        stop = min(begin + CHUNK, end)
-        nearest = _FAR
-        for differing in lows[begin:stop]:
-            count = ones32(differing ^ low)
-            if count < nearest:
-                nearest = count
-        if nearest <= distance:
-            while ones32(lows[begin] ^ low) > distance:
-                begin += 1
-            return begin
-        begin = stop
+        near = near_at(lows, begin, low, distance)
+        if near != _ZERO:
+            return min(begin + np.int64(trailing_zeros(near)), end)
+        begin += BLOCK
     return end
 
 
 @njit(nogil=True)
-def _room_for(found, more):
-    """Give an array with the same contents and room for *more* entries, at least."""
-    if more <= found.size:
+def _room_for(found, number):
+    """Give an array with the same contents and room for this number, at least."""
+    if number <= found.size:
         return found
-    grown = np.empty(max(2 * found.size, more), np.uint64)
+    grown = np.empty(max(2 * found.size, number), np.uint64)
     grown[: found.size] = found
     return grown
 
@@ -148,61 +149,77 @@ def _is_first(difference, table, covers, radii):
 
 
 @njit(nogil=True)
-def _probe(query, flip, after, table, distance, order, rules, bucket_bits, stored, found, number):
+def _probe(query, flip, after, table, distance, orders, rules, bucket_bits, stored, near, number):
     """Find the near entries of one table, from *after* on, whose leading bits are those of ``query ^ flip``.
 
-    *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``found[number:]`` for those that belong to
-    this table. Returns *found*, perhaps grown, and the new *number*.
+    *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for those that belong to
+    this table. Returns *near*, perhaps grown, and the new *number*.
     """
     lows, highs, starts = stored
-    low_row, high_row = lows[table], highs[table]
     covers, radii, leads = rules
+    row, high_row = lows[table], highs[table]
     to_bucket = np.uint64(64 - bucket_bits)
-    word = query ^ flip
-    bucket = np.int64(word >> to_bucket)
-    begin, end = np.int64(starts[table, bucket]), np.int64(starts[table, bucket + 1])
-    below_lead = (_ALL >> np.uint64(leads[table] - 1)) >> _ONE
+    bucket = (query ^ flip) >> to_bucket
+    begin, end = np.int64(starts[table, np.int64(bucket)]), np.int64(starts[table, np.int64(bucket) + 1])
+    behind_lead = (_ALL >> np.uint64(leads[table] - 1)) >> _ONE
     if end - begin > NARROW and leads[table] > bucket_bits:
-        rest = word & ((_ONE << to_bucket) - _ONE) & ~below_lead
-        begin = _first_from(low_row, high_row, begin, end, rest)
-        end = _first_from(low_row, high_row, begin, end, rest + below_lead + _ONE)
-    begin = max(begin, after)
-    low = np.uint32(query & _LOW)
-    most = np.uint32(distance)
-    place = _next_near(low_row, begin, end, low, most)
+        rest = (query ^ flip) & ((_ONE << to_bucket) - _ONE) & ~behind_lead
+        begin = _first_from(row, high_row, begin, end, rest)
+        end = _first_from(row, high_row, begin, end, rest + behind_lead + _ONE)
+    low, most = np.uint32(query & _LOW), np.uint32(distance)
+    place = _next_near(row, max(begin, after), end, low, most)
     while place < end:
-        value = np.uint64(bucket) << to_bucket | _rest(low_row, high_row, place)
-        difference = value ^ query
+        difference = (bucket << to_bucket | _rest(row, high_row, place)) ^ query
         differing = ones(difference)
-        if differing <= np.uint64(distance) and (difference ^ flip) & ~below_lead == _ZERO:
+        if differing <= np.uint64(distance) and (difference ^ flip) & ~behind_lead == _ZERO:
             rank = place
-            mine = True
             if table > 0:
-                rotations, masks = order[0][table], order[1][table]
+                rotations, masks = orders[0][table], orders[1][table]
                 difference = _restored(difference, rotations, masks)
-                mine = _is_first(difference, table, covers, radii)
-                if mine:
-                    original = _restored(query, rotations, masks) ^ difference
-                    rank = _rank(original, lows[0], highs[0], starts[0], to_bucket)
-            if mine:
-                found = _room_for(found, number + 1)
-                found[number] = np.uint64(rank) << _DISTANCE | differing
+                rank = -1
+                if _is_first(difference, table, covers, radii):
+                    value = _restored(query, rotations, masks) ^ difference
+                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket)
+            if rank >= 0:
+                near = _room_for(near, number + 1)
+                near[number] = np.uint64(rank) << _DISTANCE | differing
                 number += 1
-        place = _next_near(low_row, place + 1, end, low, most)
-    return found, number
+        place = _next_near(row, place + 1, end, low, most)
+    return near, number
 
 
 @njit(nogil=True)
-def _probes(query, distance, order, rules, flips, flip_bounds, bucket_bits, stored, found):
-    """Find all that is near a query, as ``rank << 3 | distance``."""
+def _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, words, probes):
+    """List the next probes, and ask for the memory that they will need.
+
+    *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and the
+    numbers of query, table and flip to *probes*. Returns how many.
+    """
+    lows, _, starts = stored
+    to_bucket = np.uint64(64 - bucket_bits)
     number = 0
-    for table in range(flip_bounds.size - 1):
-        read_query = _read(query, order[0][table], order[1][table])
-        for flip in flips[flip_bounds[table] : flip_bounds[table + 1]]:
-            found, number = _probe(
-                read_query, flip, 0, table, distance, order, rules, bucket_bits, stored, found, number
-            )
-    return found, number
+    query, table, flip = cursor[0], cursor[1], cursor[2]
+    while number < AHEAD and query < queries.size:
+        word = _read(queries[query], orders[0][table], orders[1][table])
+        stop = min(flip_bounds[table + 1], flip + AHEAD - number)
+        for changed in range(flip, stop):
+            words[number] = word
+            probes[number, 0], probes[number, 1], probes[number, 2] = query, table, changed
+            fetch_ahead(starts[table], np.int64((word ^ flips[changed]) >> to_bucket))
+            number += 1
+        flip = stop
+        if flip == flip_bounds[table + 1]:
+            table += 1
+            if table == lows.shape[0]:
+                query, table, flip = query + 1, 0, 0
+    cursor[0], cursor[1], cursor[2] = query, table, flip
+    for i in range(number):
+        table = probes[i, 1]
+        bucket = np.int64((words[i] ^ flips[probes[i, 2]]) >> to_bucket)
+        begin, end = np.int64(starts[table, bucket]), np.int64(starts[table, bucket + 1])
+        for place in range(begin, min(end, begin + FETCHED), BLOCK):
+            fetch_ahead(lows[table], place)
+    return number
 
 
 @njit(nogil=True)
@@ -232,27 +249,30 @@ def lookup(
     positions,
     bounds,
 ):
-    """Find what is near each of the *queries* (uint64, fewer than 2**30): packed pairs (query, position, distance).
+    """Find what is near each of the *queries*, at most 2**30: packed pairs (query, position, distance).
 
     Of equal values the first *most* are found. The pairs are in no order within a query.
     """
-    order, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 3), np.int64)
     near = np.empty(64, np.uint64)
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
-    for query in range(queries.size):
-        near, count = _probes(
-            queries[query], distance, order, rules, flips, flip_bounds, bucket_bits, stored, near
-        )
-        for match in near[:count]:
-            begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
-            end = min(end, begin + most)
-            found = _room_for(found, number + end - begin)
-            for place in range(begin, end):
-                found[number] = (
-                    np.uint64(query) << _RIGHT | np.uint64(positions[place]) << _DISTANCE | match & _DISTANCE_MASK
-                )
-                number += 1
+    while cursor[0] < queries.size:
+        prepared = _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, words, probes)
+        for i in range(prepared):
+            query, flip = probes[i, 0], flips[probes[i, 2]]
+            near, matches = _probe(
+                words[i], flip, 0, probes[i, 1], distance, orders, rules, bucket_bits, stored, near, 0
+            )
+            for match in near[:matches]:
+                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                end = min(end, begin + most)
+                found = _room_for(found, number + end - begin)
+                for place in range(begin, end):
+                    right = np.uint64(positions[place]) << _DISTANCE
+                    found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
+                    number += 1
     return found[:number]
 
 
@@ -275,16 +295,20 @@ def count(
     counts,
 ):
     """Count the positions near each of the *queries* into *counts* (int64)."""
-    order, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 3), np.int64)
     near = np.empty(64, np.uint64)
-    for query in range(queries.size):
-        near, number = _probes(
-            queries[query], distance, order, rules, flips, flip_bounds, bucket_bits, stored, near
-        )
-        counts[query] = 0
-        for match in near[:number]:
-            begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
-            counts[query] += end - begin
+    counts[:] = 0
+    while cursor[0] < queries.size:
+        prepared = _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, words, probes)
+        for i in range(prepared):
+            flip = flips[probes[i, 2]]
+            near, matches = _probe(
+                words[i], flip, 0, probes[i, 1], distance, orders, rules, bucket_bits, stored, near, 0
+            )
+            for match in near[:matches]:
+                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                counts[probes[i, 0]] += end - begin
 
 
 @kernel
@@ -316,28 +340,29 @@ def join(
     The other tables are read in their order, one after the other, so that probes go from bucket to bucket. With
     *itself* both are the same tables: each pair is found once, the smaller position left, and none with itself.
     """
-    order, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
     to_bucket = np.uint64(64 - other_bits)
     near = np.empty(64, np.uint64)
     found = np.empty(64, np.uint64)
     number = 0
     for table in range(flip_bounds.size - 1):
-        bucket = np.int64(0)
-        for entry in range(other_lows.shape[1]):
+        bucket = 0
+        for entry in range(other_highs.shape[1]):
             while other_starts[table, bucket + 1] <= entry:
                 bucket += 1
             query = np.uint64(bucket) << to_bucket | _rest(other_lows[table], other_highs[table], entry)
             after = entry + 1 if itself else 0
-            count = 0
+            matches = 0
             for flip in flips[flip_bounds[table] : flip_bounds[table + 1]]:
-                near, count = _probe(
-                    query, flip, after, table, distance, order, rules, bucket_bits, stored, near, count
+                near, matches = _probe(
+                    query, flip, after, table, distance, orders, rules, bucket_bits, stored, near, matches
                 )
-            if count > 0:
-                value = _restored(query, rotations[table], masks[table])
-                rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket)
-                other_begin, other_end = _listed(rank, other_bounds)
-            for match in near[:count]:
+            if matches == 0:
+                continue
+            value = _restored(query, rotations[table], masks[table])
+            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket)
+            other_begin, other_end = _listed(rank, other_bounds)
+            for match in near[:matches]:
                 begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
                 found = _room_for(found, number + (end - begin) * (other_end - other_begin))
                 for place in range(begin, end):

@@ -137,7 +137,7 @@ class TableDesign:
             FingerprintTable(leading=part, radius=whole + (number < more)) for number, part in enumerate(pieces)
         )
 
-    def directory_bits(self, fingerprints: int) -> int:
+    def bucket_bits(self, fingerprints: int) -> int:
         """How many of the leading bits choose a bucket by one look: all, or two less than number the fingerprints."""
         shortest = min(table.lead for table in self.tables)
         return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - 3))
@@ -152,7 +152,7 @@ class TableDesign:
 
     def bytes_each(self, fingerprints: int) -> float:
         """How much memory a fingerprint takes, if all are different: table entries, directories, its position."""
-        bits = self.directory_bits(fingerprints)
+        bits = self.bucket_bits(fingerprints)
         directory = 4 * ((1 << bits) + 1)
         return len(self.tables) * (4 + high_bytes(bits) + directory / max(1, fingerprints)) + 4
 
@@ -179,10 +179,9 @@ class TableDesign:
             yield cls(kind="probes", distance=distance, pieces=pieces)
 
 
-def high_bytes(directory_bits: int) -> int:
+def high_bytes(bucket_bits: int) -> int:
     """How many bytes hold what neither the bucket nor the stored low bits tell of a fingerprint."""
-    left = BITS - STORED_BITS - directory_bits
-    return next(size for size in (1, 2, 4) if left <= 8 * size)
+    return -(-(BITS - STORED_BITS - bucket_bits) // 8)
 
 
 def _bit(number: int) -> int:
