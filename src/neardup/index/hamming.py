@@ -1,5 +1,6 @@
 """All fingerprints within a Hamming distance, exactly, in memory."""
 
+from itertools import chain
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import ParameterError, require, require_whole
-from neardup.model.tables import TableDesign, high_bytes
+from neardup.model.tables import MOST_DISTANCE, FingerprintTable, TableDesign, high_bytes
 
 MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that are looked up together
 BLOCK = 1 << 20  # queries that are looked up together if few matches of each are wanted
@@ -17,12 +18,21 @@ BLOCK = 1 << 20  # queries that are looked up together if few matches of each ar
 Found = tuple[Positions, Positions, Positions]
 _Places = npt.NDArray[np.uint32]
 
+_NO_PLACES: _Places = np.empty(0, np.uint32)
+
 
 class HammingTables:
     """An index of 64-bit fingerprints that finds all within a Hamming distance, and misses none.
 
     A fingerprint's position is its place in the array that the index was built of. Equal fingerprints are stored
     once, with their positions. Whatever the design, the answers are the same.
+
+    >>> fingerprints = np.array([0b0000, 0b0111, 0b1111, 0b0111], np.uint64)
+    >>> tables = HammingTables.build(fingerprints, distance=1)
+    >>> [found.tolist() for found in tables.lookup(np.array([0b0011], np.uint64))]
+    [[0, 0], [1, 3], [1, 1]]
+    >>> [found.tolist() for found in tables.self_join()]
+    [[1, 1, 2], [2, 3, 3], [1, 0, 1]]
     """
 
     def __init__(self, design: TableDesign, values: Words, positions: _Places, bounds: _Places) -> None:
@@ -30,25 +40,9 @@ class HammingTables:
         self.design = design
         self._positions, self._bounds = positions, bounds
         tables = design.tables
-        moves = [table.moves for table in tables]
-        most = max(map(len, moves))
-        rotations = np.zeros((len(tables), most), np.int64)
-        masks = np.zeros((len(tables), most), np.uint64)
-        for number, move in enumerate(moves):
-            rotations[number, : len(move)] = list(move)
-            masks[number, : len(move)] = list(move.values())
-        flips = [table.flips for table in tables]
         bits = design.bucket_bits(len(values))
-        self._layout = (
-            rotations,
-            masks,
-            np.array([table.mask for table in tables], np.uint64),
-            np.array([table.radius for table in tables], np.uint64),
-            np.array([table.lead for table in tables], np.int64),
-            np.array(sum(flips, []), np.uint64),
-            np.cumsum([0, *map(len, flips)]),
-            bits,
-        )
+        self._layout = *_orders(tables), *_rules(tables), bits
+        rotations, masks = self._layout[:2]
         lows = np.zeros((len(tables), len(values) + kernels.BLOCK), np.uint32)
         highs = np.empty((len(tables), len(values), high_bytes(bits)), np.uint8)
         starts = np.empty((len(tables), (1 << bits) + 1), np.uint32)
@@ -64,14 +58,14 @@ class HammingTables:
     def build(cls, fingerprints: Words, distance: int = 3, design: TableDesign | Literal["auto"] = "auto") -> Self:
         """Index an array of uint64, at most 2**30, for lookups within *distance*, 0 to 7.
 
-        *design* says how the tables are cut; ``"auto"`` takes the one that its cost model finds fastest for so many.
+        *design* says how the tables are cut; ``"auto"`` lets ``TableDesign.choose`` choose for so many.
         """
         fingerprints = _words("fingerprints", fingerprints)
-        distance = require_whole("distance", distance, 0, 7)
+        distance = require_whole("distance", distance, 0, MOST_DISTANCE)
         if isinstance(design, TableDesign):
             require(design.distance == distance, "design", design, f"must be for distance {distance}")
         else:
-            require(design == "auto", "design", design, "must be a TableDesign or 'auto'")
+            require(isinstance(design, str) and design == "auto", "design", design, "must be a TableDesign or 'auto'")
         values, positions, bounds = _ranked(fingerprints)
         if not isinstance(design, TableDesign):
             design = TableDesign.choose(distance=distance, fingerprints=len(values))
@@ -86,10 +80,11 @@ class HammingTables:
         most, block = MOST, MOST
         if first is not None:
             most, block = require_whole("first", first, 1), BLOCK
+        if len(queries) <= block:
+            return self._lookup(queries, 0, most)
         parts = [self._lookup(queries[begin : begin + block], begin, most) for begin in range(0, len(queries), block)]
-        if len(parts) == 1:
-            return parts[0]
-        return tuple(np.concatenate(column) for column in zip(_unpacked(_NOTHING), *parts))
+        index, positions, distances = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return index, positions, distances
 
     def count(self, queries: Words) -> Positions:
         """Count the fingerprints near each query."""
@@ -99,34 +94,27 @@ class HammingTables:
         return counts
 
     def self_join(self) -> Found:
-        """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted."""
-        mine = (*self._stored, self._positions, self._bounds)
-        bits = self._layout[-1]
-        return _sorted(kernels.join(True, self.distance, *self._layout, *mine, bits, *mine))  # noqa: FBT003
+        """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted.
+
+        Equal fingerprints make pairs, too: a thousand equal ones are half a million pairs.
+        """
+        return self._joined(self, itself=True)
 
     def join(self, other: "HammingTables | Words") -> Found:
         """Find the pairs of near fingerprints of two indexes: positions here, positions there, distances, sorted.
 
-        For many queries this is faster than ``lookup``, as both go through their tables in the same order. An array
-        is indexed first, and so is another index whose tables are laid out in another way.
+        For many queries this is faster than ``lookup``: both indexes are read in the same order, table by table. An
+        array is indexed first, and so is an index of another design.
         """
         if not isinstance(other, HammingTables):
             other = HammingTables.build(other, self.distance, self.design)
         elif other.design != self.design:
-            other = HammingTables(self.design, other._values(), other._positions, other._bounds)
-        found = kernels.join(
-            False,  # noqa: FBT003
-            self.distance,
-            *self._layout,
-            *self._stored,
-            self._positions,
-            self._bounds,
-            other._layout[-1],
-            *other._stored,
-            other._positions,
-            other._bounds,
-        )
-        return _sorted(found)
+            other = other.redesigned(self.design)
+        return self._joined(other, itself=False)
+
+    def redesigned(self, design: TableDesign) -> "HammingTables":
+        """Index the same fingerprints by other tables, also for another distance."""
+        return HammingTables(design, self._values(), self._positions, self._bounds)
 
     @property
     def distance(self) -> int:
@@ -147,17 +135,23 @@ class HammingTables:
     def _values(self) -> Words:
         """Give the distinct fingerprints, ascending: the first table is in their own order."""
         lows, highs, starts = (stored[0] for stored in self._stored)
-        values = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
+        values: Words = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
         values <<= np.uint64(64 - self._layout[-1])
         for byte in range(highs.shape[1]):
             values |= highs[:, byte].astype(np.uint64) << np.uint64(32 + 8 * byte)
-        return values | lows[: len(values)]
+        values |= lows[: len(values)]
+        return values
+
+    def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
+        mine = (*self._stored, self._positions, self._bounds)
+        theirs = (*other._stored, other._positions, other._bounds)
+        return _unpacked(kernels.join(itself, self.distance, *self._layout, *mine, other._layout[-1], *theirs))
 
     def _lookup(self, queries: Words, shift: int, most: int) -> Found:
         found = kernels.lookup(
             queries, most, self.distance, *self._layout, *self._stored, self._positions, self._bounds
         )
-        index, positions, distances = _sorted(found)
+        index, positions, distances = _unpacked(found)
         if most < MOST and len(index):
             begins = np.searchsorted(index, index)
             kept = np.arange(len(index)) - begins < most
@@ -165,29 +159,45 @@ class HammingTables:
         return index + shift, positions, distances
 
 
-_NOTHING: Words = np.empty(0, np.uint64)
-_NO_PLACES: _Places = np.empty(0, np.uint32)
-
-
 def _words(name: str, given: Any) -> Words:
     """Give an array of uint64 as it can go into kernels; ``ParameterError`` for anything else."""
     words = np.asarray(given)
-    if words.dtype.kind != "u" or words.dtype.itemsize != 8 or words.ndim != 1:
+    if words.dtype != np.uint64 or words.ndim != 1:
         raise ParameterError(name, given, "must be a one-dimensional array of uint64")
     require(len(words) <= MOST, name, given, f"must be at most {MOST:,}")
     return np.ascontiguousarray(words, np.uint64)
 
 
-def _sorted(found: Words) -> Found:
-    found.sort()
-    return _unpacked(found)
-
-
 def _unpacked(found: Words) -> Found:
+    """Sort packed pairs, and take them apart."""
+    found.sort()
     packed = found.view(np.int64)
     right = kernels.DISTANCE_BITS + kernels.POSITION_BITS
     below = (1 << kernels.POSITION_BITS) - 1
     return packed >> right, packed >> kernels.DISTANCE_BITS & below, packed & 7
+
+
+def _orders(tables: tuple[FingerprintTable, ...]) -> tuple[Positions, Words]:
+    """Give the rotations and masks by which each table reads a fingerprint; unused masks are empty."""
+    moves = [table.moves for table in tables]
+    most = max(map(len, moves))
+    rotations, masks = np.zeros((len(tables), most), np.int64), np.zeros((len(tables), most), np.uint64)
+    for number, move in enumerate(moves):
+        rotations[number, : len(move)] = list(move)
+        masks[number, : len(move)] = list(move.values())
+    return rotations, masks
+
+
+def _rules(tables: tuple[FingerprintTable, ...]) -> tuple[Words, Words, Positions, Words, Positions]:
+    """Give the masks, radii and numbers of the leading bits, and the flips of all tables with their bounds."""
+    flips = [table.flips for table in tables]
+    return (
+        np.array([table.mask for table in tables], np.uint64),
+        np.array([table.radius for table in tables], np.uint64),
+        np.array([table.lead for table in tables], np.int64),
+        np.array(list(chain.from_iterable(flips)), np.uint64),
+        np.cumsum([0, *map(len, flips)], dtype=np.int64),
+    )
 
 
 def _ranked(fingerprints: Words) -> tuple[Words, _Places, _Places]:

@@ -74,7 +74,7 @@ def read(values, rotations, masks, words):
 
 @kernel
 def store(words, bucket_bits, lows, highs, starts):
-    """Cut words, sorted by their leading bits, into buckets and stored bits: a row each of *lows*, *highs*, *starts*."""
+    """Cut words, sorted by their leading bits, into the buckets and stored bits of one table."""
     to_bucket = np.uint64(64 - bucket_bits)
     below = (_ONE << to_bucket) - _ONE
     next_bucket = 0
