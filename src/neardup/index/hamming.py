@@ -1,14 +1,14 @@
 """All fingerprints within a Hamming distance, exactly, in memory."""
 
 from itertools import chain
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Bytes, Positions, Words
 from neardup.model.errors import ParameterError, require, require_whole
 from neardup.model.tables import MOST_DISTANCE, FingerprintTable, TableDesign, high_bytes
 
@@ -19,6 +19,17 @@ Found = tuple[Positions, Positions, Positions]
 _Places = npt.NDArray[np.uint32]
 
 _NO_PLACES: _Places = np.empty(0, np.uint32)
+
+
+class _Entries(NamedTuple):
+    """What the tables hold, as the kernels want it."""
+
+    bucket_bits: int
+    lows: npt.NDArray[np.uint32]
+    highs: Bytes
+    starts: npt.NDArray[np.uint32]
+    positions: _Places
+    bounds: _Places
 
 
 class HammingTables:
@@ -38,11 +49,10 @@ class HammingTables:
     def __init__(self, design: TableDesign, values: Words, positions: _Places, bounds: _Places) -> None:
         """Make the tables of distinct *values*, ascending; value *r* is at ``positions[bounds[r]:bounds[r + 1]]``."""
         self.design = design
-        self._positions, self._bounds = positions, bounds
         tables = design.tables
         bits = design.bucket_bits(len(values))
-        self._layout = *_orders(tables), *_rules(tables), bits
-        rotations, masks = self._layout[:2]
+        rotations, masks = _orders(tables)
+        self._layout = rotations, masks, *_rules(tables)
         lows = np.zeros((len(tables), len(values) + kernels.BLOCK), np.uint32)
         highs = np.empty((len(tables), len(values), high_bytes(bits)), np.uint8)
         starts = np.empty((len(tables), (1 << bits) + 1), np.uint32)
@@ -52,7 +62,7 @@ class HammingTables:
             if number:
                 words, _ = radix.sort(words, _NO_PLACES, 64 - table.lead)
             kernels.store(words, bits, lows[number], highs[number], starts[number])
-        self._stored = (lows, highs, starts)
+        self._entries = _Entries(bits, lows, highs, starts, positions, bounds)
 
     @classmethod
     def build(cls, fingerprints: Words, distance: int = 3, design: TableDesign | Literal["auto"] = "auto") -> Self:
@@ -90,7 +100,7 @@ class HammingTables:
         """Count the fingerprints near each query."""
         queries = _words("queries", queries)
         counts = np.empty(len(queries), np.int64)
-        kernels.count(queries, self.distance, *self._layout, *self._stored, self._bounds, counts)
+        kernels.count(queries, self.distance, *self._layout, *self._entries[:4], self._entries.bounds, counts)
         return counts
 
     def self_join(self) -> Found:
@@ -114,7 +124,7 @@ class HammingTables:
 
     def redesigned(self, design: TableDesign) -> "HammingTables":
         """Index the same fingerprints by other tables, also for another distance."""
-        return HammingTables(design, self._values(), self._positions, self._bounds)
+        return HammingTables(design, self._values(), self._entries.positions, self._entries.bounds)
 
     @property
     def distance(self) -> int:
@@ -124,33 +134,30 @@ class HammingTables:
     @property
     def nbytes(self) -> int:
         """The memory that the arrays of the index take."""
-        return sum(array.nbytes for array in (*self._layout[:-1], *self._stored, self._positions, self._bounds))
+        return sum(array.nbytes for array in (*self._layout, *self._entries[1:]))
 
     def __len__(self) -> int:
-        return len(self._positions)
+        return len(self._entries.positions)
 
     def __repr__(self) -> str:
         return f"<HammingTables of {len(self):,} fingerprints, {self.design}>"
 
     def _values(self) -> Words:
         """Give the distinct fingerprints, ascending: the first table is in their own order."""
-        lows, highs, starts = (stored[0] for stored in self._stored)
+        lows, highs, starts = self._entries.lows[0], self._entries.highs[0], self._entries.starts[0]
         values: Words = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
-        values <<= np.uint64(64 - self._layout[-1])
+        values <<= np.uint64(64 - self._entries.bucket_bits)
         for byte in range(highs.shape[1]):
             values |= highs[:, byte].astype(np.uint64) << np.uint64(32 + 8 * byte)
         values |= lows[: len(values)]
         return values
 
     def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
-        mine = (*self._stored, self._positions, self._bounds)
-        theirs = (*other._stored, other._positions, other._bounds)
-        return _unpacked(kernels.join(itself, self.distance, *self._layout, *mine, other._layout[-1], *theirs))
+        theirs = other._entries  # noqa: SLF001 - of the same class
+        return _unpacked(kernels.join(itself, self.distance, *self._layout, *self._entries, *theirs))
 
     def _lookup(self, queries: Words, shift: int, most: int) -> Found:
-        found = kernels.lookup(
-            queries, most, self.distance, *self._layout, *self._stored, self._positions, self._bounds
-        )
+        found = kernels.lookup(queries, most, self.distance, *self._layout, *self._entries)
         index, positions, distances = _unpacked(found)
         if most < MOST and len(index):
             begins = np.searchsorted(index, index)
@@ -165,7 +172,7 @@ def _words(name: str, given: Any) -> Words:
     if words.dtype != np.uint64 or words.ndim != 1:
         raise ParameterError(name, given, "must be a one-dimensional array of uint64")
     require(len(words) <= MOST, name, given, f"must be at most {MOST:,}")
-    return np.ascontiguousarray(words, np.uint64)
+    return words if words.flags.carray else words.copy()  # read-only ones would be compiled for anew
 
 
 def _unpacked(found: Words) -> Found:

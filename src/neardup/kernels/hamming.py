@@ -8,9 +8,9 @@ sorted by all. The first *bucket_bits* of them, at most 32, choose an entry's bu
 ``starts[t, b + 1]``. The low 32 bits are in ``lows[t]``, those between in ``highs[t]``, the lowest byte first.
 
 *What is found.* A table is probed for a query with each of ``flips[flip_bounds[t]:flip_bounds[t + 1]]`` changed, and
-a probe finds what has exactly these leading bits. ``covers[t]`` are the leading bits as they stand in a value, and
-``radii[t]`` is how many of them a probe changes at most: the table finds what differs there in no more bits. A
-match belongs to the first table that finds it, so each is found once.
+a probe finds what has exactly these leading bits. The flips are all those of at most ``radii[t]`` leading bits;
+``covers[t]`` are the leading bits as they stand in a value. So a table finds what differs there in no more bits, and a
+match belongs to the first table that finds it: each is found once, and nobody needs to remember which.
 
 *Where it is.* The distinct values are ranked by size. Those of rank *r* are at
 ``positions[bounds[r]:bounds[r + 1]]``, ascending; where all are distinct, *bounds* is empty and the position is
