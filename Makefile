@@ -9,7 +9,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 WARMED := .venv/warmed
 UNFINISHED := .cache/setup-unfinished
-BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions
+BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions tests/index/test_hamming.py
 
 # The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python` names one.
 PYTHON := python3.11 python3 python3.12 python3.13 python3.14
