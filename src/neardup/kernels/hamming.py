@@ -149,29 +149,43 @@ def _is_first(difference, table, covers, radii):
 
 
 @njit(nogil=True)
-def _probe(query, flip, after, table, distance, orders, rules, bucket_bits, stored, near, number):
-    """Find the near entries of one table, from *after* on, whose leading bits are those of ``query ^ flip``.
+def _behind(lead):
+    """Mask the bits behind the first *lead* ones, which are 1 to 64."""
+    return (_ALL >> np.uint64(lead - 1)) >> _ONE
 
-    *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for those that belong to
-    this table. Returns *near*, perhaps grown, and the new *number*.
+
+@njit(nogil=True)
+def _range(word, lead, bucket_bits, lows, highs, starts):
+    """Find where the entries with the leading bits of *word* are, or a few more, in a table given by its rows."""
+    to_bucket = np.uint64(64 - bucket_bits)
+    bucket = np.int64(word >> to_bucket)
+    begin, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+    if end - begin > NARROW and lead > bucket_bits:
+        behind = _behind(lead)
+        rest = word & ((_ONE << to_bucket) - _ONE) & ~behind
+        begin = _first_from(lows, highs, begin, end, rest)
+        end = _first_from(lows, highs, begin, end, rest + behind + _ONE)
+    return begin, end
+
+
+@njit(nogil=True)
+def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, number):
+    """Collect what a probe finds up to *end*; *place* is the first entry whose low bits are near.
+
+    *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for the near entries that
+    have the leading bits of ``query ^ flip`` and belong to this table. Returns *near*, perhaps grown, and the new
+    *number*.
     """
     lows, highs, starts = stored
     covers, radii, leads = rules
     row, high_row = lows[table], highs[table]
     to_bucket = np.uint64(64 - bucket_bits)
-    bucket = (query ^ flip) >> to_bucket
-    begin, end = np.int64(starts[table, np.int64(bucket)]), np.int64(starts[table, np.int64(bucket) + 1])
-    behind_lead = (_ALL >> np.uint64(leads[table] - 1)) >> _ONE
-    if end - begin > NARROW and leads[table] > bucket_bits:
-        rest = (query ^ flip) & ((_ONE << to_bucket) - _ONE) & ~behind_lead
-        begin = _first_from(row, high_row, begin, end, rest)
-        end = _first_from(row, high_row, begin, end, rest + behind_lead + _ONE)
-    low, most = np.uint32(query & _LOW), np.uint32(distance)
-    place = _next_near(row, max(begin, after), end, low, most)
+    above = (query ^ flip) >> to_bucket << to_bucket
+    behind = _behind(leads[table])
     while place < end:
-        difference = (bucket << to_bucket | _rest(row, high_row, place)) ^ query
+        difference = (above | _rest(row, high_row, place)) ^ query
         differing = ones(difference)
-        if differing <= np.uint64(distance) and (difference ^ flip) & ~behind_lead == _ZERO:
+        if differing <= np.uint64(distance) and (difference ^ flip) & ~behind == _ZERO:
             rank = place
             if table > 0:
                 rotations, masks = orders[0][table], orders[1][table]
@@ -184,18 +198,18 @@ def _probe(query, flip, after, table, distance, orders, rules, bucket_bits, stor
                 near = _room_for(near, number + 1)
                 near[number] = np.uint64(rank) << _DISTANCE | differing
                 number += 1
-        place = _next_near(row, place + 1, end, low, most)
+        place = _next_near(row, place + 1, end, np.uint32(query & _LOW), np.uint32(distance))
     return near, number
 
 
 @njit(nogil=True)
-def _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, words, probes):
-    """List the next probes, and ask for the memory that they will need.
+def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes):
+    """List the next probes with what they are to scan, and ask for the memory that they will need.
 
-    *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and the
-    numbers of query, table and flip to *probes*. Returns how many.
+    *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and to
+    *probes* the numbers of query, table and flip, and where the entries are. Returns how many.
     """
-    lows, _, starts = stored
+    lows, highs, starts = stored
     to_bucket = np.uint64(64 - bucket_bits)
     number = 0
     query, table, flip = cursor[0], cursor[1], cursor[2]
@@ -215,8 +229,9 @@ def _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, w
     cursor[0], cursor[1], cursor[2] = query, table, flip
     for i in range(number):
         table = probes[i, 1]
-        bucket = np.int64((words[i] ^ flips[probes[i, 2]]) >> to_bucket)
-        begin, end = np.int64(starts[table, bucket]), np.int64(starts[table, bucket + 1])
+        word = words[i] ^ flips[probes[i, 2]]
+        begin, end = _range(word, leads[table], bucket_bits, lows[table], highs[table], starts[table])
+        probes[i, 3], probes[i, 4] = begin, end
         for place in range(begin, min(end, begin + FETCHED), BLOCK):
             fetch_ahead(lows[table], place)
     return number
@@ -254,16 +269,20 @@ def lookup(
     Of equal values the first *most* are found. The pairs are in no order within a query.
     """
     orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
-    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 3), np.int64)
+    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     near = np.empty(64, np.uint64)
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, words, probes)
+        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
         for i in range(prepared):
-            query, flip = probes[i, 0], flips[probes[i, 2]]
-            near, matches = _probe(
-                words[i], flip, 0, probes[i, 1], distance, orders, rules, bucket_bits, stored, near, 0
+            query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
+            begin, end = probes[i, 3], probes[i, 4]
+            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), np.uint32(distance))
+            if place == end:
+                continue
+            near, matches = _collect(
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
             )
             for match in near[:matches]:
                 begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
@@ -296,19 +315,23 @@ def count(
 ):
     """Count the positions near each of the *queries* into *counts* (int64)."""
     orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
-    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 3), np.int64)
+    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     near = np.empty(64, np.uint64)
     counts[:] = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(queries, cursor, orders, flips, flip_bounds, bucket_bits, stored, words, probes)
+        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
         for i in range(prepared):
-            flip = flips[probes[i, 2]]
-            near, matches = _probe(
-                words[i], flip, 0, probes[i, 1], distance, orders, rules, bucket_bits, stored, near, 0
+            query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
+            begin, end = probes[i, 3], probes[i, 4]
+            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), np.uint32(distance))
+            if place == end:
+                continue
+            near, matches = _collect(
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
             )
             for match in near[:matches]:
                 begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
-                counts[probes[i, 0]] += end - begin
+                counts[query] += end - begin
 
 
 @kernel
@@ -346,17 +369,25 @@ def join(
     found = np.empty(64, np.uint64)
     number = 0
     for table in range(flip_bounds.size - 1):
+        low_row, high_row, start_row, lead = lows[table], highs[table], starts[table], leads[table]
+        other_low_row, other_high_row, other_start_row = other_lows[table], other_highs[table], other_starts[table]
+        table_flips = flips[flip_bounds[table] : flip_bounds[table + 1]]
         bucket = 0
-        for entry in range(other_highs.shape[1]):
-            while other_starts[table, bucket + 1] <= entry:
+        for entry in range(other_high_row.shape[0]):
+            while other_start_row[bucket + 1] <= entry:
                 bucket += 1
-            query = np.uint64(bucket) << to_bucket | _rest(other_lows[table], other_highs[table], entry)
-            after = entry + 1 if itself else 0
+            query = np.uint64(bucket) << to_bucket | _rest(other_low_row, other_high_row, entry)
+            low = np.uint32(query & _LOW)
             matches = 0
-            for flip in flips[flip_bounds[table] : flip_bounds[table + 1]]:
-                near, matches = _probe(
-                    query, flip, after, table, distance, orders, rules, bucket_bits, stored, near, matches
-                )
+            for flip in table_flips:
+                begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row)
+                if itself:
+                    begin = max(begin, entry + 1)
+                place = _next_near(low_row, begin, end, low, np.uint32(distance))
+                if place < end:
+                    near, matches = _collect(
+                        query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, matches
+                    )
             if matches == 0:
                 continue
             value = _restored(query, rotations[table], masks[table])
