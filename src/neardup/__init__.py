@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from neardup.evaluation.passages import Passage
     from neardup.evaluation.plans import Plan, plan
     from neardup.evaluation.proposals import Proposal
+    from neardup.index.hamming import HammingTables
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
+    from neardup.model.tables import TableDesign
     from neardup.pipeline import Result, Summary, dedup
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
@@ -36,6 +38,7 @@ _HOMES = {
     "Explanation": "evaluation.comparison",
     "Features": "model.arrays",
     "Field": "schemes.checksum",
+    "HammingTables": "index.hamming",
     "MinHash": "schemes.minhash",
     "NeardupError": "model.errors",
     "OutputError": "model.errors",
@@ -50,6 +53,7 @@ _HOMES = {
     "Signatures": "model.arrays",
     "SimHash": "schemes.simhash",
     "Summary": "pipeline",
+    "TableDesign": "model.tables",
     "Trials": "schemes.trials",
     "TermWeights": "schemes.weights",
     "compare": "evaluation.comparison",
@@ -69,6 +73,7 @@ __all__ = [
     "Explanation",
     "Features",
     "Field",
+    "HammingTables",
     "MinHash",
     "NeardupError",
     "OutputError",
@@ -83,6 +88,7 @@ __all__ = [
     "Signatures",
     "SimHash",
     "Summary",
+    "TableDesign",
     "TermWeights",
     "Trials",
     "compare",

@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import config, njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 Kernel = Callable[..., Any]
@@ -86,6 +87,47 @@ def ones(typing_context: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's prot
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def _load_near(typing_context: Any, array: Any, position: Any, word: Any, most: Any) -> Any:  # noqa: ARG001 - the same
+    """One bit for each of 16 words of 32 bits: whether it differs from *word* in at most *most* bits."""
+    signature = types.uint64(array, types.intp, types.uint32, types.uint32)
+
+    def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        view = context.make_array(array)(context, builder, arguments[0])
+        number = ir.IntType(32)
+        block = ir.VectorType(number, 16)
+        undefined, places = ir.Constant(block, ir.Undefined), ir.Constant(block, [0] * 16)
+        wanted, limit = (
+            builder.shuffle_vector(builder.insert_element(undefined, value, number(0)), undefined, places)
+            for value in arguments[2:]
+        )
+        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), block.as_pointer())
+        differing = builder.xor(builder.load(address, align=4, typ=block), wanted)
+        count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(block, [block]), "llvm.ctpop.v16i32")
+        holds = builder.icmp_unsigned("<=", builder.call(count, [differing]), limit)
+        mask = builder.bitcast(holds, ir.IntType(16))
+        return builder.zext(builder.bitreverse(mask) if sys.byteorder == "big" else mask, ir.IntType(64))
+
+    return signature, generate
+
+
+@intrinsic
+def fetch_ahead(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Ask for the memory of ``array[position]`` (one dimension, contiguous) before it is needed; changes nothing."""
+    signature = types.none(array, types.intp)
+
+    def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        view = context.make_array(array)(context, builder, arguments[0])
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        form = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
+        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
+        builder.call(fetch, [address, number(0), number(3), number(1)])  # to read, soon again, data
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 @njit(nogil=True)
 def word_at(array, position):
     """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""
@@ -108,6 +150,17 @@ def high_at(array, position):
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_high(array, position)
+
+
+@njit(nogil=True)
+def near_at(array, position, word, most):
+    """Tell by one bit each which of ``array[position : position + 16]`` differ from *word* in at most *most* bits.
+
+    All are uint32; the first entry has the lowest bit.
+    """
+    if _CHECKED and (position < 0 or position + 16 > array.size):
+        raise IndexError("a block is read outside its array")
+    return _load_near(array, position, word, most)
 
 
 def is_cached(function: Kernel) -> bool | None:

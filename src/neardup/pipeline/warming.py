@@ -1,6 +1,9 @@
 """Compiles every kernel once, by using each."""
 
+import numpy as np
+
 from neardup.evaluation.comparison import compare
+from neardup.index.hamming import HammingTables
 from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
@@ -28,7 +31,10 @@ def is_warm() -> bool | None:
 
 
 def warm() -> None:
-    """Run the main job on a few lines of text in all its ways, and compare two; what is compiled is only loaded."""
+    """Run the main job on a few lines of text in all its ways, compare two, and ask an index of fingerprints.
+
+    What is compiled is only loaded.
+    """
     schemes = (
         MinHash(shingle=2, permutations=8, recall=0.9),
         MinHash(shingle=2, permutations=8, recall=0.9, bag=True, key=bytes(16)),
@@ -49,3 +55,9 @@ def warm() -> None:
     for scheme in (Trials(), Sentences()):
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
     compare(_TEXTS[0], _TEXTS[1])
+    fingerprints = np.arange(3, dtype=np.uint64)
+    tables = HammingTables.build(fingerprints)
+    tables.lookup(fingerprints)
+    tables.count(fingerprints)
+    tables.self_join()
+    tables.join(fingerprints)

@@ -1,0 +1,414 @@
+"""Tables of 64-bit values, and what in them differs from a value in few bits.
+
+*How a table reads.* Row *t* of ``rotations`` and ``masks`` says in which order table *t* reads the bits of a value
+*v*: as the bitwise or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 reads them as they are.
+
+*What is stored.* The first ``leads[t]`` bits that a table reads lead, and the table is sorted by them; table 0 is
+sorted by all. The first *bucket_bits* of them, at most 32, choose an entry's bucket, ``starts[t, b]`` up to
+``starts[t, b + 1]``. The low 32 bits are in ``lows[t]``, those between in ``highs[t]``, the lowest byte first.
+
+*What is found.* A table is probed for a query with each of ``flips[flip_bounds[t]:flip_bounds[t + 1]]`` changed, and
+a probe finds what has exactly these leading bits. The flips are all those of at most ``radii[t]`` leading bits;
+``covers[t]`` are the leading bits as they stand in a value. So a table finds what differs there in no more bits, and a
+match belongs to the first table that finds it: each is found once, and nobody needs to remember which.
+
+*Where it is.* The distinct values are ranked by size. Those of rank *r* are at
+``positions[bounds[r]:bounds[r + 1]]``, ascending; where all are distinct, *bounds* is empty and the position is
+``positions[r]``.
+
+Found pairs are packed as ``left << 33 | right << 3 | distance``.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import fetch_ahead, kernel, near_at, ones, trailing_zeros
+
+DISTANCE_BITS, POSITION_BITS = 3, 30
+
+BLOCK = 16  # entries that are compared at once, and that come from memory together; a row of lows has as many to spare
+NARROW = 64  # entries of a bucket that are scanned without a search for the leading bits
+AHEAD = 32  # probes whose memory is asked for together
+FETCHED = 512  # entries of a bucket that are asked for; the processor foresees the others
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LOW = np.uint64(0xFFFFFFFF)
+_STORED = np.uint64(32)
+_DISTANCE = np.uint64(DISTANCE_BITS)
+_RIGHT = np.uint64(DISTANCE_BITS + POSITION_BITS)
+_DISTANCE_MASK = np.uint64((1 << DISTANCE_BITS) - 1)
+
+
+@njit(nogil=True)
+def _rotated(value, by):
+    """Rotate left by 0 to 63 places."""
+    by = np.uint64(by)
+    return (value << by) | (value >> ((np.uint64(64) - by) & np.uint64(63)))
+
+
+@njit(nogil=True)
+def _read(value, rotations, masks):
+    """Put the bits of a value in a table's order."""
+    word = _ZERO
+    for move in range(masks.size):
+        word |= _rotated(value & masks[move], rotations[move])
+    return word
+
+
+@njit(nogil=True)
+def _restored(word, rotations, masks):
+    """Put bits that a table has read back in their own order."""
+    value = _ZERO
+    for move in range(masks.size):
+        value |= _rotated(word, (64 - rotations[move]) & 63) & masks[move]
+    return value
+
+
+@kernel
+def read(values, rotations, masks, words):
+    """Put the bits of all *values* in the order of one table, with its row of *rotations* and *masks*."""
+    for i in range(values.size):
+        words[i] = _read(values[i], rotations, masks)
+
+
+@kernel
+def store(words, bucket_bits, lows, highs, starts):
+    """Cut words, sorted by their leading bits, into the buckets and stored bits of one table."""
+    to_bucket = np.uint64(64 - bucket_bits)
+    below = (_ONE << to_bucket) - _ONE
+    next_bucket = 0
+    for i in range(words.size):
+        lows[i] = np.uint32(words[i] & _LOW)
+        high = (words[i] & below) >> _STORED
+        for byte in range(highs.shape[1]):
+            highs[i, byte] = np.uint8((high >> np.uint64(8 * byte)) & np.uint64(0xFF))
+        while next_bucket <= np.int64(words[i] >> to_bucket):
+            starts[next_bucket] = i
+            next_bucket += 1
+    starts[next_bucket:] = words.size
+
+
+@njit(nogil=True)
+def _rest(lows, highs, place):
+    """Give the bits of an entry that its bucket does not imply."""
+    rest = np.uint64(lows[place])
+    for byte in range(highs.shape[1]):
+        rest |= np.uint64(highs[place, byte]) << (_STORED + np.uint64(8 * byte))
+    return rest
+
+
+@njit(nogil=True)
+def _first_from(lows, highs, begin, end, rest):
+    """Find the first entry of a part of a bucket that is not below *rest*."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if _rest(lows, highs, middle) < rest:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(nogil=True)
+def _next_near(lows, begin, end, low, distance):
+    """Find the first entry whose low bits differ from *low* in at most *distance* places, else *end*."""
+    while begin < end:
+        near = near_at(lows, begin, low, distance)
+        if near != _ZERO:
+            return min(begin + np.int64(trailing_zeros(near)), end)
+        begin += BLOCK
+    return end
+
+
+@njit(nogil=True)
+def _room_for(found, number):
+    """Give an array with the same contents and room for this number, at least."""
+    if number <= found.size:
+        return found
+    grown = np.empty(max(2 * found.size, number), np.uint64)
+    grown[: found.size] = found
+    return grown
+
+
+@njit(nogil=True)
+def _rank(value, lows, highs, starts, to_bucket):
+    """Find a value that is in table 0."""
+    bucket = np.int64(value >> to_bucket)
+    rest = value & ((_ONE << to_bucket) - _ONE)
+    return _first_from(lows, highs, np.int64(starts[bucket]), np.int64(starts[bucket + 1]), rest)
+
+
+@njit(nogil=True)
+def _is_first(difference, table, covers, radii):
+    """Tell whether no table before this one finds values that differ in these bits."""
+    for before in range(table):
+        if ones(difference & covers[before]) <= radii[before]:
+            return False
+    return True
+
+
+@njit(nogil=True)
+def _behind(lead):
+    """Mask the bits behind the first *lead* ones, which are 1 to 64."""
+    return (_ALL >> np.uint64(lead - 1)) >> _ONE
+
+
+@njit(nogil=True)
+def _range(word, lead, bucket_bits, lows, highs, starts):
+    """Find where the entries with the leading bits of *word* are, or a few more, in a table given by its rows."""
+    to_bucket = np.uint64(64 - bucket_bits)
+    bucket = np.int64(word >> to_bucket)
+    begin, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+    if end - begin > NARROW and lead > bucket_bits:
+        behind = _behind(lead)
+        rest = word & ((_ONE << to_bucket) - _ONE) & ~behind
+        begin = _first_from(lows, highs, begin, end, rest)
+        end = _first_from(lows, highs, begin, end, rest + behind + _ONE)
+    return begin, end
+
+
+@njit(nogil=True)
+def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, number):
+    """Collect what a probe finds up to *end*; *place* is the first entry whose low bits are near.
+
+    *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for the near entries that
+    have the leading bits of ``query ^ flip`` and belong to this table. Returns *near*, perhaps grown, and the new
+    *number*.
+    """
+    lows, highs, starts = stored
+    covers, radii, leads = rules
+    row, high_row = lows[table], highs[table]
+    to_bucket = np.uint64(64 - bucket_bits)
+    above = (query ^ flip) >> to_bucket << to_bucket
+    behind = _behind(leads[table])
+    while place < end:
+        difference = (above | _rest(row, high_row, place)) ^ query
+        differing = ones(difference)
+        if differing <= np.uint64(distance) and (difference ^ flip) & ~behind == _ZERO:
+            rank = place
+            if table > 0:
+                rotations, masks = orders[0][table], orders[1][table]
+                difference = _restored(difference, rotations, masks)
+                rank = -1
+                if _is_first(difference, table, covers, radii):
+                    value = _restored(query, rotations, masks) ^ difference
+                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket)
+            if rank >= 0:
+                near = _room_for(near, number + 1)
+                near[number] = np.uint64(rank) << _DISTANCE | differing
+                number += 1
+        place = _next_near(row, place + 1, end, np.uint32(query & _LOW), np.uint32(distance))
+    return near, number
+
+
+@njit(nogil=True)
+def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes):
+    """List the next probes with what they are to scan, and ask for the memory that they will need.
+
+    *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and to
+    *probes* the numbers of query, table and flip, and where the entries are. Returns how many.
+    """
+    lows, highs, starts = stored
+    to_bucket = np.uint64(64 - bucket_bits)
+    number = 0
+    query, table, flip = cursor[0], cursor[1], cursor[2]
+    while number < AHEAD and query < queries.size:
+        word = _read(queries[query], orders[0][table], orders[1][table])
+        stop = min(flip_bounds[table + 1], flip + AHEAD - number)
+        for changed in range(flip, stop):
+            words[number] = word
+            probes[number, 0], probes[number, 1], probes[number, 2] = query, table, changed
+            fetch_ahead(starts[table], np.int64((word ^ flips[changed]) >> to_bucket))
+            number += 1
+        flip = stop
+        if flip == flip_bounds[table + 1]:
+            table += 1
+            if table == lows.shape[0]:
+                query, table, flip = query + 1, 0, 0
+    cursor[0], cursor[1], cursor[2] = query, table, flip
+    for i in range(number):
+        table = probes[i, 1]
+        word = words[i] ^ flips[probes[i, 2]]
+        begin, end = _range(word, leads[table], bucket_bits, lows[table], highs[table], starts[table])
+        probes[i, 3], probes[i, 4] = begin, end
+        for place in range(begin, min(end, begin + FETCHED), BLOCK):
+            fetch_ahead(lows[table], place)
+    return number
+
+
+@njit(nogil=True)
+def _listed(rank, bounds):
+    """Tell where the positions of a value begin and end."""
+    if bounds.size == 0:
+        return rank, rank + 1
+    return np.int64(bounds[rank]), np.int64(bounds[rank + 1])
+
+
+@kernel
+def lookup(
+    queries,
+    most,
+    distance,
+    rotations,
+    masks,
+    covers,
+    radii,
+    leads,
+    flips,
+    flip_bounds,
+    bucket_bits,
+    lows,
+    highs,
+    starts,
+    positions,
+    bounds,
+):
+    """Find what is near each of the *queries*, at most 2**30: packed pairs (query, position, distance).
+
+    Of equal values the first *most* are found. The pairs are in no order within a query.
+    """
+    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
+    near = np.empty(64, np.uint64)
+    found = np.empty(max(16, queries.size), np.uint64)
+    number = 0
+    while cursor[0] < queries.size:
+        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
+        for i in range(prepared):
+            query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
+            begin, end = probes[i, 3], probes[i, 4]
+            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), np.uint32(distance))
+            if place == end:
+                continue
+            near, matches = _collect(
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
+            )
+            for match in near[:matches]:
+                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                end = min(end, begin + most)
+                found = _room_for(found, number + end - begin)
+                for place in range(begin, end):
+                    right = np.uint64(positions[place]) << _DISTANCE
+                    found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
+                    number += 1
+    return found[:number]
+
+
+@kernel
+def count(
+    queries,
+    distance,
+    rotations,
+    masks,
+    covers,
+    radii,
+    leads,
+    flips,
+    flip_bounds,
+    bucket_bits,
+    lows,
+    highs,
+    starts,
+    bounds,
+    counts,
+):
+    """Count the positions near each of the *queries* into *counts* (int64)."""
+    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
+    near = np.empty(64, np.uint64)
+    counts[:] = 0
+    while cursor[0] < queries.size:
+        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
+        for i in range(prepared):
+            query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
+            begin, end = probes[i, 3], probes[i, 4]
+            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), np.uint32(distance))
+            if place == end:
+                continue
+            near, matches = _collect(
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
+            )
+            for match in near[:matches]:
+                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                counts[query] += end - begin
+
+
+@kernel
+def join(
+    itself,
+    distance,
+    rotations,
+    masks,
+    covers,
+    radii,
+    leads,
+    flips,
+    flip_bounds,
+    bucket_bits,
+    lows,
+    highs,
+    starts,
+    positions,
+    bounds,
+    other_bits,
+    other_lows,
+    other_highs,
+    other_starts,
+    other_positions,
+    other_bounds,
+):
+    """Find what is near the values of other tables of the same design: packed pairs (position, other, distance).
+
+    The other tables are read in their order, one after the other, so that probes go from bucket to bucket. With
+    *itself* both are the same tables: each pair is found once, the smaller position left, and none with itself.
+    """
+    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    to_bucket = np.uint64(64 - other_bits)
+    near = np.empty(64, np.uint64)
+    found = np.empty(64, np.uint64)
+    number = 0
+    for table in range(flip_bounds.size - 1):
+        low_row, high_row, start_row, lead = lows[table], highs[table], starts[table], leads[table]
+        other_low_row, other_high_row, other_start_row = other_lows[table], other_highs[table], other_starts[table]
+        table_flips = flips[flip_bounds[table] : flip_bounds[table + 1]]
+        bucket = 0
+        for entry in range(other_high_row.shape[0]):
+            while other_start_row[bucket + 1] <= entry:
+                bucket += 1
+            query = np.uint64(bucket) << to_bucket | _rest(other_low_row, other_high_row, entry)
+            low = np.uint32(query & _LOW)
+            matches = 0
+            for flip in table_flips:
+                begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row)
+                if itself:
+                    begin = max(begin, entry + 1)
+                place = _next_near(low_row, begin, end, low, np.uint32(distance))
+                if place < end:
+                    near, matches = _collect(
+                        query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, matches
+                    )
+            if matches == 0:
+                continue
+            value = _restored(query, rotations[table], masks[table])
+            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket)
+            other_begin, other_end = _listed(rank, other_bounds)
+            for match in near[:matches]:
+                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                found = _room_for(found, number + (end - begin) * (other_end - other_begin))
+                for place in range(begin, end):
+                    for other_place in range(other_begin, other_end):
+                        left, right = np.uint64(positions[place]), np.uint64(other_positions[other_place])
+                        if itself and left > right:
+                            left, right = right, left
+                        found[number] = left << _RIGHT | right << _DISTANCE | match & _DISTANCE_MASK
+                        number += 1
+    if itself:
+        for rank in range(bounds.size - 1):
+            begin, end = _listed(rank, bounds)
+            found = _room_for(found, number + (end - begin) * (end - begin - 1) // 2)
+            for place in range(begin, end):
+                for later in range(place + 1, end):
+                    found[number] = np.uint64(positions[place]) << _RIGHT | np.uint64(positions[later]) << _DISTANCE
+                    number += 1
+    return found[:number]
