@@ -17,7 +17,7 @@ POSITION_BYTES: Final = 4
 
 # Microseconds of a lookup among many, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 20 million
 # fingerprints.
-PROBE: Final = 0.15  # to reach a bucket, which is not in the processor's cache
+PROBE: Final = 0.08  # to reach a bucket, which is not in the processor's cache
 COMPARE: Final = 0.0005  # to read and compare a fingerprint of it
 PATIENCE: Final = 2.0  # how much slower than the fastest design a smaller one may be
 
