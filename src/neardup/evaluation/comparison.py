@@ -8,10 +8,10 @@ import numpy as np
 
 from neardup.evaluation.measures import require_texts, shared_counts
 from neardup.evaluation.passages import Passage, Span, passages_of_words, shared_passages
-from neardup.evaluation.rulings import Ruling, require_scheme, ruling
+from neardup.evaluation.rulings import Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features
-from neardup.model.protocols import Scheme
+from neardup.model.protocols import Scheme, require_scheme
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash

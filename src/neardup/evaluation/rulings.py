@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.model.arrays import Signatures
-from neardup.model.errors import require
-from neardup.model.protocols import FieldScheme, Scheme
+from neardup.model.protocols import FieldScheme, Scheme, require_scheme
 from neardup.schemes.combined import Combined
 
 
@@ -81,12 +80,6 @@ def _of_both(scheme: Combined, a: str, b: str) -> Ruling:
         detail={} if reason else {name: part.as_dict() for name, part in parts.items()},
         reason=reason,
     )
-
-
-def require_scheme(scheme: object) -> None:
-    """Raise ``ParameterError`` for what cannot sign, as a scheme's name or class cannot."""
-    signs = not isinstance(scheme, type) and callable(getattr(scheme, "sign", None))
-    require(signs, "scheme", scheme, "must be a scheme, such as MinHash()")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

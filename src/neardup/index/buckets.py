@@ -136,7 +136,7 @@ class Buckets:
         listed[~present] = False
         packed = self._packed(keys[listed], np.repeat(np.arange(len(keys)), listed.sum(axis=1)))
         packed.sort()
-        packed = packed[_changes(packed)]  # a document has a key once
+        packed = packed[changes(packed)]  # a document has a key once
         current = packed >> bits
         for depth in range(DEPTH + 1):
             level = ranks, buckets, sizes = self._runs(packed)
@@ -146,13 +146,13 @@ class Buckets:
             crowded = (sizes > ROOM)[buckets]
             if depth == DEPTH or not crowded.any():
                 break
-            begins = _changes(packed >> bits)
+            begins = changes(packed >> bits)
             ends = np.append(begins[1:], True)
             members, current = ranks[crowded], current[~(begins & ends)][crowded]
             kernels.next_larger(keys, members, self._rank_bits, current)
             packed = self._packed(_mixed(current << bits, buckets[crowded]), members)
             order = np.argsort(packed)
-            order = order[_changes(packed[order])]  # nor twice the same where two happen to be cut alike
+            order = order[changes(packed[order])]  # nor twice the same where two happen to be cut alike
             packed, current = packed[order], current[order]
         return _joined(levels)
 
@@ -196,11 +196,11 @@ def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled:
     return shares
 
 
-def _changes(values: Words) -> Flags:
+def changes(values: Words) -> Flags:
     """Mark where sorted *values* begin anew."""
-    changes = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return changes
+    anew = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=anew[1:])
+    return anew
 
 
 def _joined(levels: list[_Level]) -> _Level:

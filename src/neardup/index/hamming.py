@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from neardup.index.buckets import changes
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import Bytes, Positions, Words
@@ -210,8 +211,7 @@ def _rules(tables: tuple[FingerprintTable, ...]) -> tuple[Words, Words, Position
 def _ranked(fingerprints: Words) -> tuple[Words, _Places, _Places]:
     """Give the distinct values, ascending, and their positions with their bounds, as the kernels want them."""
     values, positions = radix.sort(fingerprints.copy(), np.arange(len(fingerprints), dtype=np.uint32), 0)
-    begins = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    begins = changes(values)
     if begins.all():
         return values, positions, _NO_PLACES
     bounds = np.append(np.flatnonzero(begins), len(values)).astype(np.uint32)

@@ -11,6 +11,7 @@ from numba import njit
 
 from neardup.kernels.compile import kernel
 from neardup.kernels.sets import few_distinct
+from neardup.kernels.shingles import absorbed
 
 EMPTY = 0xFFFFFFFF
 FEW = 4  # bins that still wait: each is asked for by itself, many features at a time
@@ -162,6 +163,5 @@ def band_keys(minima, edges, keys):
         for band in range(edges.size - 1):
             key = np.uint64(band + 1)
             for column in range(edges[band], edges[band + 1]):
-                key = (key ^ np.uint64(minima[row, column])) * np.uint64(0xD6E8FEB86659FD93)
-                key ^= key >> _HALF
+                key = absorbed(key, np.uint64(minima[row, column]))
             keys[row, band] = key

@@ -29,6 +29,13 @@ def mix(value):
     return value ^ (value >> _SHIFT)
 
 
+@njit(nogil=True)
+def absorbed(key, value):
+    """Take one more value into a key that is made of several: ``h = (key ^ value) * SPREAD; h ^ (h >> 32)``."""
+    key = (key ^ value) * _SPREAD
+    return key ^ (key >> np.uint64(32))
+
+
 @kernel
 def shingles(tokens, offsets, size, values, bounds):
     """Hash every run of *size* consecutive tokens of every document.

@@ -3,8 +3,7 @@
 import numpy as np
 
 from neardup.kernels.compile import kernel
-
-_HALF = np.uint64(32)
+from neardup.kernels.shingles import absorbed
 
 
 @kernel
@@ -17,6 +16,5 @@ def choice_keys(trials, choices, keys):
         for choice in range(choices.shape[0]):
             key = np.uint64(choice + 1)
             for trial in choices[choice]:
-                key = (key ^ trials[row, trial]) * np.uint64(0xD6E8FEB86659FD93)
-                key ^= key >> _HALF
+                key = absorbed(key, trials[row, trial])
             keys[row, choice] = key

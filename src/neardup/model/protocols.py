@@ -5,6 +5,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy.typing as npt
 
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.errors import require
 from neardup.model.recipe import RecipeId
 
 Numbers = npt.NDArray[Any]
@@ -106,6 +107,12 @@ class Scheme(Protocol):
     def probability(self, resemblance: Any) -> Any:
         """Tell how likely the rule says "match" at a true resemblance; ``ParameterError`` for one beyond 0 and 1."""
         ...
+
+
+def require_scheme(scheme: object, question: str = "sign") -> None:
+    """Raise ``ParameterError`` for what cannot answer a question of schemes, as a scheme's name or class cannot."""
+    answers = not isinstance(scheme, type) and callable(getattr(scheme, question, None))
+    require(answers, "scheme", scheme, "must be a scheme, such as MinHash()")
 
 
 @runtime_checkable

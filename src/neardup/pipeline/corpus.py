@@ -16,9 +16,8 @@ from neardup.index.buckets import Buckets, Proposal, Ranks, share_a_key
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
-from neardup.model.errors import require
 from neardup.model.policy import Gather, Policy, Verify
-from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.minhash import MinHash
@@ -60,8 +59,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     chosen: Scheme = MinHash() if scheme is None else scheme
-    signs = hasattr(chosen, "sign_at") and not isinstance(chosen, type)
-    require(signs, "scheme", scheme, "must be a scheme, such as MinHash()")
+    require_scheme(chosen, "sign_at")
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
     documents = Documents.of(table_or_texts, text, id)

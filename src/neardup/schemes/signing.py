@@ -1,8 +1,9 @@
 """What all schemes share that sign a text's features: how they go through a collection, and through pairs."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ from neardup.text.shingling import Shingling
 
 Rows = npt.NDArray[Any]
 Shares = npt.NDArray[np.float64]
+T = TypeVar("T")
+Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
 
 
 class FeatureScheme(ABC):
@@ -109,25 +112,28 @@ class FeatureScheme(ABC):
 
         Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
         """
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        return self._estimated(left, right, rows, rows)
+        return self._row_by_row(self._estimated, left, right)
 
     def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
         """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return self._estimated(signatures, signatures, left, right)
+        return self._pair_by_pair(self._estimated, signatures, left, right)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Say, row by row, whether two signatures match by the scheme's rule; never where one is missing.
 
         Errors as ``estimate``.
         """
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        return self._matching(left, right, rows, rows)
+        return self._row_by_row(self._matching, left, right)
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        return self._pair_by_pair(self._matching, signatures, left, right)
+
+    def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:
+        require_comparable(self.recipe, left, right)
+        rows = np.arange(len(left))
+        return answer(left, right, rows, rows)
+
+    def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
         require_same_recipe(self.recipe, signatures.recipe)
-        return self._matching(signatures, signatures, left, right)
+        return answer(signatures, signatures, left, right)

@@ -13,7 +13,6 @@ from neardup.model.arrays import (
     Positions,
     Signatures,
     Words,
-    require_comparable,
     require_same_recipe,
     shares,
 )
@@ -121,14 +120,11 @@ class SimHash(FeatureScheme):
         Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of
         different lengths.
         """
-        require_comparable(self.recipe, left, right)
-        rows = np.arange(len(left))
-        return self._distances(left, right, rows, rows)
+        return self._row_by_row(self._distances, left, right)
 
     def distance_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Positions:
         """Count the bits in which documents ``left[i]`` and ``right[i]`` of one set of signatures differ."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return self._distances(signatures, signatures, left, right)
+        return self._pair_by_pair(self._distances, signatures, left, right)
 
     def _distances(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Positions:
         counts = np.empty(len(left), np.int64)
