@@ -92,14 +92,14 @@ class MinHash(FeatureScheme):
         kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts / self.permutations
 
-    def keys(self, signatures: Signatures) -> Words:
-        """Hash every band of every row: uint64[n, bands].
+    def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
+        """Hash every band of every row: uint64[n, bands], by this layout or the scheme's own.
 
         Two documents of resemblance *r* share one with probability
         ``layout.meeting_probability(r)``. Rows without a signature have keys that mean nothing.
         """
         require_same_recipe(self.recipe, signatures.recipe)
-        edges = self.layout.edges
+        edges = (layout or self.layout).edges
         keys = np.empty((len(signatures), len(edges) - 1), np.uint64)
         kernels.band_keys(signatures.rows, edges, keys)
         return keys

@@ -102,14 +102,14 @@ class SimHash(FeatureScheme):
         else:
             kernels.fingerprints(values, starts, ends, rows)
 
-    def keys(self, signatures: Signatures) -> Words:
-        """Hash the blocks of every table of the layout: uint64[n, tables].
+    def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:
+        """Hash the blocks of every table of this layout, or the scheme's own: uint64[n, tables].
 
         Fingerprints within the distance share at least one; ``layout.meeting_probability`` tells how
         often others do. Rows without a signature have keys that mean nothing.
         """
         require_same_recipe(self.recipe, signatures.recipe)
-        masks = _masks(self.layout)
+        masks = _masks(layout or self.layout)
         keys = np.empty((len(signatures), len(masks)), np.uint64)
         kernels.block_keys(signatures.rows, masks, keys)
         return keys
