@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from neardup.model.arrays import Bytes
-from neardup.model.errors import StorageBusy, StorageFailed
+from neardup.model.errors import StorageBusy, StorageError, StorageFailed
 
 _PIECE: Final = 1 << 30  # bytes written by one call: systems take no more than 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
@@ -39,6 +39,8 @@ class Disk:
         with _named(path):
             while rest:
                 written = self._write(file, rest[:_PIECE])
+                if not written:
+                    raise StorageFailed(str(path), "the system takes no more bytes")
                 rest = rest[written:]
 
     def _write(self, file: int, data: memoryview) -> int:
@@ -49,9 +51,10 @@ class Disk:
         with _named(path):
             os.fsync(file)
 
-    def close(self, file: int) -> None:
+    def close(self, file: int, path: Path) -> None:
         """Close a file; what was not synced may still be lost."""
-        os.close(file)
+        with _named(path):
+            os.close(file)
 
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""
@@ -75,7 +78,10 @@ class Disk:
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""
         with _named(path):
-            path.mkdir(exist_ok=True)
+            try:
+                path.mkdir(exist_ok=True)
+            except FileNotFoundError:
+                raise StorageFailed(str(path), "there is no folder to make it in") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""
@@ -129,9 +135,7 @@ def _named(path: Path) -> Iterator[None]:
     """Name the file in what the system says."""
     try:
         yield
-    except FileNotFoundError:
-        raise
-    except StorageBusy:
+    except (FileNotFoundError, StorageError):
         raise
     except OSError as error:
         raise StorageFailed(str(path), error.strerror or str(error)) from error

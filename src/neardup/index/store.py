@@ -292,11 +292,13 @@ class Store:
     def _release(self) -> None:
         self._closed = True
         self._synced.set()
-        if self._log is not None:
-            self._log.close()
-        if self._lock >= 0:
-            self._disk.close(self._lock)
-            self._lock = -1
+        try:
+            if self._log is not None:
+                self._log.close()
+        finally:
+            if self._lock >= 0:
+                lock, self._lock = self._lock, -1
+                self._disk.close(lock, self.folder / LOCK)
 
     def forget_in_child(self) -> None:
         """After a fork, let go of the lock in the child: it is the parent's."""
@@ -356,7 +358,7 @@ class Store:
                 batch = unflattened(self.columns, arrays)
                 ordinals = cast("Positions", batch["ordinal"])
                 self.recent.append(batch)
-                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1) if len(ordinals) else 0
+                self._next_ordinal = max([self._next_ordinal, *(ordinals[-1:] + 1).tolist()])
             elif record.kind == "remove":
                 self._remove(self.with_ordinals(arrays["ordinal"]))
             elif record.kind == "keep":
@@ -368,6 +370,7 @@ class Store:
 
     def _take_over(self) -> None:
         """Become the writer: remove what no manifest names, and go on behind the log's last record."""
+        self._guarded(lambda: self._disk.sync_folder(self.folder))  # whoever renamed the manifest may have died then
         named = {*self.manifest.files, MANIFEST, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(_KINDS):
@@ -376,9 +379,8 @@ class Store:
         if self.set_aside:  # nothing is cut off in place: the next log does without it
             self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
         else:
-            path = self.folder / self.manifest.log
-            self._log = LogWriter.reopen(self._disk, path, self._reader.seed, self._reader.tail)
-            self._guarded(self._log.sync)
+            path, reader = self.folder / self.manifest.log, self._reader
+            self._log = self._guarded(lambda: LogWriter.reopen(self._disk, path, reader.seed, reader.tail))
 
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
         log = self._log
