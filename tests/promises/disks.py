@@ -164,6 +164,8 @@ class MemoryDisk(Disk):
         with _named(path):
             self.meet("close", path)
 
+    unlock = close
+
     def sync_folder(self, path):
         with _named(path):
             self.meet("sync_folder", path)

@@ -129,6 +129,14 @@ class Disk:
                 raise
             return file
 
+    def unlock(self, file: int, path: Path) -> None:
+        """Give the lock back, also where a process that was forked meanwhile has not let go of the file yet."""
+        with _named(path):
+            try:
+                fcntl.flock(file, fcntl.LOCK_UN)
+            finally:
+                os.close(file)
+
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:

@@ -11,6 +11,7 @@ A record is a kind and named arrays: the size of a JSON directory, the directory
 import json
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -63,16 +64,28 @@ class LogWriter:
         head = _HEADER.pack(_MAGIC, FORMAT, mark, first, 0)[:-8]
         seed = checksum(head)
         file = disk.create(path)
-        disk.append(file, head + struct.pack("<Q", seed), path)
-        disk.sync(file, path)
-        return cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
+        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
+        with writer.closed_on_failure():
+            disk.append(file, head + struct.pack("<Q", seed), path)
+            writer.sync()
+        return writer
 
     @classmethod
     def reopen(cls, disk: Disk, path: Path, seed: int, tail: Tail) -> "LogWriter":
         """Go on behind the last record, all being on the disk; the file must end there."""
         writer = cls(disk, path, disk.reopen(path), seed, tail)
-        writer.sync()
+        with writer.closed_on_failure():
+            writer.sync()
         return writer
+
+    @contextmanager
+    def closed_on_failure(self) -> Iterator[None]:
+        """Close it if what is done within fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def append(self, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Write one record. It is safe from the process's death on return, from the system's after ``sync``."""

@@ -73,7 +73,7 @@ def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
         yield lock
     except BaseException:
         if wanted:
-            disk.close(lock, folder / LOCK)
+            disk.unlock(lock, folder / LOCK)
         raise
 
 
