@@ -27,6 +27,11 @@ class Part(Protocol):
         """Which of them were not removed; empty if none was."""
         ...
 
+    @property
+    def kept(self) -> int:
+        """How many of those that are there stand for themselves."""
+        ...
+
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
         ...

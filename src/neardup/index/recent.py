@@ -91,6 +91,11 @@ class Recent:
         found = [None if content is None else self._contents.get(content) for content in _contents(contents)]
         return np.array([places[0] if places else -1 for places in found], np.int64)
 
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        return int((self.alive & (self._fixed["keeper"].values == self._fixed["ordinal"].values)).sum())
+
     def kept_by(self, keeper: int) -> Positions:
         """Find the documents for which another one stands."""
         own = self.take("ordinal", np.arange(self.documents)) != keeper
