@@ -186,9 +186,9 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
             made = _Lists(parts, name, bits, renumbered)
             write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
-        kept = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
+        for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
         ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
-        return writer.finish({"documents": total, "kept": kept, **ends})
+        return writer.finish({"documents": total, "kept": for_themselves, **ends})
 
 
 class _Lists:
