@@ -161,7 +161,7 @@ class Oracle:
         kept = next((other for _, other in matches if other.keeper == other.ordinal), None)
         keeper = same.keeper if same and same.keeper in self.alive else kept.ordinal if kept else None
         if same:
-            verdict = ExactDuplicate(same.id, self.alive[same.keeper].id if same.keeper in self.alive else None)
+            verdict = ExactDuplicate(same.id, None if keeper is None else self.alive[keeper].id)
         elif matches:
             scheme, (value, other) = self.pool.scheme, matches[0]
             verified = self.texts and not scheme.columns
@@ -467,7 +467,7 @@ def test_an_index_answers_as_brute_force_does(tmp_path, name, texts, steps):
     life = Life(tmp_path / "index", name, steps, texts=texts)
     done = []
     try:
-        for _ in range(steps):
+        while len(done) < steps:
             done.append(life.step())
     except BaseException as error:
         error.add_note(f"after {len(done)} steps, the last ones {', '.join(done[-8:])}")

@@ -37,6 +37,11 @@ class Part(Protocol):
         """The number of each document's admission, ascending."""
         ...
 
+    @property
+    def kept(self) -> int:
+        """How many of those that are there stand for themselves."""
+        ...
+
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
         ...

@@ -1,6 +1,7 @@
 """The documents that were admitted last: in memory, and in the log."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -99,6 +100,11 @@ class Recent:
             [_first_besides(places, own) for places, own in zip(found, besides.tolist(), strict=True)], np.int64
         )
 
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        return int((self.alive & (self._fixed["keeper"].values == self._fixed["ordinal"].values)).sum())
+
     def kept_by(self, keepers: Positions) -> Positions:
         """Find the documents for which other ones stand."""
         own = self._fixed["keeper"].values
@@ -127,6 +133,12 @@ class Recent:
         pack(keys[stays], renumbered[positions[stays]], bits, out)
         return np.unique(out) if self._pooled and name == "key" else out
 
+    @cached_property
+    def _keys(self) -> tuple[Words, Positions]:
+        """Give all keys, and the positions that have them; asked for when nothing is added any more."""
+        present = np.flatnonzero(self._fixed["present"].values)
+        return self._keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+
     def _listed(self, name: str, number: int) -> tuple[Words, Positions]:
         """Give the keys of one list and the positions that have them."""
         everybody = np.arange(self.documents)
@@ -139,8 +151,7 @@ class Recent:
             keepers = self._fixed["keeper"].values
             others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
             return ordinal_keys(keepers[others]), others
-        present = np.flatnonzero(self._fixed["present"].values)
-        keys = self._keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_))
+        keys, present = self._keys
         if self._pooled:
             return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
         return np.ascontiguousarray(keys[:, number]), present

@@ -146,6 +146,14 @@ class Segment:
         return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)
 
     @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        if not len(self.alive) and not len(self.rekept):
+            return int(self.arrays.meta["kept"])
+        there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
+        return int((self.take("keeper", there) == self.take("ordinal", there)).sum())
+
+    @property
     def longest_list(self) -> int:
         """How many entries the longest list has."""
         return int(self._lists["key"].entries.shape[1])
@@ -199,8 +207,9 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
             made = _Lists(parts, name, bits, renumbered)
             write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
+        for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
         ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
-        return writer.finish({"documents": total, "bits": bits, **ends})
+        return writer.finish({"documents": total, "bits": bits, "kept": for_themselves, **ends})
 
 
 class _Lists:

@@ -41,6 +41,7 @@ LEAST_MEMORY: Final = 1 << 20
 
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
+_FEW: Final = 64  # places that Python goes through faster than NumPy
 TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
 _KINDS: Final = ("segment-", "log-", "amendments-")
 _BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
@@ -545,10 +546,11 @@ class Store:
     def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
         """Give each part that has some of these, which of them, and their positions there."""
         numbers = places >> _POSITION_BITS
-        for number, part in enumerate(self.parts):
-            rows = np.flatnonzero(numbers == number)
-            if len(rows):
-                yield part, rows, places[rows] & _POSITION
+        parts = self.parts
+        for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
+            if number >= 0:
+                rows = np.flatnonzero(numbers == number)
+                yield parts[number], rows, places[rows] & _POSITION
 
 
 def _places(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:

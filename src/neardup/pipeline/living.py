@@ -94,6 +94,7 @@ class Index:
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
         self._store, self._scheme, self._disk = store, scheme, disk
         self._kinds = dict(store.columns.fields)
+        self._verifier = Verifier(store, scheme)
 
     # Making and opening.
 
@@ -220,7 +221,7 @@ class Index:
             names = None if ids is None else _require_ids(ids, len(given))
             verdicts: list[Verdict] = []
             for begin in range(0, len(given), TOGETHER):
-                part = given.at(np.arange(begin, min(begin + TOGETHER, len(given))))
+                part = given.at(slice(begin, min(begin + TOGETHER, len(given))))
                 own = None if names is None else self._store.with_ids(names[begin : begin + TOGETHER])
                 verdicts += self._judged(part, own)
             return verdicts
@@ -257,57 +258,64 @@ class Index:
             stay = (found.places < asking) | (asking < 0) if before else found.places != asking
             found = Found(found.rows[stay], found.places[stay], found.crowded)
             exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
-        verifier = Verifier(store, self._scheme, given)
-        matches = verifier.matches(found)
-        standing = self._stand(np.full(len(given), NONE), exact, matches)
-        return self._verdicts(given, exact, matches, standing, verifier)
+        matches = self._verifier.matches(given, found)
+        if not len(matches.rows) and exact.max(initial=NONE) == NONE:  # as of most documents of a crawl
+            return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
+        nowhere = np.full(len(given), NONE)
+        return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
 
     def _keys(self, signatures: Signatures) -> Words:
         return self._store.keyed(signatures.rows, signatures.present)
 
-    def _stand(self, ordinals: Positions, exact: Places, matches: Matches) -> Standing:
-        """Say what each document repeats, and who stands for it."""
+    def _stand(self, own: Places, exact: Places, matches: Matches) -> Standing:
+        """Say what each document repeats, and who stands for it; documents are numbered by their places."""
         store = self._store
-        has = exact >= 0
-        same = np.full(len(exact), NONE)
-        same[has] = store.take("ordinal", exact[has])
-        asked_for = np.unique(np.concatenate([matches.ordinals, same[has]]))
-        keepers = store.take("keeper", store.with_ordinals(asked_for))
-        gone = ~store.alive(store.with_ordinals(keepers))
-        keepers = np.where(gone, NONE, keepers)
-        known = dict(zip(asked_for.tolist(), keepers.tolist(), strict=True))
-        return stand(ordinals.tolist(), same.tolist(), matches, known)
+        places = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
+        keepers = store.take("keeper", places)
+        others = np.flatnonzero(keepers != store.take("ordinal", places))
+        standing = places.copy()
+        if len(others):
+            found = store.with_ordinals(keepers[others])
+            standing[others] = np.where(store.alive(found), found, NONE)
+        known = dict(zip(places.tolist(), standing.tolist(), strict=True))
+        return stand(own.tolist(), exact.tolist(), matches, known)
 
     def _verdicts(
-        self, given: Asked, exact: Places, matches: Matches, standing: Standing, verifier: Verifier
+        self, given: Asked, own: Places, exact: Places, matches: Matches, standing: Standing
     ) -> list[Verdict]:
-        store = self._store
         near = np.array(standing.closest, np.int64)
-        kept = np.array(standing.closest_kept, np.int64)
-        has = exact >= 0
-        ordinals = np.full(len(exact), NONE)
-        ordinals[has] = store.take("ordinal", exact[has])
-        keepers = np.full(len(exact), NONE)
-        keepers[has] = store.take("keeper", exact[has])
-        ordinals = np.where(~has & (near >= 0), _at(matches.ordinals, near), ordinals)
-        keepers = np.where(~has & (kept >= 0), _at(matches.ordinals, kept), keepers)
-        names = self._ids_of(np.concatenate([ordinals, keepers]))
-        values = _at(matches.values, near).tolist()
+        kept = np.array(standing.keepers, np.int64)
+        kept[kept == own] = NONE
+        of = np.where(exact >= 0, exact, NONE)
+        of[(exact < 0) & (near >= 0)] = matches.documents[near[(exact < 0) & (near >= 0)]]
+        both = np.concatenate([of, kept])
+        names = dict(zip(both.tolist(), self._names(both), strict=True))
+        measure, verified = self._verifier.measure(given), self._verifier.verified(given)
         verdicts: list[Verdict] = []
-        for row, (is_exact, signed) in enumerate(zip(has.tolist(), given.signatures.present.tolist(), strict=True)):
-            of, keeper = names[row], names[len(exact) + row]
-            if of is None:
+        rows = zip(of.tolist(), kept.tolist(), exact.tolist(), near.tolist(), strict=True)
+        for (repeated, keeper, same, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
+            if repeated == NONE:
                 verdicts.append(New() if signed else Empty())
-            elif is_exact:
-                verdicts.append(ExactDuplicate(of, keeper))
+            elif same != NONE:
+                verdicts.append(ExactDuplicate(str(names[repeated]), names[keeper]))
             else:
-                verdicts.append(NearDuplicate(of, verifier.measure, values[row], verifier.verified, keeper))
+                value = float(matches.values[closest])
+                verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[keeper]))
         return verdicts
+
+    def _names(self, places: Places) -> list[str | None]:
+        """Give the ids of documents that are there; ``None`` for the others."""
+        there = self._store.alive(places)
+        names: list[str | None] = [None] * len(places)
+        known = decoded(self._store.strings("id", places[there]))
+        for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
+            names[row] = name
+        return names
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Give what is known of documents, ``None`` where an id is not there."""
         with self._store.busy:
-            names = _names(ids)
+            names = _as_strings(ids)
             places = self._store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             documents: list[Document | None] = [None] * len(names)
@@ -319,7 +327,7 @@ class Index:
         store = self._store
         ids = decoded(store.strings("id", places))
         times = store.take("time", places).tolist()
-        kept = self._ids_of(store.take("keeper", places))
+        kept = self._names(store.with_ordinals(store.take("keeper", places)))
         texts: Sequence[str | None] = [None] * len(places)
         if self.keeps_texts:
             raw = store.strings("text", places)
@@ -330,23 +338,13 @@ class Index:
             for row, (name, at, keeper, text) in enumerate(zip(ids, times, kept, texts, strict=True))
         ]
 
-    def _ids_of(self, ordinals: Positions) -> list[str | None]:
-        """Name documents by their ordinals; ``None`` for ``NONE`` and for those that are gone."""
-        places = self._store.with_ordinals(ordinals)
-        there = self._store.alive(places)
-        names: list[str | None] = [None] * len(ordinals)
-        known = decoded(self._store.strings("id", places[there]))
-        for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
-            names[row] = name
-        return names
-
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
         """Give the id of the document that stands for this one, and of all that it stands for, as admitted.
 
         An id that is not there gives an empty list.
         """
         with self._store.busy:
-            place = self._store.with_ids(_names([id]))
+            place = self._store.with_ids(_as_strings([id]))
             if place[0] < 0:
                 return []
             keeper = self._store.take("keeper", place)
@@ -393,7 +391,7 @@ class Index:
             moment = _microseconds(at)
             verdicts: list[Verdict] = []
             for begin, end in _steps(names):
-                part = given.at(np.arange(begin, end))
+                part = given.at(slice(begin, end))
                 verdicts += self._admitted(names[begin:end], part, taken_rows(columns, slice(begin, end)), moment)
             return verdicts
 
@@ -438,13 +436,12 @@ class Index:
             places = store.with_ordinals(ordinals)
             exact = store.with_contents(given.exact)
             exact = np.where(exact == places, NONE, exact)
-            verifier = Verifier(store, self._scheme, given)
-            matches = verifier.matches(found)
-            standing = self._stand(ordinals, exact, matches)
-            batch["keeper"] = keepers = np.array(standing.keepers, np.int64)
+            matches = self._verifier.matches(given, found)
+            standing = self._stand(places, exact, matches)
+            batch["keeper"] = keepers = store.take("ordinal", np.array(standing.keepers, np.int64))
             store.set_keepers(places, keepers)
             store.log_admission(batch)
-            verdicts = self._verdicts(given, exact, matches, standing, verifier)
+            verdicts = self._verdicts(given, places, exact, matches, standing)
             store.commit()
         return verdicts
 
@@ -463,7 +460,7 @@ class Index:
         """Remove documents; ids that are not there count for nothing."""
         with self._store.busy:
             self._store.require_writer()
-            places = self._store.with_ids(_names(ids))
+            places = self._store.with_ids(_as_strings(ids))
             return self._removed(np.unique(places[places >= 0]))
 
     def expire(self, before: datetime | float, field: str | None = None) -> Removal:
@@ -519,12 +516,11 @@ class Index:
         stay = found.places != places[found.rows]
         found = Found(found.rows[stay], found.places[stay], found.crowded)
         exact = store.with_contents(given.exact, places)
-        ordinals = store.take("ordinal", places)
-        standing = self._stand(ordinals, exact, Verifier(store, self._scheme, given).matches(found))
+        standing = self._stand(places, exact, self._verifier.matches(given, found))
         keepers = np.array(standing.keepers, np.int64)
         with store.change():
-            store.log_keepers(places, keepers)
-            names = decoded(store.strings("id", places[keepers == ordinals]))
+            store.log_keepers(places, store.take("ordinal", keepers))
+            names = decoded(store.strings("id", places[keepers == places]))
             store.commit()
         return names
 
@@ -558,13 +554,9 @@ class Index:
         store = self._store
         with store.busy:
             store.require_open()
-            kept = sum(
-                int((store.take("keeper", places) == store.take("ordinal", places)).sum())
-                for places in store.all_places()
-            )
             return Stats(
                 documents=len(store),
-                kept=kept,
+                kept=sum(part.kept for part in store.parts),
                 segments=len(store.segments),
                 bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
                 bytes_in_log=store.log_bytes,
@@ -584,7 +576,7 @@ def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
 
 def _require_ids(ids: Any, number: int) -> list[str]:
     """Check ids: as many as documents, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
-    names = _names(ids)
+    names = _as_strings(ids)
     if len(names) != number:
         raise DataError("ids", f"are {len(names):,}, but the documents are {number:,}")
     for position, name in enumerate(names):
@@ -597,7 +589,7 @@ def _require_ids(ids: Any, number: int) -> list[str]:
     return names
 
 
-def _names(ids: Any) -> list[str]:
+def _as_strings(ids: Any) -> list[str]:
     """Take strings of any kind as a list; whether they can be ids is another question."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
