@@ -475,3 +475,60 @@ def test_an_index_answers_as_brute_force_does(tmp_path, name, texts, steps):
     finally:
         life.close()
     assert {"new of nobody kept", "exact duplicate", "near duplicate", "empty of nobody kept"} <= set(life.met)
+
+
+# However documents are cut into batches and files.
+
+
+def admitted(folder, name, documents, batches, between, *, texts):
+    """Admit documents batch by batch, *between* them whatever; give all that the index says then."""
+    case = SCHEMES[name]
+    ways = {"durability": "bulk", "memory": 1 << 20}
+    index = Index.create(folder, case.scheme, layout=case.layout, texts=texts, **ways)
+    verdicts = []
+    for part in batches:
+        ids, given, titles = documents
+        fields = {"title": titles[part]} if case.scheme.columns else None
+        verdicts += index.admit(ids[part], given[part], fields, at=BEGIN)
+        match between():
+            case "flush":
+                index.flush()
+            case "compact":
+                index.compact()
+            case "reopen":
+                index.close()
+                index = Index.open(folder, "w", key=KEYED.get(name), **ways)
+    with index:
+        assert index.stats().crowded == 0
+        ids = [*index.ids()]
+        groups = [index.group(name) for name in ids[::7]]
+        asked = [f"{text} more" for text in documents[1][::11]]
+        fields = {"title": documents[2][::11]} if case.scheme.columns else None
+        records = [as_record(verdict) for verdict in [*verdicts, *index.judge(asked, fields)]]
+        return records, ids, groups, index.get(ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "families"),
+    [
+        ("minhash", True, 270),
+        ("sentences", False, 270),
+        *(pytest.param(name, texts, 2000, marks=pytest.mark.soak) for name, texts in CASES),
+    ],
+)
+def test_the_same_documents_give_the_same_however_they_are_cut(tmp_path, name, texts, families):
+    random = np.random.default_rng(families)
+    given = texts_of_a_pool(families, 5)
+    number = len(given)
+    order = random.permutation(number)
+    again = np.sort(random.integers(0, number, number // 10))  # the same id with the same content
+    order = np.insert(order, again, order[again // 2])
+    titles = [f"title {place % 3}" for place in order]
+    documents = [f"id {place}" for place in order], [given[place] for place in order], titles
+    total = len(order)
+    whole = admitted(tmp_path / "whole", name, documents, [slice(0, total)], lambda: "", texts=texts)
+    for size in (1, 7):
+        batches = [slice(begin, begin + size) for begin in range(0, total, size)]
+        chances = ["flush", "compact", "reopen", *[""] * (300 // size)]
+        cut = admitted(tmp_path / f"{size}", name, documents, batches, lambda: random.choice(chances), texts=texts)  # noqa: B023
+        assert cut == whole
