@@ -268,7 +268,7 @@ def test_a_file_system_that_is_read_only(tmp_path):
 
 
 def test_a_folder_without_a_parent(tmp_path):
-    with pytest.raises(StorageFailed, match="no folder to make it in"):
+    with pytest.raises(StorageRefused, match="there is no folder"):
         Index.create(tmp_path / "nowhere" / "index", SimHash())
 
 

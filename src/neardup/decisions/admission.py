@@ -14,43 +14,42 @@ NONE = -1
 
 
 class Matches(NamedTuple):
-    """Row ``rows[i]`` matches the document with ordinal ``ordinals[i]`` by ``values[i]``, the greater the closer."""
+    """Row ``rows[i]`` matches document ``documents[i]`` by ``values[i]``: the greater, the closer."""
 
     rows: Positions
-    ordinals: Positions
+    documents: Positions
     values: npt.NDArray[np.float64]
 
 
 class Standing(NamedTuple):
-    """By row: which of its matches is the closest, which the closest kept (``NONE``: none), and its keeper."""
+    """By row: its closest match, as a number of ``Matches`` or ``NONE``, and the document that stands for it.
+
+    A row that is kept stands for itself; one that is not admitted and matches no kept document has ``NONE``.
+    """
 
     closest: list[int]
-    closest_kept: list[int]
     keepers: list[int]
 
 
 def stand(own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int]) -> Standing:
-    """Say what each row repeats, in turn.
+    """Say what each row repeats, in turn. Documents have numbers in the order of their admission.
 
-    *own* are the ordinals of the rows, or ``NONE`` where they are not admitted; *exact* those of the first documents
-    with the same content, or ``NONE``. *keepers* gives for every ordinal among the matches and the exact ones that of
-    the document that stands for it, ``NONE`` if it was removed; the rows' own are added as they are decided, so that
-    later rows may stand behind earlier ones. Of equally close matches the first admitted counts.
+    *own* are the rows' numbers, or ``NONE`` where they are not admitted; *exact* those of the first documents with the
+    same content, or ``NONE``. *keepers* gives for every document among the matches and the exact ones the one that
+    stands for it, ``NONE`` if that was removed; the rows' own are added as they are decided, so that later rows may
+    stand behind earlier ones. Of equally close matches the first admitted counts.
     """
-    order = np.lexsort((matches.ordinals, -matches.values, matches.rows))
+    order = np.lexsort((matches.documents, -matches.values, matches.rows))
     bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()
-    ordinals, places = matches.ordinals[order].tolist(), order.tolist()
-    closest, closest_kept, standing = [], [], []
-    for row, (ordinal, same) in enumerate(zip(own, exact, strict=True)):
+    documents, numbers = matches.documents[order].tolist(), order.tolist()
+    closest, standing = [], []
+    for row, (itself, same) in enumerate(zip(own, exact, strict=True)):
         begin, end = bounds[row], bounds[row + 1]
-        kept = next((at for at in range(begin, end) if keepers[ordinals[at]] == ordinals[at]), NONE)
-        closest.append(places[begin] if begin < end else NONE)
-        closest_kept.append(places[kept] if kept != NONE else NONE)
+        closest.append(numbers[begin] if begin < end else NONE)
         keeper = keepers[same] if same != NONE else NONE
-        if keeper == NONE and kept != NONE:
-            keeper = ordinals[kept]
-        keeper = ordinal if keeper == NONE else keeper
+        if keeper == NONE:
+            keeper = next((match for match in documents[begin:end] if keepers[match] == match), itself)
         standing.append(keeper)
-        if ordinal != NONE:
-            keepers[ordinal] = keeper
-    return Standing(closest, closest_kept, standing)
+        if itself != NONE:
+            keepers[itself] = keeper
+    return Standing(closest, standing)

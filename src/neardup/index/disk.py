@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from neardup.model.arrays import Bytes
-from neardup.model.errors import StorageBusy, StorageError, StorageFailed
+from neardup.model.errors import StorageBusy, StorageError, StorageFailed, StorageRefused
 
 _PIECE: Final = 1 << 30  # bytes written by one call: systems take no more than 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
@@ -80,8 +80,10 @@ class Disk:
         with _named(path):
             try:
                 path.mkdir(exist_ok=True)
+            except FileExistsError:
+                raise StorageRefused(str(path), "is no folder") from None
             except FileNotFoundError:
-                raise StorageFailed(str(path), "there is no folder to make it in") from None
+                raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""
@@ -143,7 +145,11 @@ def _named(path: Path) -> Iterator[None]:
     """Name the file in what the system says."""
     try:
         yield
-    except (FileNotFoundError, StorageError):
+    except FileNotFoundError:
+        raise
+    except NotADirectoryError as error:
+        raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
+    except StorageError:
         raise
     except OSError as error:
         raise StorageFailed(str(path), error.strerror or str(error)) from error

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from neardup.decisions.admission import Matches
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.index.growing import taken
+from neardup.index.growing import some, taken
 from neardup.index.store import Found, Places, Store
 from neardup.kernels.segments import blank
 from neardup.model.arrays import AnyPositions, Features, Positions, Signatures, TextBatch, Words, require_same_recipe
@@ -22,45 +22,60 @@ CLOSEST: Final = 64  # candidates of a document that are verified: those of the 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Signatures, what tells contents apart (uint64[n, 2], zero for none), and the texts if they were given."""
+    """Signatures, what tells contents apart (uint64[n, 2], zero for none), and the texts if they were given.
+
+    If only what is *signed* can repeat another document, one without a signature has no other of the same content.
+    """
 
     signatures: Signatures
     contents: Words
     texts: TextBatch | None
+    signed_only: bool = False
 
     def __len__(self) -> int:
         return len(self.signatures)
 
-    def at(self, rows: AnyPositions) -> Self:
-        """Give some of them."""
-        texts = None if self.texts is None else taken(self.texts, rows)
-        return type(self)(self.signatures[rows], self.contents[rows], texts)
+    def at(self, rows: AnyPositions | slice) -> Self:
+        """Give some of them; a slice copies nothing."""
+        texts = None if self.texts is None else some(self.texts, rows)
+        return type(self)(self.signatures[rows], self.contents[rows], texts, self.signed_only)
+
+    @property
+    def exact(self) -> Words:
+        """The contents by which a document can be the same as another one."""
+        return self.contents * self.signatures.present[:, None] if self.signed_only else self.contents
 
 
 def asked(scheme: Scheme, documents: Any, fields: pa.Table) -> Asked:
     """Sign texts, and tell their contents apart; take signatures as they are.
 
+    Where fields are signed, the checksum of theirs is a part of the content.
+
     Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for what is no text.
     """
     if isinstance(documents, Signatures):
         require_same_recipe(scheme.recipe, documents.recipe)
-        return Asked(documents, np.zeros((len(documents), 2), np.uint64), None)
+        return Asked(documents, np.zeros((len(documents), 2), np.uint64), None, bool(scheme.columns))
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
         return Asked(scheme.sign(column), contents(texts), texts)
-    table = fields if BODY in fields.column_names else fields.append_column(BODY, column)
-    return Asked(scheme.sign(table), contents(texts), texts)
+    listed = dict(zip(fields.column_names, fields.columns, strict=True))
+    signatures = scheme.sign(pa.table({BODY: column, **listed}))
+    return Asked(signatures, contents(texts, signatures.rows.tobytes()), texts, signed_only=True)
 
 
-def contents(texts: TextBatch) -> Words:
-    """Digest texts to 128 bits each (BLAKE2b); one of nothing but white space has none."""
+def contents(texts: TextBatch, more: bytes = b"") -> Words:
+    """Digest texts to 128 bits each (BLAKE2b), with as many bytes *more* each; nothing but white space has none."""
     without = np.empty(len(texts), np.bool_)
     blank(texts.data, texts.offsets, without)
     raw, bounds = texts.data.data, texts.offsets.tolist()
+    size = len(more) // max(len(texts), 1)
     digests = b"".join(
-        bytes(16) if nothing else blake2b(raw[begin:end], digest_size=16).digest()
-        for nothing, begin, end in zip(without.tolist(), bounds[:-1], bounds[1:], strict=True)
+        bytes(16)
+        if nothing
+        else blake2b(raw[begin:end], salt=more[row * size : row * size + size], digest_size=16).digest()
+        for row, (nothing, begin, end) in enumerate(zip(without.tolist(), bounds[:-1], bounds[1:], strict=True))
     )
     return np.frombuffer(bytearray(digests), "<u8").astype(np.uint64).reshape(-1, 2)
 
@@ -68,49 +83,48 @@ def contents(texts: TextBatch) -> Words:
 class Verifier:
     """Says which candidates match: on the features of both texts where they are there, else by the signatures."""
 
-    def __init__(self, store: Store, scheme: Scheme, given: Asked) -> None:
-        self._store, self._scheme, self._given = store, scheme, given
-        on_texts = store.columns.texts and given.texts is not None
-        self.verified = on_texts and not isinstance(scheme, FieldScheme)
+    def __init__(self, store: Store, scheme: Scheme) -> None:
+        self._store, self._scheme = store, scheme
+        self._by_fields, self._filters = isinstance(scheme, FieldScheme), isinstance(scheme, FilterScheme)
 
-    @property
-    def measure(self) -> str:
-        """What the values of the matches are."""
-        if isinstance(self._scheme, FieldScheme):
-            return self._scheme.rule
-        return self._scheme.rule if self.verified else self._scheme.measure
+    def verified(self, given: Asked) -> bool:
+        """Say whether matches are verified on texts."""
+        return self._store.columns.texts and given.texts is not None and not self._by_fields
 
-    def matches(self, found: Found) -> Matches:
+    def measure(self, given: Asked) -> str:
+        """Say what the values of the matches are."""
+        return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
+
+    def matches(self, given: Asked, found: Found) -> Matches:
         """Verify candidates; of a document's many, those of the highest estimates."""
-        scheme, number = self._scheme, len(self._given)
+        if not len(found.rows):
+            return Matches(found.rows, found.places, np.empty(0))
+        scheme, number = self._scheme, len(given)
         places, inverse = np.unique(found.places, return_inverse=True)
-        rows = np.concatenate([self._given.signatures.rows, self._store.take("rows", places)])
-        present = np.concatenate([self._given.signatures.present, np.ones(len(places), np.bool_)])
+        rows = np.concatenate([given.signatures.rows, self._store.take("rows", places)])
+        present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
         both = Signatures(rows, present, scheme.recipe)
         left, right = found.rows, number + inverse
-        if not self.verified:
+        if not self.verified(given):
             holds = scheme.match_pairs(both, left, right)
             values = scheme.estimate_pairs(both, left[holds], right[holds])
-            return self._matches(left[holds], places[inverse[holds]], values)
+            return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
         estimates = scheme.estimate_pairs(both, left, right)
         plausible = estimates >= scheme.floor
-        if isinstance(scheme, FilterScheme):
-            plausible &= scheme.passes(both, left, right)
+        if self._filters:
+            plausible &= cast("FilterScheme", scheme).passes(both, left, right)
         chosen = np.flatnonzero(plausible)
         chosen = chosen[_closest(left[chosen], estimates[chosen])]
         left, inverse = left[chosen], inverse[chosen]
-        values = self._measured(left, places, inverse)
+        values = self._measured(cast("TextBatch", given.texts), left, places, inverse)
         holds = values >= scheme.threshold
-        return self._matches(left[holds], places[inverse[holds]], values[holds])
+        return Matches(left[holds], places[inverse[holds]], values[holds])
 
-    def _matches(self, rows: Positions, places: Places, values: Any) -> Matches:
-        return Matches(rows, self._store.take("ordinal", places), np.asarray(values, np.float64))
-
-    def _measured(self, left: Positions, places: Places, right: Positions) -> Any:
+    def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
         """Measure what the features of texts have in common."""
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
-        own = taken(cast("TextBatch", self._given.texts), asking)
+        own = taken(texts, asking)
         theirs = self._store.strings("text", places[answering])
         features = _joined([self._features(own), self._features(theirs)])
         sets = FeatureSets(features, np.arange(len(features)))

@@ -1,7 +1,7 @@
 """Charikar's fingerprints (2002): few bits differ where the angle between two documents is small."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -74,20 +74,20 @@ class SimHash(FeatureScheme):
         require(table is None or table.shingling.identity == own, "weights", self.weights, rule)
         _ = self.layout
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """How texts become features; their repeats count."""
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=self.analysis, size=self.shingle, hashing=hashing)
 
-    @property
+    @cached_property
     def layout(self) -> Blocks:
         """The blocks whose equality makes candidates."""
         if self.blocks is None:
             return Blocks.choose(bits=self.bits, distance=self.distance)
         return Blocks(bits=self.bits, distance=self.distance, blocks=self.blocks)
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Distance, threshold and blocks are not part of it: moving one never costs signing again."""
         weights = self.weights if isinstance(self.weights, str) else self.weights.identity
