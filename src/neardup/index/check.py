@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.index.arrays import Stored, StoredArrays
+from neardup.index.arrays import Stored, StoredArrays, understood
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
 from neardup.index.log import LogReader
@@ -46,9 +46,13 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
         found, arrays = _opened(disk, folder / stored.name, kind, stored)
         problems += found
         if arrays is not None and kind == SEGMENT and not found:
-            problems += _segment_problems(arrays, manifest, last)
-            documents += arrays.meta["documents"]
-            last = arrays.meta["last"] + 1
+            try:
+                with understood(arrays.path):
+                    problems += _segment_problems(arrays, manifest, last)
+                    documents += arrays.meta["documents"]
+                    last = arrays.meta["last"] + 1
+            except StorageError as error:
+                problems.append(str(error))
         done += stored.size
         if progress:
             progress(done, total)
