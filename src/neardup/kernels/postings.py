@@ -11,7 +11,7 @@ they are pooled and C is 1), their low *document_bits* replaced by the document'
 ``starts[c, p + 1]`` are those that begin with the bits *p*.
 
 *Chains.* Keys of a column that are equal in some mixed bits are on one chain, the oldest first, from ``heads[bits]``
-on by ``following``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
+on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
 """
 
 import numpy as np
@@ -203,7 +203,7 @@ def _chain(mixed, secret, size):
 
 
 @kernel
-def follow(keys, asking, pooled, first, heads, node_keys, node_documents, following, nodes, alive, room, secret):
+def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents, following, nodes, alive, room, secret):
     """Find the documents that share a key with each row that is *asking*, on chains; then put them there, in turn.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
@@ -221,43 +221,45 @@ def follow(keys, asking, pooled, first, heads, node_keys, node_documents, follow
                 continue
             mixed = _mixed(keys[row, column], column, pooled)
             chain = _chain(mixed, secret, heads.size)
-            last = -1
             node = heads[chain]
             listed = 0
             looked = 0
             while node >= 0:
-                if node_keys[node] == mixed:
+                document = np.int64(node_documents[node])
+                if node_keys[node] == mixed and (first < 0 or document != first + row):
+                    if listed == room or looked == PATIENCE * room:
+                        crowded += 1
+                        break
                     looked += 1
-                    document = node_documents[node]
                     if alive[document]:
                         listed += 1
-                        if (first < 0 or document != first + row) and _is_new(seen, row, document):
+                        if _is_new(seen, row, document):
                             found = _appended(found, number, document)
                             number += 1
-                    if listed == room or looked == PATIENCE * room:
-                        break
-                last = node
                 node = following[node]
-            if node >= 0:
-                crowded += 1
-            elif first >= 0:
+            if first >= 0:  # crowded or not: others may be removed
                 node_keys[nodes] = mixed
                 node_documents[nodes] = first + row
-                following[nodes] = -1
-                if last < 0:
-                    heads[chain] = nodes
-                else:
-                    following[last] = nodes
+                _put_last(nodes, chain, heads, tails, following)
                 nodes += 1
         bounds[row + 1] = number
     return bounds, found[:number], crowded, nodes
 
 
+@njit(nogil=True)
+def _put_last(node, chain, heads, tails, following):
+    """Put a node at the end of a chain."""
+    following[node] = -1
+    if heads[chain] < 0:
+        heads[chain] = node
+    else:
+        following[tails[chain]] = node
+    tails[chain] = node
+
+
 @kernel
-def chain_anew(node_keys, nodes, heads, following, secret):
+def chain_anew(node_keys, nodes, heads, tails, following, secret):
     """Put all nodes on other chains, in their old order."""
     heads[:] = -1
-    for node in range(nodes - 1, -1, -1):  # each in front of those that came later
-        chain = _chain(node_keys[node], secret, heads.size)
-        following[node] = heads[chain]
-        heads[chain] = node
+    for node in range(nodes):
+        _put_last(node, _chain(node_keys[node], secret, heads.size), heads, tails, following)
