@@ -207,8 +207,8 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
     """Find the documents that share a key with each row that is *asking*, on chains; then put them there, in turn.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
-    The arrays of nodes must have places left for all keys. Returns ``(bounds, found, crowded, nodes)``, as ``find``
-    does, and the number of nodes there are then.
+    The arrays of nodes must have places left for all keys. Whoever is not *alive* leaves the chains. Returns
+    ``(bounds, found, crowded, nodes)``, as ``find`` does, and the number of nodes there are then.
     """
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
@@ -221,21 +221,23 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
                 continue
             mixed = _mixed(keys[row, column], column, pooled)
             chain = _chain(mixed, secret, heads.size)
+            last = -1
             node = heads[chain]
             listed = 0
-            looked = 0
             while node >= 0:
                 document = np.int64(node_documents[node])
+                if not alive[document]:
+                    node = _left_out(node, last, chain, heads, tails, following)
+                    continue
                 if node_keys[node] == mixed and (first < 0 or document != first + row):
-                    if listed == room or looked == PATIENCE * room:
+                    if listed == room:
                         crowded += 1
                         break
-                    looked += 1
-                    if alive[document]:
-                        listed += 1
-                        if _is_new(seen, row, document):
-                            found = _appended(found, number, document)
-                            number += 1
+                    listed += 1
+                    if _is_new(seen, row, document):
+                        found = _appended(found, number, document)
+                        number += 1
+                last = node
                 node = following[node]
             if first >= 0:  # crowded or not: others may be removed
                 node_keys[nodes] = mixed
@@ -255,6 +257,19 @@ def _put_last(node, chain, heads, tails, following):
     else:
         following[tails[chain]] = node
     tails[chain] = node
+
+
+@njit(nogil=True)
+def _left_out(node, last, chain, heads, tails, following):
+    """Take a node out of a chain, behind the *last* one or in front of all; give the next one."""
+    after = following[node]
+    if last < 0:
+        heads[chain] = after
+    else:
+        following[last] = after
+    if after < 0:
+        tails[chain] = last
+    return after
 
 
 @kernel
