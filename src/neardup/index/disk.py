@@ -82,7 +82,7 @@ class Disk:
                 path.mkdir(exist_ok=True)
             except FileExistsError:
                 raise StorageRefused(str(path), "is no folder") from None
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
 
     def names(self, path: Path) -> list[str]:
