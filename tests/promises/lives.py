@@ -67,16 +67,16 @@ def quiet():
         yield
 
 
-def create(path, scheme, disk, durability="commit", **more):
-    index = Index.create(path, SCHEMES[scheme], fields=FIELDS, durability=durability, disk=disk, **more)
-    index._store._memory = MEMORY
+def create(path, scheme, disk, durability="commit", memory=MEMORY):
+    index = Index.create(path, SCHEMES[scheme], fields=FIELDS, durability=durability, disk=disk)
+    index._store._memory = memory
     return index
 
 
-def reopen(path, disk, mode="w", durability="commit"):
+def reopen(path, disk, mode="w", durability="commit", memory=MEMORY):
     with quiet():
         index = Index.open(path, mode, disk=disk, durability=durability)
-    index._store._memory = MEMORY
+    index._store._memory = memory
     return index
 
 
