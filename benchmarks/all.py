@@ -17,6 +17,7 @@ QUESTIONS: Final = (
     "files",
     "threads",
     "growth",
+    "living",
     "startup",
 )
 

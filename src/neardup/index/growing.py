@@ -65,6 +65,13 @@ class GrowingStrings:
         return taken(TextBatch(self.data.values, self.offsets.values), positions)
 
 
+def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
+    """Give some of the strings; those of a slice (from a start to a stop) are not copied."""
+    if isinstance(rows, slice):
+        return TextBatch(strings.data, strings.offsets[rows.start : rows.stop + 1])
+    return taken(strings, rows)
+
+
 def taken(strings: TextBatch, positions: AnyPositions) -> TextBatch:
     """Copy the strings at these positions."""
     begins, ends = strings.offsets[positions], strings.offsets[positions + 1]

@@ -1,6 +1,7 @@
 """The documents that were admitted last: in memory, and in the log."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -118,6 +119,12 @@ class Recent:
         pack(keys[stays], renumbered[positions[stays]], bits, out)
         return np.unique(out) if self._pooled and name == "key" else out
 
+    @cached_property
+    def _keys(self) -> tuple[Words, Positions]:
+        """Give all keys, and the positions that have them; asked for when nothing is added any more."""
+        present = np.flatnonzero(self._fixed["present"].values)
+        return self._keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+
     def _listed(self, name: str, number: int) -> tuple[Words, Positions]:
         """Give the keys of one list and the positions that have them."""
         everybody = np.arange(self.documents)
@@ -130,8 +137,7 @@ class Recent:
             keepers = self._fixed["keeper"].values
             others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
             return ordinal_keys(keepers[others]), others
-        present = np.flatnonzero(self._fixed["present"].values)
-        keys = self._keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_))
+        keys, present = self._keys
         if self._pooled:
             return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
         return np.ascontiguousarray(keys[:, number]), present

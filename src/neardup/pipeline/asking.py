@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from neardup.decisions.admission import Matches
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.index.growing import taken
+from neardup.index.growing import some, taken
 from neardup.index.store import Found, Places, Store
 from neardup.kernels.segments import blank
 from neardup.model.arrays import AnyPositions, Features, Positions, Signatures, TextBatch, Words, require_same_recipe
@@ -31,9 +31,9 @@ class Asked:
     def __len__(self) -> int:
         return len(self.signatures)
 
-    def at(self, rows: AnyPositions) -> Self:
-        """Give some of them."""
-        texts = None if self.texts is None else taken(self.texts, rows)
+    def at(self, rows: AnyPositions | slice) -> Self:
+        """Give some of them; a slice copies nothing."""
+        texts = None if self.texts is None else some(self.texts, rows)
         return type(self)(self.signatures[rows], self.contents[rows], texts)
 
 

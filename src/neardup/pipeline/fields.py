@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.columns import FIELD_KINDS, STRING, Batch, decoded
-from neardup.index.growing import taken as taken_strings
+from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import DataError, require
@@ -78,15 +78,10 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
 
 
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
-    """Take some rows of columns."""
-    taken: Batch = {}
-    for name, column in columns.items():
-        if isinstance(column, TextBatch):
-            chosen = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-            taken[name] = taken_strings(column, chosen)
-        else:
-            taken[name] = column[rows]
-    return taken
+    """Take some rows of columns; a slice copies nothing."""
+    return {
+        name: some(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in columns.items()
+    }
 
 
 def _column(values: Any) -> Any:

@@ -209,7 +209,7 @@ class Index:
             names = None if ids is None else _require_ids(ids, len(given))
             verdicts: list[Verdict] = []
             for begin in range(0, len(given), TOGETHER):
-                part = given.at(np.arange(begin, min(begin + TOGETHER, len(given))))
+                part = given.at(slice(begin, min(begin + TOGETHER, len(given))))
                 own = None if names is None else self._store.with_ids(names[begin : begin + TOGETHER])
                 verdicts += self._judged(part, own)
             return verdicts
@@ -373,7 +373,7 @@ class Index:
             moment = _microseconds(at)
             verdicts: list[Verdict] = []
             for begin, end in _steps(names):
-                part = given.at(np.arange(begin, end))
+                part = given.at(slice(begin, end))
                 verdicts += self._admitted(names[begin:end], part, taken_rows(columns, slice(begin, end)), moment)
             return verdicts
 
