@@ -118,7 +118,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         documents = read(
             inputs, text=text, id=id, columns=wanted, strict=strict, max_bytes=max_bytes, progress=progress
         )
-        urls = None if url is None else documents.column(url, literal=True).to_pylist()
+        urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
         ids, set_aside = _named(documents, urls, addresses or Addresses())
         given = _fields(documents, kinds, signed)
         created = index is None
@@ -214,7 +214,7 @@ def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[st
         try:
             columns[name] = documents.column(name, literal=name in signed or kinds[name] == STRING)
         except FieldMissing:
-            if name in signed and name != BODY:
+            if name in signed and name != BODY and len(documents):
                 raise
     return pa.table(columns)
 
