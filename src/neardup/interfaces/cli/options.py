@@ -1,16 +1,14 @@
 """Options that name a scheme, shared by the verbs that sign."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.model.errors import InputRefused, ParameterError, require
+from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
     from neardup.schemes.checksum import Field
 
-_KEY_BYTES = 16
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
 # The options that go with each scheme, besides --seed and --key-file; the first one is the default.
@@ -108,7 +106,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     parameters: dict[str, Any] = {name: given[name] for name in own if name in given}
     hashing: dict[str, Any] = {"seed": given.get("seed", 1)}
     if "key_file" in given:
-        hashing["key"] = key_in(given["key_file"])
+        hashing["key"] = key_of(arguments)
     if "unit" in own:
         analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
         parameters["analysis"] = neardup.Analysis(**analysis)
@@ -147,6 +145,8 @@ def add_key_option(parser: argparse.ArgumentParser) -> None:
 
 def key_of(arguments: argparse.Namespace) -> bytes | None:
     """Read the key that is named, if one is."""
+    from neardup.sources.keys import key_in
+
     path = vars(arguments).get("key_file")
     return None if path is None else key_in(path)
 
@@ -174,22 +174,3 @@ def _fields(described: str) -> "tuple[Field, ...]":
     names = [part.name for part in fields]
     require(len(set(names)) == len(names), "fields", described, "must name each field once")
     return tuple(fields)
-
-
-def key_in(name: str) -> bytes:
-    """Read a key from a file, which is never shown."""
-    path = Path(name)
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(4 * _KEY_BYTES)
-    except OSError as error:
-        raise InputRefused(str(path), f"the key cannot be read: {error.strerror}") from error
-    if len(content) == _KEY_BYTES:
-        return content
-    try:
-        key = bytes.fromhex(content.decode("ascii"))
-    except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
-        raise InputRefused(str(path), "a key file must hold 16 bytes or 32 hexadecimal digits")
-    return key
