@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from neardup.model.tables import TableDesign
     from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
     from neardup.pipeline import Result, Summary, dedup
+    from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.living import Document, Index
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
@@ -39,17 +40,20 @@ if TYPE_CHECKING:
     from neardup.schemes.simhash import SimHash
     from neardup.schemes.trials import Trials
     from neardup.schemes.weights import TermWeights
+    from neardup.sources.addresses import Addresses
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Addresses": "sources.addresses",
     "Analysis": "text.analysis",
     "Banding": "model.layout",
     "Blocks": "model.layout",
     "Checksum": "schemes.checksum",
     "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
+    "CrawlFilter": "pipeline.crawl",
     "DataError": "model.errors",
     "Document": "pipeline.living",
     "Empty": "model.verdicts",
@@ -93,12 +97,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Addresses",
     "Analysis",
     "Banding",
     "Blocks",
     "Checksum",
     "Combined",
     "Comparison",
+    "CrawlFilter",
     "DataError",
     "Document",
     "Empty",

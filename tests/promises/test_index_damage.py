@@ -188,6 +188,10 @@ def test_older_files_in_the_place_of_newer_ones():
         else:
             step.act(index)
         moments.append(disk.files.copy())
+    index._store._memory = 1 << 20  # the log goes on
+    for number in range(3):
+        Step("admit", [f"late {number}"], 900 + number).act(index)
+        moments.append(disk.files.copy())
     index.close()
     questions = Questions(disk.files)
     outcomes = set()

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from disks import FOLDER, MemoryDisk
-from lives import AT, MEMORY, SCHEMES, Step, quiet, reopen, script
+from lives import AT, MEMORY, SCHEMES, Step, quiet, script
 
 from neardup import Index
 from neardup.index import arrays as arrays_of
@@ -331,8 +331,7 @@ NAMES = [f"document {number}" for number in range(10)]
 def checked(disk):
     from neardup.index.check import check
 
-    report = check(FOLDER, disk)
-    return report
+    return check(FOLDER, disk)
 
 
 ORIGINALS = [("minhash", 5, True, True), ("simhash", 6, False, True), ("minhash", 7, False, False)]
@@ -344,7 +343,7 @@ def limit_memory():
 
 
 def forgeries(number, seed):
-    """Open so many forgeries in forks of this process; give how many were refused at which step, and what went wrong."""
+    """Open so many forgeries in forks of this process; give how many were refused when, and what went wrong."""
     originals = [made(scheme, own, texts=texts, closed=closed) for scheme, own, texts, closed in ORIGINALS]
     for files in originals:
         ask_everything(files.copy(), random.Random(0))  # everything is loaded before the first fork
@@ -392,9 +391,12 @@ def one(originals, number):
     return "refused\n" if "open" in refused else "later\n" if refused else "answered\n"
 
 
-PROGRAM = "import json, sys; sys.path.insert(0, sys.argv[1]); from test_index_forged import forgeries; " + (
-    "print(json.dumps(forgeries(int(sys.argv[2]), int(sys.argv[3]))))"
-)
+PROGRAM = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_index_forged import forgeries
+print(json.dumps(forgeries(int(sys.argv[2]), int(sys.argv[3]))))
+"""
 
 
 def run(number, seed):

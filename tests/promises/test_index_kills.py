@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from lives import AT, SCHEMES, Step, create, reopen, script
+from lives import AT, Step, create, reopen, script
 
 from neardup.index.disk import Disk
 from neardup.model.verdicts import ExactDuplicate
@@ -182,9 +182,12 @@ def kills(path, number, seed):
     return {"kills": number, "steps acknowledged": acknowledged, "documents sent": documents}
 
 
-PROGRAM = "import json, pathlib, sys; sys.path.insert(0, sys.argv[1]); from test_index_kills import kills; " + (
-    "print(json.dumps(kills(pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))"
-)
+PROGRAM = """
+import json, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+from test_index_kills import kills
+print(json.dumps(kills(pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))
+"""
 
 
 def run(number, seed):

@@ -8,7 +8,7 @@ are. The directory and the checksums are verified on opening, a block when someb
 import json
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
@@ -25,6 +25,8 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 FORMAT: Final = 1
 ALIGNMENT: Final = 64
 MOST: Final = 1 << 62  # of every number that a file states
+
+_AT_ONCE: Final = kernels.BLOCK << 10  # bytes that are verified between two signs of progress
 
 _MAGIC: Final = b"neardupA"
 _TAIL: Final = struct.Struct("<8sIIQQ")  # magic, format, bytes of the directory, bytes of the arrays, checksum
@@ -75,7 +77,7 @@ def expect(holds: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentenc
         raise ValueError(rule)
 
 
-def number(given: Any, most: int = MOST) -> int:
+def counted(given: Any, most: int = MOST) -> int:
     """Take a number that a file states; for use in ``understood``."""
     expect(type(given) is int and 0 <= given <= most, f"{given!r} is no number up to {most}")
     return int(given)
@@ -84,7 +86,7 @@ def number(given: Any, most: int = MOST) -> int:
 def described(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     """Take the type, the shape and so the bytes of an array that a file states; for use in ``understood``."""
     expect(isinstance(kind, str) and _TYPES.fullmatch(kind) is not None, f"{kind!r} is no type of an array")
-    counts = tuple(number(count) for count in shape)
+    counts = tuple(counted(count) for count in shape)
     dtype = np.dtype(kind)
     return dtype, counts, prod(counts) * dtype.itemsize
 
@@ -182,7 +184,7 @@ class StoredArrays:
             self._arrays: dict[str, Array] = {}
             for name, (stated, shape, begin) in directory["arrays"].items():
                 dtype, counts, length = described(stated, shape)
-                self._begins[name] = number(begin, size - length)
+                self._begins[name] = counted(begin, size - length)
                 expect(begin % ALIGNMENT == 0, "an array is out of line")
                 self._arrays[name] = data[begin : begin + length].view(dtype).reshape(counts)
         self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
@@ -262,16 +264,19 @@ class StoredArrays:
         if block != kernels.INTACT:
             raise StorageDamaged(str(self.path), f"the block at byte {block * kernels.BLOCK:,} is damaged")
 
-    def problems(self) -> list[str]:
-        """Verify every block, and name the damaged ones."""
-        fresh = np.zeros(len(self.guard.seen), np.uint8)
-        found, block, end = [], 0, len(self.guard.data)
-        while block * kernels.BLOCK < end:
-            bad = int(kernels.damaged_range(self.guard._replace(seen=fresh), block * kernels.BLOCK, end))
-            if bad == kernels.INTACT:
-                break
-            found.append(f"{self.path}: the block at byte {bad * kernels.BLOCK:,} is damaged")
-            block = bad + 1
+    def problems(self, progress: Callable[[int], None] | None = None) -> list[str]:
+        """Verify every block, and name the damaged ones; *progress* is told how many bytes are done."""
+        guard = self.guard._replace(seen=np.zeros(len(self.guard.seen), np.uint8))
+        found, begin, end = [], 0, len(guard.data)
+        while begin < end:
+            stop = min(begin + _AT_ONCE, end)
+            bad = int(kernels.damaged_range(guard, begin, stop))
+            if bad != kernels.INTACT:
+                found.append(f"{self.path}: the block at byte {bad * kernels.BLOCK:,} is damaged")
+                stop = (bad + 1) * kernels.BLOCK
+            begin = stop
+            if progress:
+                progress(min(begin, end))
         return found
 
 

@@ -82,7 +82,7 @@ class Disk:
                 path.mkdir(exist_ok=True)
             except FileExistsError:
                 raise StorageRefused(str(path), "is no folder") from None
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
 
     def names(self, path: Path) -> list[str]:
@@ -145,11 +145,9 @@ def _named(path: Path) -> Iterator[None]:
     """Name the file in what the system says."""
     try:
         yield
-    except FileNotFoundError:
+    except (FileNotFoundError, StorageError):
         raise
     except NotADirectoryError as error:
         raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
-    except StorageError:
-        raise
     except OSError as error:
         raise StorageFailed(str(path), error.strerror or str(error)) from error

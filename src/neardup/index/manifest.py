@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from neardup.index.arrays import Stored, checksum, expect, number, understood
+from neardup.index.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk import Disk
 from neardup.model.errors import StorageDamaged, StorageRefused
 
@@ -82,7 +82,7 @@ class Manifest:
             raise StorageDamaged(str(path), "is not as it was written")
         with understood(path):
             given = json.loads(content)
-            version = number(given.pop("format"))
+            version = counted(given.pop("format"))
             if version > FORMAT:
                 newer = f"is of format {version}, newer than the {FORMAT} that this neardup reads"
                 raise StorageRefused(str(path), newer)
@@ -109,10 +109,10 @@ def _require_sense(manifest: Manifest) -> None:
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "its names are none of its files")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
-        number(given)
+        counted(given)
     for file in [*manifest.segments, *([manifest.amendments] if manifest.amendments else [])]:
-        number(file.size)
-        number(file.checksum, (1 << 64) - 1)
+        counted(file.size)
+        counted(file.checksum, (1 << 64) - 1)
 
 
 def _seal(content: bytes) -> bytes:

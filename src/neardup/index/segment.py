@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, number, understood
+from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, counted, expect, understood
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
 from neardup.index.part import LISTS, Part, id_keys, ordinal_keys
@@ -35,8 +35,8 @@ class Segment:
         self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
         with understood(path):
             meta = arrays.meta
-            self.documents, self.bits = number(meta["documents"], MOST_DOCUMENTS), number(meta["bits"], MOST_BITS)
-            self.first, self.last, self._kept = number(meta["first"]), number(meta["last"]), number(meta["kept"])
+            self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
+            self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
             expect(0 < self.documents <= 1 << self.bits, "there are not so many documents")
             _require_columns(arrays, columns, self.documents)
             self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in LISTS}

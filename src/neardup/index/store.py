@@ -47,7 +47,7 @@ TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
 _KINDS: Final = ("segment-", "log-", "amendments-")
 _BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
 
-_writers: "weakref.WeakSet[Store]" = weakref.WeakSet()
+_stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
 
 class Found(NamedTuple):
@@ -100,9 +100,13 @@ class Store:
         self._mark = bytes.fromhex(manifest.mark)
         self._salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)
         self._load(manifest)
+        _stores.add(self)
         if lock >= 0:
-            _writers.add(self)
-            self._take_over()
+            try:
+                self._take_over()
+            except BaseException:
+                self._lock = -1  # whoever opened it gives the lock back
+                raise
             if durability == "interval":
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
 
@@ -342,7 +346,7 @@ class Store:
                 self._disk.unlock(lock, self.folder / LOCK)
 
     def forget_in_child(self) -> None:
-        """After a fork, let go of the lock in the child: it is the parent's."""
+        """After a fork, let go of the lock in the child: it is the parent's. Threads of the parent hold nothing here."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -2
@@ -624,7 +628,7 @@ def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> N
 
 
 def _forget_all() -> None:
-    for store in list(_writers):
+    for store in list(_stores):
         store.forget_in_child()
 
 

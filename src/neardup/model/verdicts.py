@@ -52,7 +52,11 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The address was admitted before, as document *of*; *changed* says whether its content was another one then."""
+    """The address was admitted before, as document *of*; *changed* says whether its content was another one then.
+
+    *kept* is the document that stands for it: *of* itself, if none other does. Of changed content it is the kept
+    document that this repeats, and ``None`` where there is none.
+    """
 
     name: ClassVar[str] = "known"
     of: str

@@ -15,14 +15,15 @@ from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.index import check as checking
 from neardup.index.columns import Batch, decoded, encoded
 from neardup.index.disk import Disk
+from neardup.index.growing import taken
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Found, Places, Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.protocols import require_scheme
-from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
+from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline import terms as own_terms
-from neardup.pipeline.asking import Asked, Verifier, asked
+from neardup.pipeline.asking import Asked, Verifier, asked, contents
 from neardup.pipeline.fields import (
     EPOCH,
     FIRST_MOMENT,
@@ -36,7 +37,7 @@ from neardup.pipeline.fields import (
 )
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import keyed
-from neardup.text.columns import text_column
+from neardup.text.columns import text_column, whole_batch
 
 MOST_ID_BYTES: Final = 1024
 TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
@@ -225,6 +226,25 @@ class Index:
                 own = None if names is None else self._store.with_ids(names[begin : begin + TOGETHER])
                 verdicts += self._judged(part, own)
             return verdicts
+
+    def known(self, ids: Sequence[str], texts: Any) -> list[Known | None]:
+        """Say of each document whether its id was admitted, and with this content; ``None`` if it was not.
+
+        Nothing is signed, and nothing changes. *kept* is who stands for it, ``None`` where its content is another one.
+        """
+        with self._store.busy:
+            batch = whole_batch(text_column(texts))
+            names = _require_ids(ids, len(batch))
+            places = self._store.with_ids(names)
+            there = np.flatnonzero(places >= 0)
+            found: list[Known | None] = [None] * len(names)
+            for some in (there[begin : begin + TOGETHER] for begin in range(0, len(there), TOGETHER)):
+                own = places[some]
+                changed = (self._store.take("content", own) != contents(taken(batch, some))).any(axis=1).tolist()
+                kept = self._names(self._store.with_ordinals(self._store.take("keeper", own)))
+                for row, is_changed, keeper in zip(some.tolist(), changed, kept, strict=True):
+                    found[row] = Known(names[row], is_changed, None if is_changed else keeper)
+            return found
 
     def _asked(self, documents: Any, fields: Any) -> tuple[Asked, pa.Table]:
         """Sign documents, and give their fields as a table."""

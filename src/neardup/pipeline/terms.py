@@ -7,8 +7,8 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.index.columns import Columns
 from neardup.index.arrays import expect, understood
+from neardup.index.columns import Columns
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms
@@ -48,7 +48,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "name": scheme.name,
         "recipe": scheme.recipe,
         "key": schemes.key_identity(scheme),
-        "layout": None if layout is None else asdict(layout),
+        "layout": None if (chosen := layout or getattr(scheme, "layout", None)) is None else asdict(chosen),
         "row": [own.row_kind, own.row_width],
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
@@ -88,7 +88,7 @@ def scheme_of_keys(manifest: Manifest) -> Any:
 
 
 def layout_of(scheme: Any, manifest: Manifest) -> Any:
-    """Make the layout that a manifest states; ``None`` is the scheme's own."""
+    """Make the layout that a manifest states, whatever that of a scheme given now; ``None`` for one that has none."""
     given = manifest.terms["layout"]
     return None if given is None else type(scheme.layout)(**given)
 
