@@ -52,8 +52,8 @@ def go_on(writer, files):
 
 
 def test_a_life_undisturbed():
-    for scheme in ("minhash", "simhash"):
-        record = recorded(scheme, "commit", 1, 25)
+    for scheme, seed in (("minhash", 1), ("simhash", 2)):
+        record = recorded(scheme, "commit", seed, 25)
         _, at = require_one_of(record, len(record.answers) - 1, len(record.answers) - 1, record.files.copy())
         assert at == len(record.answers) - 1
 
@@ -173,10 +173,9 @@ def go_on_acknowledged(record, writer, files, rng):
         assert answers(again) == expected
 
 
-@pytest.mark.parametrize("durability", DURABILITIES)
-@pytest.mark.parametrize("scheme", ["minhash", "simhash"])
+@pytest.mark.parametrize(("scheme", "durability"), zip(["minhash", "simhash", "minhash"], DURABILITIES, strict=True))
 def test_power_failures(scheme, durability):
-    power_failures(recorded(scheme, durability, 3, 40), 334, seed=5)
+    power_failures(recorded(scheme, durability, 3, 40), 667, seed=5)
 
 
 @pytest.mark.soak

@@ -19,7 +19,7 @@ from neardup.model.errors import StorageError
 
 Progress = Callable[[int, int], None]
 
-_NOT_SEALED: Final = "bytes behind its last record are no record: what was being written there was never acknowledged"
+LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the power failed: they are left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +110,4 @@ def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]
         yield str(error)
     else:
         if reader.tail.torn:
-            yield f"{path}: {reader.tail.torn:,} {_NOT_SEALED}"
+            yield f"{path}: {reader.tail.torn:,} bytes behind its last record {LEFT_OUT}"

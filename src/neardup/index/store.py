@@ -346,7 +346,7 @@ class Store:
                 self._disk.unlock(lock, self.folder / LOCK)
 
     def forget_in_child(self) -> None:
-        """After a fork, let go of the lock in the child: it is the parent's. Threads of the parent hold nothing here."""
+        """After a fork, let go of the lock in the child, as it is the parent's, and of what its threads held."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -2

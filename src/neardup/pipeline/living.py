@@ -69,7 +69,7 @@ class Stats:
 
     ``removed_in_files`` documents are gone, but ``compact`` has not left them out of the files yet. ``crowded`` counts,
     since it was opened, the keys that had more documents than were looked at; ``set_aside`` the bytes behind the last
-    record that opening found: never acknowledged, and left out.
+    record that opening found and left out: never acknowledged, or not on the disk when the power failed.
     """
 
     documents: int
@@ -172,7 +172,7 @@ class Index:
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:
-            text = f"{folder}: {store.set_aside:,} bytes behind its last record were never acknowledged and left out"
+            text = f"{folder}: {store.set_aside:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         return cls(store, chosen[0], disk)
 
