@@ -45,7 +45,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "name": scheme.name,
         "recipe": scheme.recipe,
         "key": schemes.key_identity(scheme),
-        "layout": None if (chosen := layout or getattr(scheme, "layout", None)) is None else asdict(chosen),
+        "layout": None if layout is None else asdict(layout),
         "row": [own.row_kind, own.row_width],
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
@@ -80,7 +80,7 @@ def scheme_of_keys(manifest: Manifest) -> Any:
 
 
 def layout_of(scheme: Any, manifest: Manifest) -> Any:
-    """Make the layout that a manifest states, whatever that of a scheme given now; ``None`` for one that has none."""
+    """Make the layout that a manifest states; ``None`` is the scheme's own."""
     given = manifest.terms["layout"]
     return None if given is None else type(scheme.layout)(**given)
 
