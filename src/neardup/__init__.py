@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from neardup.evaluation.passages import Passage
     from neardup.evaluation.plans import Plan, plan
     from neardup.evaluation.proposals import Proposal
+    from neardup.evaluation.tables import TablePlan, plan_tables
+    from neardup.index.costs import measured_costs
     from neardup.index.hamming import HammingTables
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
     from neardup.model.policy import Policy
-    from neardup.model.tables import TableDesign
+    from neardup.model.tables import Costs, TableDesign
     from neardup.pipeline import Result, Summary, dedup
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
@@ -34,6 +36,7 @@ _HOMES = {
     "Checksum": "schemes.checksum",
     "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
+    "Costs": "model.tables",
     "DataError": "model.errors",
     "Explanation": "evaluation.comparison",
     "Features": "model.arrays",
@@ -54,13 +57,16 @@ _HOMES = {
     "SimHash": "schemes.simhash",
     "Summary": "pipeline",
     "TableDesign": "model.tables",
+    "TablePlan": "evaluation.tables",
     "Trials": "schemes.trials",
     "TermWeights": "schemes.weights",
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "explain": "evaluation.comparison",
+    "measured_costs": "index.costs",
     "plan": "evaluation.plans",
+    "plan_tables": "evaluation.tables",
     "resemblance": "evaluation.measures",
 }
 
@@ -69,6 +75,7 @@ __all__ = [
     "Checksum",
     "Combined",
     "Comparison",
+    "Costs",
     "DataError",
     "Explanation",
     "Features",
@@ -89,13 +96,16 @@ __all__ = [
     "SimHash",
     "Summary",
     "TableDesign",
+    "TablePlan",
     "TermWeights",
     "Trials",
     "compare",
     "containment",
     "dedup",
     "explain",
+    "measured_costs",
     "plan",
+    "plan_tables",
     "resemblance",
 ]
 
