@@ -6,8 +6,13 @@
     ├── DataError        input that cannot be read as documents (also ValueError)
     │   ├── InputRefused     refused by its name, before anything was read
     │   └── FieldMissing     a field that no record has
-    └── OutputError      a result that cannot be written        (also OSError)
-        └── OutputRefused    refused by its name, before anything was read
+    ├── OutputError      a result that cannot be written        (also OSError)
+    │   └── OutputRefused    refused by its name, before anything was read
+    └── StorageError     an index on disk that cannot be used   (also OSError)
+        ├── StorageRefused   not there, of another kind, recipe, key or format
+        ├── StorageDamaged   a file is not as it was written
+        ├── StorageBusy      another writer has it
+        └── StorageFailed    the system refused to read or write
 
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
 """
@@ -61,6 +66,33 @@ class OutputError(NeardupError, OSError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
+
+
+class StorageError(NeardupError, OSError):
+    """An index on disk that cannot be used; says which file and why."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(where, reason)
+        self.where, self.reason = where, reason
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"
+
+
+class StorageRefused(StorageError):  # noqa: N818 - the name of the event
+    """An index that is not there, or is of another kind, recipe, key or format than what was asked for."""
+
+
+class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
+    """A file of an index is not as it was written."""
+
+
+class StorageBusy(StorageError):  # noqa: N818 - the name of the event
+    """Another writer has the index."""
+
+
+class StorageFailed(StorageError):  # noqa: N818 - the name of the event
+    """The system refused to read or to write; a writer that met this does no further work."""
 
 
 class InputRefused(DataError):  # noqa: N818 - the name of the event

@@ -1,0 +1,235 @@
+"""A file of named arrays: written once, mapped into memory, each block verified before it is first read.
+
+One array after the other, each beginning at a multiple of ``ALIGNMENT`` bytes; the checksums of all blocks of ``BLOCK``
+bytes (``neardup.kernels.blocks``); a directory, which is JSON; and a tail of fixed size that tells where all these
+are. The directory and the checksums are verified on opening, a block when somebody reads it.
+"""
+
+import json
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk import Disk
+from neardup.kernels import blocks as kernels
+from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch, Words
+from neardup.model.errors import StorageDamaged, StorageRefused
+
+FORMAT: Final = 1
+ALIGNMENT: Final = 64
+
+_MAGIC: Final = b"neardupA"
+_TAIL: Final = struct.Struct("<8sIIQQ")  # magic, format, bytes of the directory, bytes of the arrays, checksum
+
+Array = npt.NDArray[Any]
+
+
+class Guard(NamedTuple):
+    """What kernels need to verify a block before they read it; see ``neardup.kernels.blocks``."""
+
+    data: Bytes
+    sums: Words
+    seen: Bytes
+
+
+class Stored(NamedTuple):
+    """What an index keeps of a file, to know it again."""
+
+    name: str
+    size: int
+    checksum: int
+
+
+def checksum(data: bytes | memoryview | Bytes) -> int:
+    """Compute the checksum of some bytes; see ``neardup.kernels.blocks``."""
+    return int(kernels.checksum(np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)))
+
+
+class ArraysWriter:
+    """Writes a file of named arrays. Nobody may read it before ``finish`` has returned."""
+
+    def __init__(self, disk: Disk, path: Path, kind: str) -> None:
+        self._disk, self._path, self._kind = disk, path, kind
+        self._file = disk.create(path)
+        self._arrays: dict[str, tuple[str, tuple[int, ...], int]] = {}
+        self._size = 0
+        self._sums: list[Words] = []
+        self._rest = b""  # behind the last whole block
+
+    def add(self, name: str, array: Array) -> None:
+        """Write one array."""
+        self.extend(name, [array], array.dtype, array.shape[1:])
+
+    def extend(self, name: str, parts: Iterable[Array], kind: npt.DTypeLike, shape: tuple[int, ...] = ()) -> None:
+        """Write one array that comes in parts; *shape* is that of an entry."""
+        self._append(bytes(-self._size % ALIGNMENT))
+        begin, number = self._size, 0
+        for part in parts:
+            whole = np.ascontiguousarray(part, kind)
+            number += len(whole)
+            if whole.size:
+                self._append(whole.reshape(-1).view(np.uint8).data)
+        self._arrays[name] = (np.dtype(kind).str, (number, *shape), begin)
+
+    def finish(self, meta: dict[str, Any]) -> Stored:
+        """Write the directory, wait until all is on the disk, and tell how to know the file again."""
+        sums = np.concatenate([*self._sums, _sums(np.frombuffer(self._rest, np.uint8))])
+        content = {"kind": self._kind, "meta": meta, "arrays": self._arrays, "sums": checksum(sums.view(np.uint8))}
+        directory = json.dumps(content, sort_keys=True).encode()
+        head = _TAIL.pack(_MAGIC, FORMAT, len(directory), self._size, 0)
+        total = checksum(directory + head)
+        tail = head[:-8] + struct.pack("<Q", total)
+        self._disk.append(self._file, sums.tobytes() + directory + tail, self._path)
+        self._disk.sync(self._file, self._path)
+        self.close()
+        return Stored(self._path.name, self._size + sums.nbytes + len(directory) + len(tail), total)
+
+    def close(self) -> None:
+        """Leave the file as it is."""
+        if self._file >= 0:
+            self._disk.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _append(self, data: bytes | memoryview) -> None:
+        if not len(data):
+            return
+        self._disk.append(self._file, data, self._path)
+        self._size += len(data)
+        whole = kernels.BLOCK - len(self._rest) if self._rest else 0  # bytes that fill the last block up
+        if self._rest and len(data) < whole:
+            self._rest += data
+            return
+        if self._rest:
+            self._sums.append(_sums(np.frombuffer(self._rest + bytes(data[:whole]), np.uint8)))
+        end = whole + (len(data) - whole) // kernels.BLOCK * kernels.BLOCK
+        self._sums.append(_sums(np.frombuffer(data, np.uint8)[whole:end]))
+        self._rest = bytes(data[end:])
+
+
+class StoredArrays:
+    """A file of named arrays, mapped into memory.
+
+    Raises ``StorageDamaged`` for a file that is not as it was written, ``StorageRefused`` for one of another kind or
+    of a newer format.
+    """
+
+    def __init__(self, disk: Disk, path: Path, kind: str, stored: Stored | None = None) -> None:
+        self.path = path
+        self.data = data = disk.map(path)
+        if stored is not None and len(data) != stored.size:
+            raise StorageDamaged(str(path), f"has {len(data):,} bytes, but was written with {stored.size:,}")
+        self.checksum, directory, size = self._directory(stored)
+        self.meta: dict[str, Any] = directory["meta"]
+        if directory["kind"] != kind:
+            raise StorageRefused(str(path), f"holds {directory['kind']}, but {kind} was wanted")
+        number = -(-size // kernels.BLOCK)
+        sums = data[size : size + 8 * number].copy()
+        if checksum(sums) != directory["sums"]:
+            raise StorageDamaged(str(path), "the checksums of its blocks are not as they were written")
+        self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(number, np.uint8))
+        self._begins: dict[str, int] = {}
+        self._arrays: dict[str, Array] = {}
+        for name, (dtype, shape, begin) in directory["arrays"].items():
+            end = begin + int(np.prod(shape)) * np.dtype(dtype).itemsize
+            self._begins[name] = begin
+            self._arrays[name] = data[begin:end].view(dtype).reshape(shape)
+
+    def _directory(self, stored: Stored | None) -> tuple[int, dict[str, Any], int]:
+        """Verify the tail and the directory, and everything about sizes that could lead astray."""
+        data, where = self.data, str(self.path)
+        if len(data) < _TAIL.size:
+            raise StorageDamaged(where, "is too short to be a file of arrays")
+        tail = data[-_TAIL.size :].tobytes()
+        magic, version, length, size, total = _TAIL.unpack(tail)
+        if magic != _MAGIC:
+            raise StorageDamaged(where, "does not end as a file of arrays does")
+        begin = len(data) - _TAIL.size - length
+        whole = begin >= 0 and size + 8 * -(-size // kernels.BLOCK) == begin
+        if not whole or checksum(data[max(begin, 0) : -8].tobytes() + bytes(8)) != total:
+            raise StorageDamaged(where, "its directory is not as it was written")
+        if version > FORMAT:
+            raise StorageRefused(where, f"is of format {version}, newer than the {FORMAT} that this neardup reads")
+        if stored is not None and total != stored.checksum:
+            raise StorageDamaged(where, "is another file than the index was made with")
+        directory: dict[str, Any] = json.loads(data[begin : -_TAIL.size].tobytes())
+        return total, directory, size
+
+    @property
+    def names(self) -> list[str]:
+        """Name the arrays, in the order of the file."""
+        return list(self._arrays)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._arrays
+
+    def __getitem__(self, name: str) -> Array:
+        """Give an array as it is mapped: who reads it must verify its blocks (``guard``, from byte ``begin`` on)."""
+        return self._arrays[name]
+
+    def begin(self, name: str) -> int:
+        """Tell at which byte an array begins."""
+        return self._begins[name]
+
+    def whole(self, name: str) -> Array:
+        """Give a whole array, verified."""
+        array, begin = self._arrays[name], self._begins[name]
+        self.require(kernels.damaged_range(self.guard, begin, begin + array.nbytes))
+        return array
+
+    def slice(self, name: str, first: int, last: int) -> Array:
+        """Give the entries from *first* up to *last*, verified."""
+        array, begin = self._arrays[name], self._begins[name]
+        each = array.nbytes // max(len(array), 1)
+        self.require(kernels.damaged_range(self.guard, begin + first * each, begin + last * each))
+        return array[first:last]
+
+    def take(self, name: str, positions: AnyPositions) -> Array:
+        """Copy the entries at these positions, verified."""
+        array, begin = self._arrays[name], self._begins[name]
+        each = array.nbytes // max(len(array), 1)
+        begins: Positions = begin + positions.astype(np.int64) * each
+        self.require(kernels.damaged_ranges(self.guard, begins, begins + each))
+        return array[positions]
+
+    def strings(self, name: str, positions: AnyPositions) -> TextBatch:
+        """Copy the byte strings at these positions: of ``NAME.data``, where ``NAME.offsets`` says."""
+        data, base = self._arrays[f"{name}.data"], self._begins[f"{name}.data"]
+        begins, ends = (self.take(f"{name}.offsets", positions + more) for more in (0, 1))
+        self.require(kernels.damaged_ranges(self.guard, base + begins, base + ends))
+        offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
+        out = np.empty(int(offsets[-1]), np.uint8)
+        kernels.copy_ranges(data, begins, ends, out)
+        return TextBatch(out, offsets)
+
+    def require(self, block: int) -> None:
+        """Raise ``StorageDamaged`` unless a kernel found all blocks intact that it read."""
+        if block != kernels.INTACT:
+            raise StorageDamaged(str(self.path), f"the block at byte {block * kernels.BLOCK:,} is damaged")
+
+    def problems(self) -> list[str]:
+        """Verify every block, and name the damaged ones."""
+        fresh = np.zeros(len(self.guard.seen), np.uint8)
+        found, block, end = [], 0, len(self.guard.data)
+        while block * kernels.BLOCK < end:
+            bad = int(kernels.damaged_range(self.guard._replace(seen=fresh), block * kernels.BLOCK, end))
+            if bad == kernels.INTACT:
+                break
+            found.append(f"{self.path}: the block at byte {bad * kernels.BLOCK:,} is damaged")
+            block = bad + 1
+        return found
+
+
+def _sums(data: Bytes) -> Words:
+    sums = np.empty(-(-len(data) // kernels.BLOCK), np.uint64)
+    kernels.block_sums(data, sums)
+    return sums

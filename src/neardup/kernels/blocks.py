@@ -1,0 +1,123 @@
+"""Checksummed blocks of bytes, each verified before it is read for the first time.
+
+*The checksum of some bytes.* They are read as little-endian words of 64 bits, the last one filled up with zero bytes.
+Word *i* goes to lane ``i % 8``: ``lane = rotate_left(lane ^ word, 29) * PRIME mod 2**64``, where lane *l* begins as
+``START + l``. Then the lanes, in order, go the same way into a sum that begins as the number of bytes, and
+``sum ^ sum >> 32`` is the checksum. Each step loses nothing of what it takes in, so a change within one word always shows; any other goes
+unnoticed once in 2**64. It tells accidents, not forgeries.
+
+*Guarded.* A guard is ``(data, sums, seen)``: the bytes of a file (uint8), the checksum of each block of ``BLOCK`` bytes
+(uint64), and which blocks were found intact (uint8). Threads may share it: at worst they verify a block twice.
+In place of a guard there may be ``None``, for what is not read from a file; then nothing is compiled for it.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel, word_at
+
+BLOCK_BITS = 12
+BLOCK = 1 << BLOCK_BITS
+INTACT = -1  # in place of the number of a damaged block
+
+_START = np.uint64(0x6E65_6172_6475_7001)
+_PRIME = np.uint64(0x9FB2_1C65_1E98_DF25)
+_LEFT, _RIGHT, _FOLD = np.uint64(29), np.uint64(35), np.uint64(32)
+
+
+@njit(nogil=True)
+def _absorbed(lane, word):
+    """Take one word in."""
+    lane ^= word
+    return ((lane << _LEFT) | (lane >> _RIGHT)) * _PRIME
+
+
+@njit(nogil=True)
+def _last_word(data, begin, end):
+    """Read fewer than eight bytes as a word."""
+    word = np.uint64(0)
+    for place in range(begin, end):
+        word |= np.uint64(data[place]) << np.uint64(8 * (place - begin))
+    return word
+
+
+@njit(nogil=True)
+def _sum(data, begin, end):
+    """Compute the checksum of ``data[begin:end]``."""
+    a, b, c, d = _START, _START + np.uint64(1), _START + np.uint64(2), _START + np.uint64(3)
+    e, f, g, h = _START + np.uint64(4), _START + np.uint64(5), _START + np.uint64(6), _START + np.uint64(7)
+    place = begin
+    while place + 64 <= end:
+        a = _absorbed(a, word_at(data, place))
+        b = _absorbed(b, word_at(data, place + 8))
+        c = _absorbed(c, word_at(data, place + 16))
+        d = _absorbed(d, word_at(data, place + 24))
+        e = _absorbed(e, word_at(data, place + 32))
+        f = _absorbed(f, word_at(data, place + 40))
+        g = _absorbed(g, word_at(data, place + 48))
+        h = _absorbed(h, word_at(data, place + 56))
+        place += 64
+    while place < end:
+        word = word_at(data, place) if place + 8 <= end else _last_word(data, place, end)
+        # The lanes take turns: the one that is due is always in front.
+        a, b, c, d, e, f, g, h = b, c, d, e, f, g, h, _absorbed(a, word)
+        place += 8
+    for _ in range((8 - ((end - begin + 7) >> 3) % 8) % 8):
+        a, b, c, d, e, f, g, h = b, c, d, e, f, g, h, a
+    total = np.uint64(end - begin)
+    for lane in (a, b, c, d, e, f, g, h):
+        total = _absorbed(total, lane)
+    return total ^ (total >> _FOLD)
+
+
+@kernel
+def checksum(data):
+    """Compute the checksum of all of *data* (uint8)."""
+    return _sum(data, 0, data.size)
+
+
+@kernel
+def block_sums(data, sums):
+    """Compute the checksum of each block; the last one may be shorter."""
+    for block in range(sums.size):
+        sums[block] = _sum(data, block << BLOCK_BITS, min((block + 1) << BLOCK_BITS, data.size))
+
+
+@njit(nogil=True)
+def damaged(guard, begin, end):
+    """Give the first damaged block among those with bytes from *begin* up to *end*, or ``INTACT``."""
+    if guard is None or begin >= end:
+        return INTACT
+    data, sums, seen = guard
+    for block in range(begin >> BLOCK_BITS, ((end - 1) >> BLOCK_BITS) + 1):
+        if not seen[block]:
+            if _sum(data, block << BLOCK_BITS, min((block + 1) << BLOCK_BITS, data.size)) != sums[block]:
+                return block
+            seen[block] = 1
+    return INTACT
+
+
+@kernel
+def damaged_range(guard, begin, end):
+    """Give the first damaged block from byte *begin* up to byte *end*, or ``INTACT``."""
+    return damaged(guard, begin, end)
+
+
+@kernel
+def damaged_ranges(guard, begins, ends):
+    """Give the first damaged block of any of these ranges of bytes, or ``INTACT``."""
+    for i in range(begins.size):
+        block = damaged(guard, begins[i], ends[i])
+        if block != INTACT:
+            return block
+    return INTACT
+
+
+@kernel
+def copy_ranges(data, begins, ends, out):
+    """Copy ranges of bytes behind each other."""
+    place = 0
+    for i in range(begins.size):
+        for byte in range(begins[i], ends[i]):
+            out[place] = data[byte]
+            place += 1
