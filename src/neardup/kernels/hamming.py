@@ -51,7 +51,7 @@ def _rotated(value, by):
 
 
 @njit(nogil=True)
-def _read(value, rotations, masks):
+def reordered(value, rotations, masks):
     """Put the bits of a value in a table's order."""
     word = _ZERO
     for move in range(masks.size):
@@ -60,7 +60,7 @@ def _read(value, rotations, masks):
 
 
 @njit(nogil=True)
-def _restored(word, rotations, masks):
+def restored(word, rotations, masks):
     """Put bits that a table has read back in their own order."""
     value = _ZERO
     for move in range(masks.size):
@@ -72,7 +72,7 @@ def _restored(word, rotations, masks):
 def read(values, rotations, masks, words):
     """Put the bits of all *values* in the order of one table, with its row of *rotations* and *masks*."""
     for i in range(values.size):
-        words[i] = _read(values[i], rotations, masks)
+        words[i] = reordered(values[i], rotations, masks)
 
 
 @kernel
@@ -125,7 +125,7 @@ def _next_near(lows, begin, end, low, distance):
 
 
 @njit(nogil=True)
-def _room_for(found, number):
+def room_for(found, number):
     """Give an array with the same contents and room for this number, at least."""
     if number <= found.size:
         return found
@@ -143,7 +143,7 @@ def _rank(value, lows, highs, starts, to_bucket):
 
 
 @njit(nogil=True)
-def _is_first(difference, table, covers, radii):
+def is_first(difference, table, covers, radii):
     """Tell whether no table before this one finds values that differ in these bits."""
     for before in range(table):
         if ones(difference & covers[before]) <= radii[before]:
@@ -152,7 +152,7 @@ def _is_first(difference, table, covers, radii):
 
 
 @njit(nogil=True)
-def _behind(lead):
+def behind_first(lead):
     """Mask the bits behind the first *lead* ones, which are 1 to 64."""
     return (_ALL >> np.uint64(lead - 1)) >> _ONE
 
@@ -164,7 +164,7 @@ def _range(word, lead, bucket_bits, lows, highs, starts):
     bucket = np.int64(word >> to_bucket)
     begin, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
     if end - begin > NARROW and lead > bucket_bits:
-        behind = _behind(lead)
+        behind = behind_first(lead)
         rest = word & ((_ONE << to_bucket) - _ONE) & ~behind
         begin = _first_from(lows, highs, begin, end, rest)
         end = _first_from(lows, highs, begin, end, rest + behind + _ONE)
@@ -184,7 +184,7 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
     row, high_row = lows[table], highs[table]
     to_bucket = np.uint64(64 - bucket_bits)
     above = (query ^ flip) >> to_bucket << to_bucket
-    behind = _behind(leads[table])
+    behind = behind_first(leads[table])
     while place < end:
         difference = (above | _rest(row, high_row, place)) ^ query
         differing = ones(difference)
@@ -192,13 +192,13 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
             rank = place
             if table > 0:
                 rotations, masks = orders[0][table], orders[1][table]
-                difference = _restored(difference, rotations, masks)
+                difference = restored(difference, rotations, masks)
                 rank = -1
-                if _is_first(difference, table, covers, radii):
-                    value = _restored(query, rotations, masks) ^ difference
+                if is_first(difference, table, covers, radii):
+                    value = restored(query, rotations, masks) ^ difference
                     rank = _rank(value, lows[0], highs[0], starts[0], to_bucket)
             if rank >= 0:
-                near = _room_for(near, number + 1)
+                near = room_for(near, number + 1)
                 near[number] = np.uint64(rank) << _DISTANCE | differing
                 number += 1
         place = _next_near(row, place + 1, end, np.uint32(query & _LOW), np.uint32(distance))
@@ -206,30 +206,40 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
 
 
 @njit(nogil=True)
-def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes):
-    """List the next probes with what they are to scan, and ask for the memory that they will need.
+def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, directory, words, probes):
+    """List the next probes, and ask for the memory of the directory that they will need.
 
     *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and to
-    *probes* the numbers of query, table and flip, and where the entries are. Returns how many.
+    *probes* the numbers of query, table and flip. Returns how many.
     """
-    lows, highs, starts = stored
     to_bucket = np.uint64(64 - bucket_bits)
     number = 0
     query, table, flip = cursor[0], cursor[1], cursor[2]
     while number < AHEAD and query < queries.size:
-        word = _read(queries[query], orders[0][table], orders[1][table])
+        word = reordered(queries[query], orders[0][table], orders[1][table])
         stop = min(flip_bounds[table + 1], flip + AHEAD - number)
         for changed in range(flip, stop):
             words[number] = word
             probes[number, 0], probes[number, 1], probes[number, 2] = query, table, changed
-            fetch_ahead(starts[table], np.int64((word ^ flips[changed]) >> to_bucket))
+            fetch_ahead(directory[table], np.int64((word ^ flips[changed]) >> to_bucket))
             number += 1
         flip = stop
         if flip == flip_bounds[table + 1]:
             table += 1
-            if table == lows.shape[0]:
+            if table == flip_bounds.size - 1:
                 query, table, flip = query + 1, 0, 0
     cursor[0], cursor[1], cursor[2] = query, table, flip
+    return number
+
+
+@njit(nogil=True)
+def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes):
+    """List the next probes with what they are to scan, and ask for the memory that they will need.
+
+    Writes also to *probes* where the entries are.
+    """
+    lows, highs, starts = stored
+    number = list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, starts, words, probes)
     for i in range(number):
         table = probes[i, 1]
         word = words[i] ^ flips[probes[i, 2]]
@@ -241,7 +251,7 @@ def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, st
 
 
 @njit(nogil=True)
-def _listed(rank, bounds):
+def positions_of(rank, bounds):
     """Tell where the positions of a value begin and end."""
     if bounds.size == 0:
         return rank, rank + 1
@@ -288,9 +298,9 @@ def lookup(
                 words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
             )
             for match in near[:matches]:
-                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds)
                 end = min(end, begin + most)
-                found = _room_for(found, number + end - begin)
+                found = room_for(found, number + end - begin)
                 for place in range(begin, end):
                     right = np.uint64(positions[place]) << _DISTANCE
                     found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
@@ -333,7 +343,7 @@ def count(
                 words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
             )
             for match in near[:matches]:
-                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds)
                 counts[query] += end - begin
 
 
@@ -393,12 +403,12 @@ def join(
                     )
             if matches == 0:
                 continue
-            value = _restored(query, rotations[table], masks[table])
+            value = restored(query, rotations[table], masks[table])
             rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket)
-            other_begin, other_end = _listed(rank, other_bounds)
+            other_begin, other_end = positions_of(rank, other_bounds)
             for match in near[:matches]:
-                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
-                found = _room_for(found, number + (end - begin) * (other_end - other_begin))
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds)
+                found = room_for(found, number + (end - begin) * (other_end - other_begin))
                 for place in range(begin, end):
                     for other_place in range(other_begin, other_end):
                         left, right = np.uint64(positions[place]), np.uint64(other_positions[other_place])
@@ -408,8 +418,8 @@ def join(
                         number += 1
     if itself:
         for rank in range(bounds.size - 1):
-            begin, end = _listed(rank, bounds)
-            found = _room_for(found, number + (end - begin) * (end - begin - 1) // 2)
+            begin, end = positions_of(rank, bounds)
+            found = room_for(found, number + (end - begin) * (end - begin - 1) // 2)
             for place in range(begin, end):
                 for later in range(place + 1, end):
                     found[number] = np.uint64(positions[place]) << _RIGHT | np.uint64(positions[later]) << _DISTANCE

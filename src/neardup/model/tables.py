@@ -13,6 +13,8 @@ MOST_DISTANCE: Final = 7
 MOST_TABLES: Final = 64
 KINDS: Final = ("blocks", "nested", "probes")
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
+CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
+CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
 # Microseconds of a lookup among many, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 80 million
 # fingerprints in all designs for distance 3.
 PROBE: Final = 0.05  # to reach a bucket of small tables, which is not in the processor's nearest caches
@@ -163,10 +165,13 @@ class TableDesign:
             FingerprintTable(leading=part, radius=whole + (number < more)) for number, part in enumerate(pieces)
         )
 
-    def bucket_bits(self, fingerprints: int) -> int:
-        """How many of the leading bits choose a bucket by one look: all, or two less than number the fingerprints."""
+    def bucket_bits(self, fingerprints: int, *, compressed: bool = False) -> int:
+        """How many of the leading bits choose a bucket by one look: all, or two less than number the fingerprints.
+
+        Compressed, it is four less: larger buckets take more time, and less memory.
+        """
         shortest = min(table.lead for table in self.tables)
-        return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - 3))
+        return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - (5 if compressed else 3)))
 
     def candidates(self, fingerprints: int) -> float:
         """How many fingerprints a query is compared with, expected of so many random ones.
@@ -176,15 +181,19 @@ class TableDesign:
         """
         return fingerprints * sum(table.probes / float(2**table.lead) for table in self.tables)
 
-    def bytes_each(self, fingerprints: int) -> float:
+    def bytes_each(self, fingerprints: int, *, compressed: bool = False) -> float:
         """How much memory a fingerprint takes, if all are different: table entries, directories, its position.
 
-        Positions and directories count the fingerprints with 4 bytes, or 8 where there are more than 2**32.
+        Positions and directories count the fingerprints with 4 bytes, or 8 where there are more than 2**32. Those of
+        compressed tables are expected to be random; similar ones take less.
         """
-        bits = self.bucket_bits(fingerprints)
+        bits = self.bucket_bits(fingerprints, compressed=compressed)
         number = 4 if fingerprints <= _NARROW else 8
-        directory = number * ((1 << bits) + 1)
-        return len(self.tables) * (4 + high_bytes(bits) + directory / max(1, fingerprints)) + number
+        directory = number * ((1 << bits) + 1) / max(1, fingerprints)
+        if compressed:
+            entry = (BITS - log2(max(1, fingerprints)) + CODE_BITS) / 8 + CODES / max(1, fingerprints)
+            return len(self.tables) * (entry + directory) + directory + number
+        return len(self.tables) * (4 + high_bytes(bits) + directory) + number
 
     def microseconds(self, fingerprints: int, costs: Costs | None = None) -> float:
         """Predict the time of a lookup: ``probes * costs.of_probe(bytes) + candidates * costs.compare``."""
