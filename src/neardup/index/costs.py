@@ -55,6 +55,6 @@ def _probe(queries: np.ndarray, lows: np.ndarray, entries: int) -> float:
     times = []
     for some in queries:
         begin = perf_counter()
-        kernels.lookup(some, 1, 0, *layout, bits, lows, highs, starts, positions, none)
+        kernels.lookup(some, 1, 0, *layout, bits, lows, highs, starts, positions, none, None)
         times.append(perf_counter() - begin)
     return min(times) / len(queries[0]) / TABLES * 1e6

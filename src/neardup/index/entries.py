@@ -21,6 +21,7 @@ NO_PLACES: Places = np.empty(0, np.uint32)
 class Layout(NamedTuple):
     """A design as the kernels want it: how each table reads a fingerprint, and what it is asked for."""
 
+    distance: int
     rotations: Positions
     masks: Words
     covers: Words
@@ -41,6 +42,7 @@ class Layout(NamedTuple):
             masks[number, : len(move)] = list(move.values())
         flips = [table.flips for table in tables]
         return cls(
+            design.distance,
             rotations,
             masks,
             np.array([table.mask for table in tables], np.uint64),
@@ -56,6 +58,17 @@ class Lists(NamedTuple):
 
     positions: Places
     bounds: Places
+
+
+class Guard(NamedTuple):
+    """What kernels need to verify entries that are mapped from a file; see ``neardup.kernels.hamming``."""
+
+    data: Bytes
+    sums: Words
+    seen: Bytes
+    begins: Positions
+    sizes: Positions
+    fault: Positions
 
 
 class Plain(NamedTuple):
@@ -81,6 +94,11 @@ class Plain(NamedTuple):
             kernels.store(words, bits, lows[table], highs[table], starts[table])
         return cls(bits, lows, highs, starts)
 
+    @property
+    def number(self) -> int:
+        """Count the distinct values."""
+        return len(self.highs[0])
+
     def values(self) -> Words:
         """Give the distinct values, ascending: the first table is in their own order."""
         lows, highs, starts = self.lows[0], self.highs[0], self.starts[0]
@@ -91,15 +109,15 @@ class Plain(NamedTuple):
         values |= lows[: len(values)]
         return values
 
-    def lookup(self, queries: Words, most: int, distance: int, layout: Layout, lists: Lists) -> Words:
+    def lookup(self, queries: Words, most: int, layout: Layout, lists: Lists, guard: Guard | None) -> Words:
         """Find packed pairs of query and position, the first *most* of equal values."""
-        found: Words = kernels.lookup(queries, most, distance, *layout, *self, *lists)
+        found: Words = kernels.lookup(queries, most, *layout, *self, *lists, guard)
         return found
 
-    def counts(self, queries: Words, distance: int, layout: Layout, lists: Lists) -> Positions:
+    def counts(self, queries: Words, layout: Layout, lists: Lists, guard: Guard | None) -> Positions:
         """Count the positions near each query."""
         counts = np.empty(len(queries), np.int64)
-        kernels.count(queries, distance, *layout, *self, lists.bounds, counts)
+        kernels.count(queries, *layout, *self, lists.bounds, guard, counts)
         return counts
 
     def plain(self, _: TableDesign) -> "Plain":
@@ -138,32 +156,37 @@ class Coded(NamedTuple):
         stream = np.concatenate([*streams, np.zeros(differences.SPARE, np.uint8)])
         return cls(bits, stream, bases, np.stack(offsets).astype(number), np.stack(lengths), starts)
 
+    @property
+    def number(self) -> int:
+        """Count the distinct values."""
+        return int(self.starts[-1])
+
     def values(self) -> Words:
         """Give the distinct values, ascending: the first table is in their own order."""
         return self._words(0)
 
     def _words(self, table: int) -> Words:
-        words = np.empty(int(self.starts[-1]), np.uint64)
+        words = np.empty(self.number, np.uint64)
         rows = self.bases[table], self.offsets[table], self.lengths[table]
         differences.decode(self.bucket_bits, self.stream, *rows, words)
         return words
 
-    def lookup(self, queries: Words, most: int, distance: int, layout: Layout, lists: Lists) -> Words:
+    def lookup(self, queries: Words, most: int, layout: Layout, lists: Lists, guard: Guard | None) -> Words:
         """Find packed pairs of query and position, the first *most* of equal values."""
-        found: Words = differences.listed(differences.search(queries, distance, *layout, *self), most, *lists)
+        found: Words = differences.listed(differences.search(queries, *layout, *self, guard), most, *lists, guard)
         return found
 
-    def counts(self, queries: Words, distance: int, layout: Layout, lists: Lists) -> Positions:
+    def counts(self, queries: Words, layout: Layout, lists: Lists, guard: Guard | None) -> Positions:
         """Count the positions near each query."""
-        found = differences.search(queries, distance, *layout, *self)
+        found = differences.search(queries, *layout, *self, guard)
         counts = np.zeros(len(queries), np.int64)
-        differences.tally(found, lists.bounds, counts)
+        differences.tally(found, lists.bounds, guard, counts)
         return counts
 
     def plain(self, design: TableDesign) -> Plain:
         """Read all entries, as they lie without compression."""
         tables = range(len(self.bases))
-        return Plain._stored(design, int(self.starts[-1]), map(self._words, tables))  # noqa: SLF001 - the same house
+        return Plain._stored(design, self.number, map(self._words, tables))  # noqa: SLF001 - the same house
 
 
 def _ordered(layout: Layout, values: Words, *, whole: bool) -> Iterator[Words]:

@@ -1,11 +1,14 @@
-"""All fingerprints within a Hamming distance, exactly, in memory."""
+"""All fingerprints within a Hamming distance, exactly."""
 
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from neardup.index.buckets import changes
 from neardup.index.entries import NO_PLACES, Coded, Layout, Lists, Plain
+from neardup.index.tables_file import TablesFile, load, save
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import Positions, Words
@@ -32,12 +35,15 @@ class HammingTables:
     [[1, 1, 2], [2, 3, 3], [1, 0, 1]]
     """
 
-    def __init__(self, design: TableDesign, values: Words, lists: Lists, *, compressed: bool) -> None:
-        """Make the tables of distinct *values*, ascending; *lists* are their positions."""
+    def __init__(
+        self, design: TableDesign, entries: Plain | Coded, lists: Lists, file: TablesFile | None = None
+    ) -> None:
+        """Ask tables of distinct values, with the *lists* of their positions; ``build`` and ``open`` make them."""
         self.design = design
         self._layout = Layout.of(design)
-        self._entries = (Coded if compressed else Plain).of(design, self._layout, values)
+        self._entries = entries
         self._lists = lists
+        self._file = file
 
     @classmethod
     def build(
@@ -65,7 +71,22 @@ class HammingTables:
         values, lists = _ranked(fingerprints)
         if not isinstance(design, TableDesign):
             design = TableDesign.choose(distance=distance, fingerprints=len(values))
-        return cls(design, values, lists, compressed=compressed)
+        return cls(design, _entries(design, values, compressed=compressed), lists)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Open an index that was saved. It stays in its file, which must not change, and is read as it is asked.
+
+        A lookup verifies each block of the file before it uses it for the first time; a join reads and verifies all.
+        Raises ``StorageDamaged`` for what is not as it was written, here or when it is read, and ``StorageRefused``
+        for another kind of file or a newer format.
+        """
+        return cls(*load(Path(path)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the index to a new file, for ``open``. The file has its name only when it is complete."""
+        self._require_all()
+        save(Path(path), self.design, self._entries, self._lists)
 
     def lookup(self, queries: Words, first: int | None = None) -> Found:
         """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
@@ -85,7 +106,11 @@ class HammingTables:
     def count(self, queries: Words) -> Positions:
         """Count the fingerprints near each query."""
         queries = _words("queries", queries)
-        return self._entries.counts(queries, self.distance, self._layout, self._lists)
+        guard = None if self._file is None else self._file.guard()
+        counts = self._entries.counts(queries, self._layout, self._lists, guard)
+        if self._file is not None and guard is not None:
+            self._file.require(guard)
+        return counts
 
     def self_join(self) -> Found:
         """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted.
@@ -108,7 +133,9 @@ class HammingTables:
 
     def redesigned(self, design: TableDesign) -> "HammingTables":
         """Index the same fingerprints by other tables, also for another distance."""
-        return HammingTables(design, self._entries.values(), self._lists, compressed=self.compressed)
+        self._require_all()
+        entries = _entries(design, self._entries.values(), compressed=self.compressed)
+        return HammingTables(design, entries, Lists(*map(np.array, self._lists)))
 
     @property
     def compressed(self) -> bool:
@@ -123,7 +150,7 @@ class HammingTables:
     @property
     def nbytes(self) -> int:
         """The memory that the arrays of the index take."""
-        return sum(array.nbytes for array in (*self._layout, *self._entries[1:], *self._lists))
+        return sum(array.nbytes for array in (*self._layout[1:], *self._entries[1:], *self._lists))
 
     def __len__(self) -> int:
         return len(self._lists.positions)
@@ -131,19 +158,34 @@ class HammingTables:
     def __repr__(self) -> str:
         return f"<HammingTables of {len(self):,} fingerprints, {self.design}>"
 
+    def _require_all(self) -> None:
+        """Raise ``StorageDamaged`` if anything is damaged."""
+        if self._file is not None:
+            self._file.require_all()
+
     def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
+        self._require_all()
+        other._require_all()  # noqa: SLF001 - of the same class
         ours = *self._entries.plain(self.design), *self._lists
         theirs = ours if itself else (*other._entries.plain(other.design), *other._lists)  # noqa: SLF001 - the same class
-        return _unpacked(kernels.join(itself, self.distance, *self._layout, *ours, *theirs))
+        return _unpacked(kernels.join(itself, *self._layout, *ours, *theirs))
 
     def _lookup(self, queries: Words, shift: int, most: int) -> Found:
-        found = self._entries.lookup(queries, most, self.distance, self._layout, self._lists)
+        guard = None if self._file is None else self._file.guard()
+        found = self._entries.lookup(queries, most, self._layout, self._lists, guard)
+        if self._file is not None and guard is not None:
+            self._file.require(guard)
         index, positions, distances = _unpacked(found)
         if most < MOST and len(index):
             begins = np.searchsorted(index, index)
             kept = np.arange(len(index)) - begins < most
             index, positions, distances = index[kept], positions[kept], distances[kept]
         return index + shift, positions, distances
+
+
+def _entries(design: TableDesign, values: Words, *, compressed: bool) -> Plain | Coded:
+    """Make the tables of distinct values, ascending."""
+    return (Coded if compressed else Plain).of(design, Layout.of(design), values)
 
 
 def _words(name: str, given: Any) -> Words:

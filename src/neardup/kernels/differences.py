@@ -20,14 +20,18 @@ from neardup.kernels.hamming import (
     AHEAD,
     DISTANCE_BITS,
     POSITION_BITS,
+    POSITIONS,
+    STARTS,
     behind_first,
     is_first,
+    is_intact,
     list_probes,
     positions_of,
     restored,
     room_for,
 )
 
+STREAM, OFFSETS = 0, 1  # the arrays of a guard, which has the others of those of plain tables
 LENGTHS = 65  # 0 to 64
 CODE_BITS = 12  # of the longest code
 NO_CODE = 255  # in place of a length and a size
@@ -159,8 +163,8 @@ def decode(bucket_bits, stream, base, offsets, lengths, words):
         bit, end = _edges(base, offsets, bucket)
         word = np.uint64(bucket) << to_bucket
         while True:
-            difference, place, bit = _take(stream, bit, lengths)
-            if place > end:
+            difference, read, bit = _take(stream, bit, lengths)
+            if read > end:
                 break
             word ^= difference
             words[i] = word
@@ -168,20 +172,25 @@ def decode(bucket_bits, stream, base, offsets, lengths, words):
 
 
 @njit(nogil=True)
-def _rank(value, bucket_bits, stored):
+def _rank(value, bucket_bits, stored, guard):
     """Find a value that is in table 0."""
     stream, bases, offsets, lengths, starts = stored
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(value >> to_bucket)
+    if not is_intact(guard, OFFSETS, 0, bucket, bucket + 2):
+        return np.int64(0)
+    begin, end = bases[0] + np.int64(offsets[0, bucket]), bases[0] + np.int64(offsets[0, bucket + 1])
+    if not is_intact(guard, STREAM, 0, begin, end) or not is_intact(guard, STARTS, 0, bucket, bucket + 1):
+        return np.int64(0)
     bit, end = _edges(bases[0], offsets[0], bucket)
     word = np.uint64(bucket) << to_bucket
     rank = np.int64(starts[bucket]) - 1
     row = lengths[0]
     while True:
-        difference, place, bit = _take(stream, bit, row)
+        difference, read, bit = _take(stream, bit, row)
         word ^= difference
         rank += 1
-        if word == value or place > end:
+        if word == value or read > end:
             return rank
 
 
@@ -202,6 +211,7 @@ def search(
     offsets,
     lengths,
     starts,
+    guard,
 ):
     """Find what is near each of the *queries*, at most 2**30: packed ``query << 33 | rank << 3 | distance``.
 
@@ -218,36 +228,45 @@ def search(
         for i in range(prepared):
             table = probes[i, 1]
             bucket = np.int64((words[i] ^ flips[probes[i, 2]]) >> to_bucket)
-            begin, end = np.int64(offsets[table, bucket]), np.int64(offsets[table, bucket + 1])
+            begin, end = np.int64(0), np.int64(0)
+            if is_intact(guard, OFFSETS, table, bucket, bucket + 2):
+                begin, end = np.int64(offsets[table, bucket]), np.int64(offsets[table, bucket + 1])
             probes[i, 3], probes[i, 4] = bases[table] + begin, bases[table] + end
-            for place in range(probes[i, 3], min(probes[i, 4], probes[i, 3] + FETCHED), LINE):
-                fetch_ahead(stream, place)
+            for byte in range(probes[i, 3], min(probes[i, 4], probes[i, 3] + FETCHED), LINE):
+                fetch_ahead(stream, byte)
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], flips[probes[i, 2]]
+            if not is_intact(guard, STREAM, 0, probes[i, 3], probes[i, 4]):
+                continue
             row = lengths[table]
             wanted = words[i] ^ flip
             behind = behind_first(leads[table])
             first, last = wanted & ~behind, wanted | behind
             bit, end = np.uint64(probes[i, 3]) << _THREE, np.uint64(probes[i, 4]) << _THREE
             word = wanted >> to_bucket << to_bucket
-            rank = np.int64(starts[np.int64(wanted >> to_bucket)]) - 1 if table == 0 else 0
+            place = -1
             while True:
-                difference, place, bit = _take(stream, bit, row)
+                difference, read, bit = _take(stream, bit, row)
                 word ^= difference
-                if place > end or word > last:
+                if read > end or word > last:
                     break
-                rank += 1
+                place += 1
                 if word < first:
                     continue
                 difference = word ^ words[i]
                 differing = ones(difference)
                 if differing > np.uint64(distance):
                     continue
-                if table > 0:
+                rank = place
+                if table == 0:
+                    bucket = np.int64(wanted >> to_bucket)
+                    if is_intact(guard, STARTS, 0, bucket, bucket + 1):
+                        rank += np.int64(starts[bucket])
+                else:
                     difference = restored(difference, rotations[table], masks[table])
                     if not is_first(difference, table, covers, radii):
                         continue
-                    rank = _rank(queries[query] ^ difference, bucket_bits, stored)
+                    rank = _rank(queries[query] ^ difference, bucket_bits, stored, guard)
                 found = room_for(found, number + 1)
                 found[number] = np.uint64(query) << _RIGHT | np.uint64(rank) << _DISTANCE | differing
                 number += 1
@@ -255,15 +274,16 @@ def search(
 
 
 @kernel
-def listed(found, most, positions, bounds):
+def listed(found, most, positions, bounds, guard):
     """Give pairs with positions for those with ranks; of equal values the first *most*."""
     below = (_ONE << np.uint64(POSITION_BITS)) - _ONE
     same = np.uint64(DISTANCE_MASK) | ~((_ONE << _RIGHT) - _ONE)
     pairs = np.empty(found.size, np.uint64)
     number = 0
     for pair in found:
-        begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds)
+        begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds, guard)
         end = min(end, begin + most)
+        is_intact(guard, POSITIONS, 0, begin, end)
         pairs = room_for(pairs, number + end - begin)
         for place in range(begin, end):
             pairs[number] = pair & same | np.uint64(positions[place]) << _DISTANCE
@@ -272,9 +292,9 @@ def listed(found, most, positions, bounds):
 
 
 @kernel
-def tally(found, bounds, counts):
+def tally(found, bounds, guard, counts):
     """Add the positions of those found, with ranks, to *counts* (int64), one a query."""
     below = (_ONE << np.uint64(POSITION_BITS)) - _ONE
     for pair in found:
-        begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds)
+        begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds, guard)
         counts[np.int64(pair >> _RIGHT)] += end - begin

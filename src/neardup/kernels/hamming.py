@@ -18,6 +18,12 @@ match belongs to the first table that finds it: each is found once, and nobody n
 
 Found pairs are packed as ``left << 33 | right << 3 | distance``.
 
+*Guarded.* Tables that are mapped from a file come with ``(data, sums, seen, begins, sizes, fault)``: the guard of the
+file (``neardup.kernels.blocks``); at which byte row *t* of each array begins (``begins[array, t]``, int64); how many
+bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. No entry tells where to read before its
+blocks are verified. If one is damaged, *fault* tells which, and nothing that was found may be believed. In place of
+a guard there is ``None`` for tables in memory, and nothing is compiled for it.
+
 ``lookup`` and ``count`` both write out how a probe is asked: most find nothing, and a function that hands *near* back
 for each of those takes twice the time.
 """
@@ -25,9 +31,11 @@ for each of those takes twice the time.
 import numpy as np
 from numba import njit
 
+from neardup.kernels.blocks import INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, near_at, ones, trailing_zeros
 
 DISTANCE_BITS, POSITION_BITS = 3, 30
+LOWS, HIGHS, STARTS, POSITIONS, BOUNDS = range(5)  # the arrays of a guard
 
 BLOCK = 16  # entries that are compared at once, and that come from memory together; a row of lows has as many to spare
 NARROW = 64  # entries of a bucket that are scanned without a search for the leading bits
@@ -93,6 +101,19 @@ def store(words, bucket_bits, lows, highs, starts):
 
 
 @njit(nogil=True)
+def is_intact(guard, array, table, begin, end):
+    """Tell whether these entries of a table's row may be used, and note it if not."""
+    if guard is None:
+        return True
+    data, sums, seen, begins, sizes, fault = guard
+    first, size = begins[array, table], sizes[array]
+    block = damaged((data, sums, seen), first + begin * size, first + end * size)
+    if block != INTACT:
+        fault[0] = block
+    return block == INTACT
+
+
+@njit(nogil=True)
 def _rest(lows, highs, place):
     """Give the bits of an entry that its bucket does not imply."""
     rest = np.uint64(lows[place])
@@ -102,10 +123,12 @@ def _rest(lows, highs, place):
 
 
 @njit(nogil=True)
-def _first_from(lows, highs, begin, end, rest):
+def _first_from(lows, highs, begin, end, rest, guard, table):
     """Find the first entry of a part of a bucket that is not below *rest*."""
     while begin < end:
         middle = (begin + end) >> 1
+        is_intact(guard, LOWS, table, middle, middle + 1)
+        is_intact(guard, HIGHS, table, middle, middle + 1)
         if _rest(lows, highs, middle) < rest:
             begin = middle + 1
         else:
@@ -135,11 +158,13 @@ def room_for(found, number):
 
 
 @njit(nogil=True)
-def _rank(value, lows, highs, starts, to_bucket):
+def _rank(value, lows, highs, starts, to_bucket, guard):
     """Find a value that is in table 0."""
     bucket = np.int64(value >> to_bucket)
+    if not is_intact(guard, STARTS, 0, bucket, bucket + 2):
+        return np.int64(-1)
     rest = value & ((_ONE << to_bucket) - _ONE)
-    return _first_from(lows, highs, np.int64(starts[bucket]), np.int64(starts[bucket + 1]), rest)
+    return _first_from(lows, highs, np.int64(starts[bucket]), np.int64(starts[bucket + 1]), rest, guard, 0)
 
 
 @njit(nogil=True)
@@ -158,21 +183,25 @@ def behind_first(lead):
 
 
 @njit(nogil=True)
-def _range(word, lead, bucket_bits, lows, highs, starts):
+def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
     """Find where the entries with the leading bits of *word* are, or a few more, in a table given by its rows."""
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(word >> to_bucket)
+    if not is_intact(guard, STARTS, table, bucket, bucket + 2):
+        return np.int64(0), np.int64(0)
     begin, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
     if end - begin > NARROW and lead > bucket_bits:
         behind = behind_first(lead)
         rest = word & ((_ONE << to_bucket) - _ONE) & ~behind
-        begin = _first_from(lows, highs, begin, end, rest)
-        end = _first_from(lows, highs, begin, end, rest + behind + _ONE)
+        begin = _first_from(lows, highs, begin, end, rest, guard, table)
+        end = _first_from(lows, highs, begin, end, rest + behind + _ONE, guard, table)
+    if not is_intact(guard, LOWS, table, begin, end):
+        return np.int64(0), np.int64(0)
     return begin, end
 
 
 @njit(nogil=True)
-def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, number):
+def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, number):
     """Collect what a probe finds up to *end*; *place* is the first entry whose low bits are near.
 
     *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for the near entries that
@@ -186,6 +215,7 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
     above = (query ^ flip) >> to_bucket << to_bucket
     behind = behind_first(leads[table])
     while place < end:
+        is_intact(guard, HIGHS, table, place, place + 1)
         difference = (above | _rest(row, high_row, place)) ^ query
         differing = ones(difference)
         if differing <= np.uint64(distance) and (difference ^ flip) & ~behind == _ZERO:
@@ -196,7 +226,7 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
                 rank = -1
                 if is_first(difference, table, covers, radii):
                     value = restored(query, rotations, masks) ^ difference
-                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket)
+                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket, guard)
             if rank >= 0:
                 near = room_for(near, number + 1)
                 near[number] = np.uint64(rank) << _DISTANCE | differing
@@ -233,7 +263,7 @@ def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, direct
 
 
 @njit(nogil=True)
-def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes):
+def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes):
     """List the next probes with what they are to scan, and ask for the memory that they will need.
 
     Writes also to *probes* where the entries are.
@@ -243,7 +273,7 @@ def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, st
     for i in range(number):
         table = probes[i, 1]
         word = words[i] ^ flips[probes[i, 2]]
-        begin, end = _range(word, leads[table], bucket_bits, lows[table], highs[table], starts[table])
+        begin, end = _range(word, leads[table], bucket_bits, lows[table], highs[table], starts[table], guard, table)
         probes[i, 3], probes[i, 4] = begin, end
         for place in range(begin, min(end, begin + FETCHED), BLOCK):
             fetch_ahead(lows[table], place)
@@ -251,10 +281,12 @@ def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, st
 
 
 @njit(nogil=True)
-def positions_of(rank, bounds):
+def positions_of(rank, bounds, guard):
     """Tell where the positions of a value begin and end."""
     if bounds.size == 0:
         return rank, rank + 1
+    if not is_intact(guard, BOUNDS, 0, rank, rank + 2):
+        return np.int64(0), np.int64(0)
     return np.int64(bounds[rank]), np.int64(bounds[rank + 1])
 
 
@@ -276,6 +308,7 @@ def lookup(
     starts,
     positions,
     bounds,
+    guard,
 ):
     """Find what is near each of the *queries*, at most 2**30: packed pairs (query, position, distance).
 
@@ -287,7 +320,9 @@ def lookup(
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
+        prepared = _prepare(
+            queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes
+        )
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
             begin, end = probes[i, 3], probes[i, 4]
@@ -295,11 +330,12 @@ def lookup(
             if place == end:
                 continue
             near, matches = _collect(
-                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, 0
             )
             for match in near[:matches]:
-                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
                 end = min(end, begin + most)
+                is_intact(guard, POSITIONS, 0, begin, end)
                 found = room_for(found, number + end - begin)
                 for place in range(begin, end):
                     right = np.uint64(positions[place]) << _DISTANCE
@@ -324,6 +360,7 @@ def count(
     highs,
     starts,
     bounds,
+    guard,
     counts,
 ):
     """Count the positions near each of the *queries* into *counts* (int64)."""
@@ -332,7 +369,9 @@ def count(
     near = np.empty(64, np.uint64)
     counts[:] = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
+        prepared = _prepare(
+            queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes
+        )
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
             begin, end = probes[i, 3], probes[i, 4]
@@ -340,10 +379,10 @@ def count(
             if place == end:
                 continue
             near, matches = _collect(
-                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, 0
             )
             for match in near[:matches]:
-                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
                 counts[query] += end - begin
 
 
@@ -393,21 +432,33 @@ def join(
             low = np.uint32(query & _LOW)
             matches = 0
             for flip in table_flips:
-                begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row)
+                begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row, None, table)
                 if itself:
                     begin = max(begin, entry + 1)
                 place = _next_near(low_row, begin, end, low, np.uint32(distance))
                 if place < end:
                     near, matches = _collect(
-                        query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, matches
+                        query,
+                        flip,
+                        place,
+                        end,
+                        table,
+                        distance,
+                        orders,
+                        rules,
+                        bucket_bits,
+                        stored,
+                        None,
+                        near,
+                        matches,
                     )
             if matches == 0:
                 continue
             value = restored(query, rotations[table], masks[table])
-            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket)
-            other_begin, other_end = positions_of(rank, other_bounds)
+            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket, None)
+            other_begin, other_end = positions_of(rank, other_bounds, None)
             for match in near[:matches]:
-                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, None)
                 found = room_for(found, number + (end - begin) * (other_end - other_begin))
                 for place in range(begin, end):
                     for other_place in range(other_begin, other_end):
@@ -418,7 +469,7 @@ def join(
                         number += 1
     if itself:
         for rank in range(bounds.size - 1):
-            begin, end = positions_of(rank, bounds)
+            begin, end = positions_of(rank, bounds, None)
             found = room_for(found, number + (end - begin) * (end - begin - 1) // 2)
             for place in range(begin, end):
                 for later in range(place + 1, end):
