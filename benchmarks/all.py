@@ -8,6 +8,7 @@ from typing import Final
 QUESTIONS: Final = (
     "signatures",
     "fingerprints",
+    "fingerprint_tables",
     "signing",
     "dedup",
     "quality",
