@@ -18,6 +18,7 @@ QUESTIONS: Final = (
     "files",
     "threads",
     "growth",
+    "living",
     "startup",
 )
 

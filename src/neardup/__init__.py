@@ -16,10 +16,24 @@ if TYPE_CHECKING:
     from neardup.index.costs import measured_costs
     from neardup.index.hamming import HammingTables
     from neardup.model.arrays import Features, Signatures
-    from neardup.model.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
+    from neardup.model.errors import (
+        DataError,
+        NeardupError,
+        OutputError,
+        ParameterError,
+        RecipeMismatch,
+        StorageBusy,
+        StorageDamaged,
+        StorageError,
+        StorageFailed,
+        StorageRefused,
+    )
+    from neardup.model.layout import Banding, Blocks
     from neardup.model.policy import Policy
     from neardup.model.tables import Costs, TableDesign
+    from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
     from neardup.pipeline import Result, Summary, dedup
+    from neardup.pipeline.living import Document, Index
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
@@ -33,17 +47,26 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Analysis": "text.analysis",
+    "Banding": "model.layout",
+    "Blocks": "model.layout",
     "Checksum": "schemes.checksum",
     "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
     "Costs": "model.tables",
     "DataError": "model.errors",
+    "Document": "pipeline.living",
+    "Empty": "model.verdicts",
+    "ExactDuplicate": "model.verdicts",
     "Explanation": "evaluation.comparison",
     "Features": "model.arrays",
     "Field": "schemes.checksum",
     "HammingTables": "index.hamming",
+    "Index": "pipeline.living",
+    "Known": "model.verdicts",
     "MinHash": "schemes.minhash",
+    "NearDuplicate": "model.verdicts",
     "NeardupError": "model.errors",
+    "New": "model.verdicts",
     "OutputError": "model.errors",
     "ParameterError": "model.errors",
     "Passage": "evaluation.passages",
@@ -55,11 +78,16 @@ _HOMES = {
     "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
     "SimHash": "schemes.simhash",
+    "StorageBusy": "model.errors",
+    "StorageDamaged": "model.errors",
+    "StorageError": "model.errors",
+    "StorageFailed": "model.errors",
+    "StorageRefused": "model.errors",
     "Summary": "pipeline",
     "TableDesign": "model.tables",
     "TablePlan": "evaluation.tables",
-    "Trials": "schemes.trials",
     "TermWeights": "schemes.weights",
+    "Trials": "schemes.trials",
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
@@ -72,17 +100,26 @@ _HOMES = {
 
 __all__ = [
     "Analysis",
+    "Banding",
+    "Blocks",
     "Checksum",
     "Combined",
     "Comparison",
     "Costs",
     "DataError",
+    "Document",
+    "Empty",
+    "ExactDuplicate",
     "Explanation",
     "Features",
     "Field",
     "HammingTables",
+    "Index",
+    "Known",
     "MinHash",
+    "NearDuplicate",
     "NeardupError",
+    "New",
     "OutputError",
     "ParameterError",
     "Passage",
@@ -94,6 +131,11 @@ __all__ = [
     "Sentences",
     "Signatures",
     "SimHash",
+    "StorageBusy",
+    "StorageDamaged",
+    "StorageError",
+    "StorageFailed",
+    "StorageRefused",
     "Summary",
     "TableDesign",
     "TablePlan",

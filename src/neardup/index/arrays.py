@@ -166,7 +166,7 @@ class StoredArrays:
 
     @property
     def names(self) -> list[str]:
-        """Name the arrays, in the order of the file."""
+        """Name the arrays."""
         return list(self._arrays)
 
     def __contains__(self, name: str) -> bool:

@@ -3,8 +3,8 @@
 *The checksum of some bytes.* They are read as little-endian words of 64 bits, the last one filled up with zero bytes.
 Word *i* goes to lane ``i % 8``: ``lane = rotate_left(lane ^ word, 29) * PRIME mod 2**64``, where lane *l* begins as
 ``START + l``. Then the lanes, in order, go the same way into a sum that begins as the number of bytes, and
-``sum ^ sum >> 32`` is the checksum. Each step loses nothing of what it takes in, so a change within one word always shows; any other goes
-unnoticed once in 2**64. It tells accidents, not forgeries.
+``sum ^ sum >> 32`` is the checksum. Each step loses nothing of what it takes in, so a change within one word always
+shows; any other goes unnoticed once in 2**64. It tells accidents, not forgeries.
 
 *Guarded.* A guard is ``(data, sums, seen)``: the bytes of a file (uint8), the checksum of each block of ``BLOCK`` bytes
 (uint64), and which blocks were found intact (uint8). Threads may share it: at worst they verify a block twice.

@@ -1,6 +1,7 @@
 """Document signatures as enterprise search has them: equal fields, equal documents."""
 
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -87,12 +88,12 @@ class Checksum:
         named = tuple(part.name for part in self.fields)
         return named if self.contribution is None else (*named, self.contribution)
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """What evidence is measured on: 3-word shingles of the text. Not part of the recipe."""
         return Shingling()
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Everything here decides bits."""
         parts = [asdict(part) for part in self._parts()]

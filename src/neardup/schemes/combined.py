@@ -1,7 +1,7 @@
 """Henzinger's filter: what one scheme proposes, a second one of another kind must confirm."""
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -50,7 +50,7 @@ class Combined:
             holds = isinstance(part, Scheme) and not isinstance(part, type | Combined) and not part.columns
             require(holds, name, part, "must be a scheme that signs texts, such as MinHash() or SimHash()")
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Both schemes' recipes, in their order."""
         return recipe_id(scheme=self.name, first=self.first.recipe, second=self.second.recipe)
@@ -80,7 +80,7 @@ class Combined:
         """The first scheme's."""
         return float(self.first.floor)
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """The features that evidence is measured on: the first scheme's."""
         shingling: Shingling = self.first.shingling

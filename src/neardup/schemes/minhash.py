@@ -1,7 +1,7 @@
 """Broder's resemblance, estimated from minima."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,18 +59,18 @@ class MinHash(FeatureScheme):
         require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
         _ = self.shingling, self.layout  # they check the rest
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """How texts become features."""
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=self.analysis, size=self.shingle, bag=self.bag, hashing=hashing)
 
-    @property
+    @cached_property
     def layout(self) -> Banding:
         """The fewest bands that reach the wanted recall at the threshold."""
         return _banding(self.permutations, self.threshold, self.recall)
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Thresholds and bands are not part of it: moving one never costs signing again."""
         return recipe_id(scheme=self.name, permutations=self.permutations, shingling=self.shingling.identity)
@@ -92,14 +92,14 @@ class MinHash(FeatureScheme):
         kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts / self.permutations
 
-    def keys(self, signatures: Signatures) -> Words:
-        """Hash every band of every row: uint64[n, bands].
+    def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
+        """Hash every band of every row: uint64[n, bands], by this layout or the scheme's own.
 
         Two documents of resemblance *r* share one with probability
         ``layout.meeting_probability(r)``. Rows without a signature have keys that mean nothing.
         """
         require_same_recipe(self.recipe, signatures.recipe)
-        edges = self.layout.edges
+        edges = (layout or self.layout).edges
         keys = np.empty((len(signatures), len(edges) - 1), np.uint64)
         kernels.band_keys(signatures.rows, edges, keys)
         return keys

@@ -1,7 +1,7 @@
 """Sentences as real-time news search compares them: short sorted lists, merged until the answer is certain."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -74,13 +74,13 @@ class Sentences(FeatureScheme):
         """What is measured gives the rule its name."""
         return self.measure
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """How texts become features: one a sentence."""
         analysis = Analysis(unit="sentence", stem=self.stem, min_length=self.min_length)
         return Shingling(analysis=analysis, size=1, hashing=Hashing(seed=self.seed, key=self.key))
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Neither the threshold nor what it is relative to is part of it: both cost nothing to change."""
         return recipe_id(scheme=self.name, size=self.size, shingling=self.shingling.identity)

@@ -1,7 +1,7 @@
 """Charikar's fingerprints (2002): few bits differ where the angle between two documents is small."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -74,20 +74,20 @@ class SimHash(FeatureScheme):
         require(table is None or table.shingling.identity == own, "weights", self.weights, rule)
         _ = self.layout
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """How texts become features; their repeats count."""
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=self.analysis, size=self.shingle, hashing=hashing)
 
-    @property
+    @cached_property
     def layout(self) -> Blocks:
         """The blocks whose equality makes candidates."""
         if self.blocks is None:
             return Blocks.choose(bits=self.bits, distance=self.distance)
         return Blocks(bits=self.bits, distance=self.distance, blocks=self.blocks)
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Distance, threshold and blocks are not part of it: moving one never costs signing again."""
         weights = self.weights if isinstance(self.weights, str) else self.weights.identity
@@ -102,14 +102,14 @@ class SimHash(FeatureScheme):
         else:
             kernels.fingerprints(values, starts, ends, rows)
 
-    def keys(self, signatures: Signatures) -> Words:
-        """Hash the blocks of every table of the layout: uint64[n, tables].
+    def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:
+        """Hash the blocks of every table of this layout, or the scheme's own: uint64[n, tables].
 
         Fingerprints within the distance share at least one; ``layout.meeting_probability`` tells how
         often others do. Rows without a signature have keys that mean nothing.
         """
         require_same_recipe(self.recipe, signatures.recipe)
-        masks = _masks(self.layout)
+        masks = _masks(layout or self.layout)
         keys = np.empty((len(signatures), len(masks)), np.uint64)
         kernels.block_keys(signatures.rows, masks, keys)
         return keys

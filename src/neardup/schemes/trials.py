@@ -1,7 +1,7 @@
 """Trials of word sequences, as enterprise search engines sign documents."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -88,13 +88,13 @@ class Trials(FeatureScheme):
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
         _ = self.shingling  # it checks the rest
 
-    @property
+    @cached_property
     def shingling(self) -> Shingling:
         """How texts become features."""
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=self.analysis, size=self.words, bag=self.bag, hashing=hashing)
 
-    @property
+    @cached_property
     def recipe(self) -> RecipeId:
         """Neither how many trials must agree nor the threshold is part of it: moving one never costs signing again."""
         return recipe_id(scheme=self.name, hashes=self.hashes, trials=self.trials, shingling=self.shingling.identity)

@@ -1,0 +1,55 @@
+"""What a document repeats of those that were admitted before, and which of them stands for it.
+
+The rule: a document is kept unless it matches a kept document itself. Nothing stands for another through a chain.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.model.arrays import Positions
+
+NONE = -1
+
+
+class Matches(NamedTuple):
+    """Row ``rows[i]`` matches document ``documents[i]`` by ``values[i]``: the greater, the closer."""
+
+    rows: Positions
+    documents: Positions
+    values: npt.NDArray[np.float64]
+
+
+class Standing(NamedTuple):
+    """By row: its closest match, as a number of ``Matches`` or ``NONE``, and the document that stands for it.
+
+    A row that is kept stands for itself; one that is not admitted and matches no kept document has ``NONE``.
+    """
+
+    closest: list[int]
+    keepers: list[int]
+
+
+def stand(own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int]) -> Standing:
+    """Say what each row repeats, in turn. Documents have numbers in the order of their admission.
+
+    *own* are the rows' numbers, or ``NONE`` where they are not admitted; *exact* those of the first documents with the
+    same content, or ``NONE``. *keepers* gives for every document among the matches and the exact ones the one that
+    stands for it, ``NONE`` if that was removed; the rows' own are added as they are decided, so that later rows may
+    stand behind earlier ones. Of equally close matches the first admitted counts.
+    """
+    order = np.lexsort((matches.documents, -matches.values, matches.rows))
+    bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()
+    documents, numbers = matches.documents[order].tolist(), order.tolist()
+    closest, standing = [], []
+    for row, (itself, same) in enumerate(zip(own, exact, strict=True)):
+        begin, end = bounds[row], bounds[row + 1]
+        closest.append(numbers[begin] if begin < end else NONE)
+        keeper = keepers[same] if same != NONE else NONE
+        if keeper == NONE:
+            keeper = next((match for match in documents[begin:end] if keepers[match] == match), itself)
+        standing.append(keeper)
+        if itself != NONE:
+            keepers[itself] = keeper
+    return Standing(closest, standing)

@@ -1,0 +1,102 @@
+"""Everything about an index that can be wrong, looked for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.index.arrays import Stored, StoredArrays
+from neardup.index.columns import Columns
+from neardup.index.disk import Disk
+from neardup.index.log import LogReader
+from neardup.index.manifest import Manifest
+from neardup.index.segment import KIND as SEGMENT
+from neardup.index.store import AMENDMENTS
+from neardup.model.errors import StorageError
+
+Progress = Callable[[int, int], None]
+
+_NOT_SEALED: Final = "bytes behind its last record are no record: what was being written there was never acknowledged"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check has found: *problems* is empty when all is whole."""
+
+    problems: list[str]
+    files: int
+    bytes: int
+    documents: int
+
+
+def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
+    """Verify every byte of an index, and what its files say of each other. Changes nothing and needs no key."""
+    try:
+        manifest = Manifest.read(disk, folder)
+    except StorageError as error:
+        return Report([str(error)], 1, 0, 0)
+    problems: list[str] = []
+    listed = [*((SEGMENT, stored) for stored in manifest.segments)]
+    listed += [(AMENDMENTS, manifest.amendments)] if manifest.amendments else []
+    total = sum(stored.size for _, stored in listed)
+    done = documents = last = 0
+    for kind, stored in listed:
+        found, arrays = _opened(disk, folder / stored.name, kind, stored)
+        problems += found
+        if arrays is not None and kind == SEGMENT and not found:
+            problems += _segment_problems(arrays, manifest, last)
+            documents += arrays.meta["documents"]
+            last = arrays.meta["last"] + 1
+        done += stored.size
+        if progress:
+            progress(done, total)
+    problems += _log_problems(disk, folder, manifest)
+    return Report(problems, len(listed) + 2, done, documents)
+
+
+def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str], StoredArrays | None]:
+    try:
+        arrays = StoredArrays(disk, path, kind, stored)
+    except FileNotFoundError:
+        return [f"{path}: is not there"], None
+    except StorageError as error:
+        return [str(error)], None
+    return arrays.problems(), arrays
+
+
+def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> Iterator[str]:
+    """Say where the columns of a segment contradict each other."""
+    where = str(arrays.path)
+    row_kind, row_width = manifest.terms.get("row", ["|u1", 0])
+    fields: Any = manifest.terms.get("fields", [])
+    columns = Columns(row_kind, row_width, tuple(map(tuple, fields)), manifest.terms.get("texts", False))
+    documents = arrays.meta["documents"]
+    ordinals = arrays["ordinal"]
+    ascending = len(ordinals) == documents and bool((np.diff(ordinals) > 0).all())
+    ends = (arrays.meta["first"], arrays.meta["last"])
+    if not ascending or (documents and (int(ordinals[0]), int(ordinals[-1])) != ends) or ends[0] < last:
+        yield f"{where}: its documents are not in the order of their admission"
+    for name in columns.strings:
+        offsets, data = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
+        if len(offsets) != documents + 1 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
+            yield f"{where}: the column {name!r} is not cut as it should be"
+    for name in arrays.names:
+        if name.endswith(".entries") and not all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64)):
+            yield f"{where}: the list {name!r} is not sorted"
+
+
+def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]:
+    path = folder / manifest.log
+    try:
+        reader = LogReader(disk, path, bytes.fromhex(manifest.mark), manifest.sealed)
+        for _ in reader.read():
+            pass
+    except FileNotFoundError:
+        yield f"{path}: is not there"
+    except StorageError as error:
+        yield str(error)
+    else:
+        if reader.tail.torn:
+            yield f"{path}: {reader.tail.torn:,} {_NOT_SEALED}"

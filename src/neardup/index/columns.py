@@ -1,0 +1,91 @@
+"""What an index knows of its documents, column by column, in memory as in its files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.model.arrays import TextBatch
+
+STRING: Final = "string"
+FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
+
+Array = npt.NDArray[Any]
+Batch = dict[str, Array | TextBatch]  # one entry a column, all of the same length
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of an index, and of each its type and the shape of an entry, or that it holds strings.
+
+    ``ordinal``   the number of its admission, which grows and is never used again
+    ``time``      when it was admitted, in microseconds since 1970, UTC
+    ``keeper``    the ordinal of the document that stands for it; its own if it is kept
+    ``content``   128 bits that tell contents apart; zero where only a signature was given
+    ``present``   whether it has a signature
+    ``rows``      its signature
+    ``id``, ``text`` (if texts are kept), and ``field.NAME`` with ``known.NAME``, which tells nulls
+    """
+
+    row_kind: str
+    row_width: int
+    fields: tuple[tuple[str, str], ...]
+    texts: bool
+
+    @property
+    def fixed(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type and shape of the columns that hold no strings."""
+        own: dict[str, tuple[str, tuple[int, ...]]] = {
+            "ordinal": ("<i8", ()),
+            "time": ("<i8", ()),
+            "keeper": ("<i8", ()),
+            "content": ("<u8", (2,)),
+            "present": ("|b1", ()),
+            "rows": (self.row_kind, (self.row_width,)),
+        }
+        for name, kind in self.fields:
+            own[f"known.{name}"] = ("|b1", ())
+            if kind != STRING:
+                own[f"field.{name}"] = (FIELD_KINDS[kind], ())
+        return own
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        """The columns that hold strings."""
+        named = tuple(f"field.{name}" for name, kind in self.fields if kind == STRING)
+        return ("id", *(("text",) if self.texts else ()), *named)
+
+
+def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
+    """Take strings apart: ``NAME.data`` and ``NAME.offsets``."""
+    flat: dict[str, Array] = {}
+    for name, column in batch.items():
+        if isinstance(column, TextBatch):
+            begin, end = int(column.offsets[0]), int(column.offsets[-1])
+            flat[f"{name}.data"] = column.data[begin:end]
+            flat[f"{name}.offsets"] = column.offsets - begin
+        else:
+            flat[name] = column
+    return flat
+
+
+def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
+    """Put the columns together again."""
+    batch: Batch = {name: flat[name] for name in columns.fixed}
+    return batch | {name: TextBatch(flat[f"{name}.data"], flat[f"{name}.offsets"]) for name in columns.strings}
+
+
+def decoded(strings: TextBatch) -> list[str]:
+    """Give strings as Python has them."""
+    raw, bounds = strings.data.tobytes(), strings.offsets.tolist()
+    return [raw[begin:end].decode() for begin, end in pairwise(bounds)]
+
+
+def encoded(strings: list[str]) -> TextBatch:
+    """Give strings as columns have them."""
+    raw = [string.encode() for string in strings]
+    offsets = np.cumsum([0, *map(len, raw)], dtype=np.int64)
+    return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)

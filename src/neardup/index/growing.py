@@ -1,0 +1,81 @@
+"""Arrays that grow at their end, at a price that does not depend on how often."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels.blocks import copy_ranges
+from neardup.model.arrays import AnyPositions, TextBatch
+
+_LEAST = 64
+
+
+class Growing:
+    """An array to which more is appended; *shape* is that of an entry."""
+
+    def __init__(self, kind: npt.DTypeLike, shape: tuple[int, ...] = ()) -> None:
+        self.room: npt.NDArray[Any] = np.empty((_LEAST, *shape), kind)
+        self.size = 0
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """What was appended, until more is."""
+        return self.room[: self.size]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes, what is reserved included."""
+        return self.room.nbytes
+
+    def reserve(self, more: int) -> None:
+        """Make room for so many entries."""
+        if self.size + more > len(self.room):
+            larger = np.empty((max(self.size + more, 2 * len(self.room)), *self.room.shape[1:]), self.room.dtype)
+            larger[: self.size] = self.values
+            self.room = larger
+
+    def extend(self, array: npt.NDArray[Any]) -> None:
+        """Append the entries of an array."""
+        self.reserve(len(array))
+        self.room[self.size : self.size + len(array)] = array
+        self.size += len(array)
+
+
+class GrowingStrings:
+    """Byte strings to which more are appended."""
+
+    def __init__(self) -> None:
+        self.data, self.offsets = Growing(np.uint8), Growing(np.int64)
+        self.offsets.extend(np.zeros(1, np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory they take, what is reserved included."""
+        return self.data.nbytes + self.offsets.nbytes
+
+    def extend(self, strings: TextBatch) -> None:
+        """Append some strings."""
+        begin, end = int(strings.offsets[0]), int(strings.offsets[-1])
+        self.offsets.extend(strings.offsets[1:] - begin + self.data.size)
+        self.data.extend(strings.data[begin:end])
+
+    def take(self, positions: AnyPositions) -> TextBatch:
+        """Copy the strings at these positions."""
+        return taken(TextBatch(self.data.values, self.offsets.values), positions)
+
+
+def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
+    """Give some of the strings; those of a slice (from a start to a stop) are not copied."""
+    if isinstance(rows, slice):
+        return TextBatch(strings.data, strings.offsets[rows.start : rows.stop + 1])
+    return taken(strings, rows)
+
+
+def taken(strings: TextBatch, positions: AnyPositions) -> TextBatch:
+    """Copy the strings at these positions."""
+    begins, ends = strings.offsets[positions], strings.offsets[positions + 1]
+    offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
+    out = np.empty(int(offsets[-1]), np.uint8)
+    copy_ranges(strings.data, begins, ends, out)
+    return TextBatch(out, offsets)

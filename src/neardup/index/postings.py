@@ -1,0 +1,122 @@
+"""Which documents have a key: sorted lists in a file, chains in memory. Both propose the same documents."""
+
+from collections.abc import Iterable, Iterator
+from secrets import randbits
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.arrays import ArraysWriter, StoredArrays
+from neardup.index.growing import Growing
+from neardup.kernels import postings as kernels
+from neardup.model.arrays import Flags, Positions, Words
+
+ROOM: Final = 64  # documents of a key that are looked at
+
+_ENTRIES_PER_PREFIX_BITS: Final = 3
+_ALL: Flags = np.empty(0, np.bool_)
+
+Documents = npt.NDArray[np.int32]
+
+
+class Hits(NamedTuple):
+    """Row *r* has found ``documents[bounds[r]:bounds[r + 1]]``; *crowded* keys had more than were looked at."""
+
+    bounds: Positions
+    documents: Documents
+    crowded: int
+
+    @property
+    def rows(self) -> Positions:
+        """The asking row beside each document."""
+        return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+
+
+def document_bits(documents: int) -> int:
+    """Tell how many bits number so many documents."""
+    return max(1, (documents - 1).bit_length())
+
+
+def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words], number: int, length: int) -> None:
+    """Write *number* sorted lists of *length* entries each, as ``NAME.entries`` and ``NAME.starts``."""
+    bits = max(1, length.bit_length() - _ENTRIES_PER_PREFIX_BITS)
+    starts = np.empty((number, (1 << bits) + 1), np.uint32)
+
+    def noted() -> Iterator[Words]:
+        for row, entries in enumerate(lists):
+            kernels.prefixes(entries, bits, starts[row])
+            yield entries.reshape(1, -1)
+
+    writer.extend(f"{name}.entries", noted(), np.uint64, (length,))
+    writer.add(f"{name}.starts", starts)
+
+
+class SortedLists:
+    """Keys of the documents of a file; see ``write_lists``. Raises ``StorageDamaged`` where a block is damaged."""
+
+    def __init__(self, arrays: StoredArrays, name: str, bits: int) -> None:
+        self._arrays, self._name, self._bits = arrays, name, bits
+        self.entries: Words = arrays[f"{name}.entries"]
+        self._starts: Any = arrays[f"{name}.starts"]
+
+    def find(self, keys: Words, asking: Flags, alive: Flags, *, pooled: bool = False, room: int = ROOM) -> Hits:
+        """Find the documents that share a key with each row that asks; *alive* says which are there, empty: all."""
+        bounds, documents, crowded, block = kernels.find(
+            keys,
+            asking,
+            pooled,
+            self.entries,
+            self._starts,
+            self._bits,
+            alive,
+            room,
+            self._arrays.guard,
+            self._arrays.begin(f"{self._name}.entries"),
+            self._arrays.begin(f"{self._name}.starts"),
+        )
+        self._arrays.require(block)
+        return Hits(bounds, documents, crowded)
+
+    def list(self, number: int) -> Words:
+        """Give one whole list, verified."""
+        return self._arrays.slice(f"{self._name}.entries", number, number + 1)[0]  # type: ignore[no-any-return]
+
+
+class Chains:
+    """Keys of documents that come one after the other, in memory."""
+
+    def __init__(self, *, pooled: bool) -> None:
+        self._pooled = pooled
+        self._secret = np.uint64(randbits(64) | 1)
+        self._heads = np.full(1 << 10, -1, np.int32)
+        self._keys, self._documents, self._following = Growing(np.uint64), Growing(np.int32), Growing(np.int32)
+        self._nodes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes."""
+        return self._heads.nbytes + self._keys.nbytes + self._documents.nbytes + self._following.nbytes
+
+    def find(self, keys: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
+        """Find the documents that share a key with each row that asks."""
+        return self._follow(keys, asking, -1, alive, room)
+
+    def find_and_add(self, keys: Words, asking: Flags, first: int, alive: Flags, room: int = ROOM) -> Hits:
+        """Find them, and put row *r* there as document ``first + r`` before row ``r + 1`` asks."""
+        more = keys.shape[0] * keys.shape[1]
+        for column in (self._keys, self._documents, self._following):
+            column.reserve(more)
+        if self._nodes + more > len(self._heads):
+            self._heads = np.empty(1 << (2 * (self._nodes + more)).bit_length(), np.int32)
+            kernels.chain_anew(self._keys.room, self._nodes, self._heads, self._following.room, self._secret)
+        return self._follow(keys, asking, first, alive, room)
+
+    def _follow(self, keys: Words, asking: Flags, first: int, alive: Flags, room: int) -> Hits:
+        nodes = (self._keys.room, self._documents.room, self._following.room)
+        bounds, documents, crowded, self._nodes = kernels.follow(
+            keys, asking, self._pooled, first, self._heads, *nodes, self._nodes, alive, room, self._secret
+        )
+        for column in (self._keys, self._documents, self._following):
+            column.size = self._nodes
+        return Hits(bounds, documents, crowded)

@@ -1,0 +1,241 @@
+"""Documents in a file: sorted lists and columns, which never change."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.arrays import ArraysWriter, Stored, StoredArrays
+from neardup.index.columns import Columns
+from neardup.index.disk import Disk
+from neardup.index.part import LISTS, Part, id_keys, ordinal_keys
+from neardup.index.postings import ROOM, Hits, SortedLists, document_bits, write_lists
+from neardup.kernels.postings import repack
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+from neardup.model.errors import StorageDamaged
+
+KIND: Final = "a segment of an index"
+_TOGETHER: Final = 1 << 14  # documents that are copied together
+_NOBODY: Final = 1 << 30
+
+
+class Segment:
+    """A part of an index in a file. What happened since to its documents is told by ``remove`` and ``set_keepers``."""
+
+    def __init__(  # noqa: PLR0913 - the terms of the index
+        self, disk: Disk, path: Path, columns: Columns, stored: Stored, *, pooled: bool, salt: Words
+    ) -> None:
+        self.stored, self._pooled, self._salt = stored, pooled, salt
+        self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
+        self.documents: int = arrays.meta["documents"]
+        self.first: int = arrays.meta["first"]
+        self.last: int = arrays.meta["last"]
+        self.bits = document_bits(self.documents)
+        _require_columns(arrays, columns, self.documents)
+        self._lists = {name: SortedLists(arrays, name, self.bits) for name in LISTS}
+        self.alive: Flags = np.empty(0, np.bool_)
+        self.rekept: Positions = np.empty(0, np.int64)  # ordinals, as are their keepers
+        self.keepers: Positions = np.empty(0, np.int64)
+
+    def propose(self, keys: Words, asking: Flags) -> Hits:
+        """Find the documents that share a key with each row that asks."""
+        return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled)
+
+    def with_ids(self, ids: TextBatch) -> Positions:
+        """Find the document of each id, or -1."""
+        hits = self._find("id", id_keys(ids, self._salt))
+        names = self.strings("id", hits.documents)
+        found = np.full(len(ids), -1, np.int64)
+        for number, (row, place) in enumerate(zip(hits.rows.tolist(), hits.documents.tolist(), strict=True)):
+            if names.bytes_at(number) == ids.bytes_at(row):
+                found[row] = place
+        return found
+
+    def with_contents(self, contents: Words) -> Positions:
+        """Find the first document of each content, or -1."""
+        hits = self._find("content", contents[:, 0], np.asarray(contents.any(axis=1)))
+        same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
+        found = np.full(len(contents), _NOBODY, np.int64)
+        np.minimum.at(found, hits.rows[same], hits.documents[same])
+        return np.where(found == _NOBODY, -1, found)
+
+    def kept_by(self, keeper: int) -> Positions:
+        """Find the documents for which another one stands."""
+        hits = self._find("keeper", ordinal_keys(np.array([keeper])), room=max(self.documents, 1))
+        found = np.union1d(hits.documents, self._positions(self.rekept[self.keepers == keeper]))
+        own = self.take("ordinal", found) != keeper
+        return np.asarray(found[own & (self.take("keeper", found) == keeper) & self._are_alive(found)])
+
+    def _find(self, name: str, keys: Words, asking: Flags | None = None, room: int = ROOM) -> Hits:
+        asked = np.ones(len(keys), np.bool_) if asking is None else asking
+        return self._lists[name].find(np.ascontiguousarray(keys).reshape(-1, 1), asked, self.alive, room=room)
+
+    def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
+        """Copy what a column says of some documents."""
+        taken = self.arrays.take(name, positions)
+        if name == "keeper" and len(self.rekept):
+            ordinals = self.arrays.take("ordinal", positions)
+            places = np.minimum(np.searchsorted(self.rekept, ordinals), len(self.rekept) - 1)
+            taken = np.where(self.rekept[places] == ordinals, self.keepers[places], taken)
+        return taken
+
+    def strings(self, name: str, positions: AnyPositions) -> TextBatch:
+        """Copy what a column of strings says of some documents."""
+        return self.arrays.strings(name, positions)
+
+    def remove(self, positions: AnyPositions) -> None:
+        """Mark documents as removed."""
+        if not len(self.alive):
+            self.alive = np.ones(self.documents, np.bool_)
+        self.alive[positions] = False
+
+    @property
+    def removed(self) -> Positions:
+        """The ordinals of the documents that were removed."""
+        return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
+
+    def set_keepers(self, positions: AnyPositions, keepers: Positions) -> None:
+        """Say who stands for some documents from now on."""
+        changed = dict(zip(self.rekept.tolist(), self.keepers.tolist(), strict=True))
+        changed |= dict(zip(self.arrays.take("ordinal", positions).tolist(), keepers.tolist(), strict=True))
+        self.rekept = np.array(sorted(changed), np.int64)
+        self.keepers = np.array([changed[ordinal] for ordinal in self.rekept.tolist()], np.int64)
+
+    def amend(self, removed: Positions, rekept: Positions, keepers: Positions) -> None:
+        """Take over what happened to documents, given by ordinals."""
+        own = removed[(removed >= self.first) & (removed <= self.last)]
+        if len(own):
+            self.remove(self._positions(own))
+        inside = (rekept >= self.first) & (rekept <= self.last)
+        if inside.any():
+            self.set_keepers(self._positions(rekept[inside]), keepers[inside])
+
+    def with_ordinals(self, ordinals: Positions) -> Positions:
+        """Find the document of each ordinal, or -1."""
+        column = self.arrays.whole("ordinal")
+        places = np.minimum(np.searchsorted(column, ordinals), max(self.documents - 1, 0))
+        return np.where(column[places] == ordinals, places, -1)
+
+    def _positions(self, ordinals: Positions) -> Positions:
+        found = self.with_ordinals(ordinals)
+        return found[found >= 0]
+
+    def _are_alive(self, positions: Positions) -> Flags:
+        return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)
+
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        if not len(self.alive) and not len(self.rekept):
+            return int(self.arrays.meta["kept"])
+        there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
+        return int((self.take("keeper", there) == self.take("ordinal", there)).sum())
+
+    @property
+    def longest_list(self) -> int:
+        """How many entries the longest list has."""
+        return int(self._lists["key"].entries.shape[1])
+
+    def lists(self, name: str) -> int:
+        """Tell how many lists of this name there are."""
+        return len(self._lists[name].entries)
+
+    def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
+        """Give one of the lists for a new part, in any order; who stands for whom is read anew."""
+        if name == "keeper":
+            return self._packed_keepers(bits, renumbered)
+        entries = self._lists[name].list(number)
+        out = np.empty(len(entries), np.uint64)
+        return out[: repack(entries, self.bits, renumbered, bits, out)]
+
+    def _packed_keepers(self, bits: int, renumbered: Positions) -> Words:
+        stay = np.flatnonzero(renumbered >= 0)
+        keepers = self.take("keeper", stay)
+        others = keepers != self.take("ordinal", stay)
+        above = ~((np.uint64(1) << np.uint64(bits)) - np.uint64(1))
+        return np.asarray((ordinal_keys(keepers[others]) & above) | renumbered[stay[others]].astype(np.uint64))
+
+
+def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part]) -> Stored:
+    """Write the documents of some parts that are still there, in their order, as one segment.
+
+    Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document.
+    """
+    stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
+    kept = [np.flatnonzero(flags) for flags in stays]
+    total = sum(map(len, kept))
+    bits = document_bits(total)
+    renumbered, first = [], 0
+    for flags, positions in zip(stays, kept, strict=True):
+        renumbered.append(np.where(flags, np.cumsum(flags) - 1 + first, -1))
+        first += len(positions)
+    chunks = [
+        (part, positions[begin : begin + _TOGETHER])
+        for part, positions in zip(parts, kept, strict=True)
+        for begin in range(0, len(positions), _TOGETHER)
+    ]
+    with ArraysWriter(disk, path, KIND) as writer:
+        for name, (kind, shape) in columns.fixed.items():
+            writer.extend(name, (part.take(name, positions) for part, positions in chunks), kind, shape)
+        for name in columns.strings:
+            _write_strings(writer, name, chunks)
+        for name in LISTS:
+            number = parts[0].lists(name)
+            made = _Lists(parts, name, bits, renumbered)
+            write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
+        edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
+        for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
+        ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
+        return writer.finish({"documents": total, "kept": for_themselves, **ends})
+
+
+class _Lists:
+    """The lists of one name for a new segment."""
+
+    def __init__(self, parts: Sequence[Part], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
+        self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
+        self._first: Words | None = None
+
+    def length(self) -> int:
+        """Tell how many entries each has: as many as the first."""
+        self._first = self._made(0)
+        return len(self._first)
+
+    def list(self, number: int) -> Words:
+        """Make one of them."""
+        if number or self._first is None:
+            return self._made(number)
+        made, self._first = self._first, None
+        return made
+
+    def _made(self, number: int) -> Words:
+        pairs = zip(self._parts, self._renumbered, strict=True)
+        entries = np.concatenate([part.packed(self._name, number, self._bits, places) for part, places in pairs])
+        entries.sort()
+        return entries
+
+
+def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Part, Positions]]) -> None:
+    offsets: list[Positions] = [np.zeros(1, np.int64)]
+
+    def data() -> Iterator[npt.NDArray[Any]]:
+        for part, positions in chunks:
+            strings = part.strings(name, positions)
+            offsets.append(strings.offsets[1:] + offsets[-1][-1])
+            yield strings.data
+
+    writer.extend(f"{name}.data", data(), np.uint8)
+    writer.add(f"{name}.offsets", np.concatenate(offsets))
+
+
+def _require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> None:
+    """Raise ``StorageDamaged`` unless all columns are there, of their types and lengths."""
+    for name, (kind, shape) in columns.fixed.items():
+        holds = name in arrays and (arrays[name].dtype.str, arrays[name].shape) == (kind, (documents, *shape))
+        if not holds:
+            raise StorageDamaged(str(arrays.path), f"lacks the column {name!r} as the index knows it")
+    for name in columns.strings:
+        if f"{name}.offsets" not in arrays or arrays[f"{name}.offsets"].shape != (documents + 1,):
+            raise StorageDamaged(str(arrays.path), f"lacks the column {name!r} as the index knows it")

@@ -1,0 +1,563 @@
+"""An index on disk: a log of what happened last, segments of all before, and a manifest that says which files count.
+
+It stores documents and proposes candidates. A document's *place* is its part's number and its position there; it holds
+until the next change.
+"""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.arrays import ArraysWriter, Stored, StoredArrays
+from neardup.index.columns import Batch, Columns, encoded, flattened, unflattened
+from neardup.index.disk import Disk
+from neardup.index.growing import GrowingStrings, taken
+from neardup.index.log import LogReader, LogWriter
+from neardup.index.manifest import NAME as MANIFEST
+from neardup.index.manifest import Manifest
+from neardup.index.part import Part
+from neardup.index.postings import Hits
+from neardup.index.recent import Keyed, Recent
+from neardup.index.segment import Segment, write_segment
+from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused, require
+
+Durability = Literal["commit", "interval", "bulk"]
+Places = Positions
+
+LOCK: Final = "writer.lock"
+AMENDMENTS: Final = "amendments of an index"
+INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
+FAN: Final = 4  # segments of about one size that are merged into one
+LEAST_MEMORY: Final = 1 << 20
+
+_POSITION_BITS: Final = 32
+_POSITION: Final = (1 << _POSITION_BITS) - 1
+_FEW: Final = 64  # places that Python goes through faster than NumPy
+TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
+_KINDS: Final = ("segment-", "log-", "amendments-")
+_BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
+
+_writers: "weakref.WeakSet[Store]" = weakref.WeakSet()
+
+
+class Found(NamedTuple):
+    """Candidates: row ``rows[i]`` has ``places[i]``; *crowded* keys had more than were looked at."""
+
+    rows: Positions
+    places: Places
+    crowded: int
+
+
+class Store:
+    """The files of one index, opened to read or to write.
+
+    *keyed* gives the keys of signatures. A writer that the system refused something, or that was interrupted in the
+    middle of a change, does no further work: what was acknowledged is in the files, and opening them anew finds it.
+
+    ``crowded`` counts the keys that had more documents than were looked at, ``set_aside`` the bytes behind the last
+    record that the writer found on opening and left out.
+    """
+
+    def __init__(  # noqa: PLR0913 - what an index is made of
+        self,
+        folder: Path,
+        manifest: Manifest,
+        columns: Columns,
+        keyed: Keyed,
+        *,
+        pooled: bool,
+        lock: int = -1,
+        durability: Durability = "commit",
+        memory: int = 1 << 28,
+        disk: Disk | None = None,
+    ) -> None:
+        require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
+        self.folder, self.columns = folder, columns
+        self._disk = disk or Disk()
+        self.keyed, self._pooled, self._memory, self._durability = keyed, pooled, memory, durability
+        self._lock, self._process = lock, os.getpid()
+        self._broken: str | None = None
+        self._closed = False
+        self._log: LogWriter | None = None
+        self.busy = threading.RLock()
+        self._synced = threading.Event()
+        self.crowded = 0
+        self.set_aside = 0
+        self.segments: list[Segment] = []
+        self.manifest = manifest
+        self._next_ordinal = 0
+        self._mark = bytes.fromhex(manifest.mark)
+        self._salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)
+        self._load(manifest)
+        if lock >= 0:
+            _writers.add(self)
+            self._take_over()
+            if durability == "interval":
+                threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
+
+    # What is there.
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts, in the order of admission: the last one is the recent one."""
+        return [*self.segments, self.recent]
+
+    @property
+    def torn(self) -> int:
+        """How many bytes behind the last record are no record: a death in the middle of writing leaves them."""
+        return self._reader.tail.torn if self._log is None else 0
+
+    @property
+    def log_bytes(self) -> int:
+        """How many bytes of records the log has."""
+        return self._reader.tail.end if self._log is None else self._log.size
+
+    def __len__(self) -> int:
+        return sum(_alive(part) for part in self.parts)
+
+    def propose(self, keys: Words, asking: Flags) -> Found:
+        """Find the documents that share a key with each row that asks."""
+        self._require_open()
+        return self._found([(part, part.propose(keys, asking)) for part in self.parts])
+
+    def with_ids(self, ids: Sequence[str]) -> Places:
+        """Find the document of each id, or -1."""
+        self._require_open()
+        strings = encoded(list(ids))
+        found = [part.with_ids(strings) for part in self.segments]
+        return self._first([*found, self.recent.with_ids(list(ids))])
+
+    def with_contents(self, contents: Words) -> Places:
+        """Find the first document of each content, or -1."""
+        self._require_open()
+        found = [part.with_contents(contents) for part in self.segments]
+        return self._first([*found, self.recent.with_contents(contents)])
+
+    def with_ordinals(self, ordinals: Positions) -> Places:
+        """Find the document of each ordinal, or -1, also where it was removed."""
+        self._require_open()
+        recent = self.recent.take("ordinal", np.arange(self.recent.documents))
+        found = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
+        places = np.where(recent[found] == ordinals, found, -1) if len(recent) else np.full(len(ordinals), -1)
+        return self._first([*(part.with_ordinals(ordinals) for part in self.segments), places])
+
+    def kept_by(self, keeper: int) -> Places:
+        """Find the documents for which another one stands, by its ordinal."""
+        self._require_open()
+        found = [*(part.kept_by(keeper) for part in self.segments), self.recent.kept_by(keeper)]
+        return np.concatenate([_places(number, positions) for number, positions in enumerate(found)])
+
+    def alive(self, places: Places) -> Flags:
+        """Say which documents are there: those that have a place and were not removed."""
+        flags = places >= 0
+        for part, rows, positions in self._by_part(places):
+            if len(part.alive):
+                flags[rows] = part.alive[positions]
+        return flags
+
+    def take(self, name: str, places: Places) -> npt.NDArray[Any]:
+        """Copy what a column says of some documents."""
+        kind, shape = self.columns.fixed[name]
+        out = np.zeros((len(places), *shape), kind)
+        for part, rows, positions in self._by_part(places):
+            out[rows] = part.take(name, positions)
+        return out
+
+    def strings(self, name: str, places: Places) -> TextBatch:
+        """Copy what a column of strings says of some documents."""
+        gathered, order = GrowingStrings(), np.empty(len(places), np.int64)
+        done = 0
+        for part, rows, positions in self._by_part(places):
+            gathered.extend(part.strings(name, positions))
+            order[rows] = np.arange(done, done + len(rows))
+            done += len(rows)
+        return taken(TextBatch(gathered.data.values, gathered.offsets.values), order)
+
+    def all_places(self) -> Iterator[Places]:
+        """Give the places of all documents that are there, part by part, in the order of admission."""
+        for number, part in enumerate(self.parts):
+            positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
+            yield _places(number, positions)
+
+    # What changes.
+
+    @property
+    def writes(self) -> bool:
+        """Whether it was opened to write."""
+        return self._lock >= 0
+
+    @property
+    def next_ordinal(self) -> int:
+        """The ordinal of the next document."""
+        return self._next_ordinal
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Make one change, undisturbed; what stops it in the middle ends the writer's work."""
+        with self.busy:
+            self.require_writer()
+            try:
+                yield
+            except BaseException as error:
+                self._broken = self._broken or f"a change was stopped in the middle ({type(error).__name__})"
+                raise
+
+    def append(self, batch: Batch, keys: Words, gone: Places) -> Found:
+        """Remove those that are *gone* and add documents, in memory; give those before each that share a key.
+
+        ``log_admission`` makes it last.
+        """
+        self._gone = self.take("ordinal", gone)
+        self._remove(gone)
+        older = [(part, part.propose(keys, cast("Flags", batch["present"]))) for part in self.segments]
+        found = self._found([*older, (self.recent, self.recent.append(batch, keys))])
+        self._next_ordinal += len(keys)
+        return found
+
+    def log_admission(self, batch: Batch) -> None:
+        """Write down what was appended, and who stands for it."""
+        self._write("admit", {"gone": self._gone, **flattened(batch)})
+
+    def set_keepers(self, places: Places, keepers: Positions) -> None:
+        """Say who stands for some documents, in memory; ``log_keepers`` makes it last."""
+        for part, rows, positions in self._by_part(places):
+            cast("Any", part).set_keepers(positions, keepers[rows])
+
+    def log_keepers(self, places: Places, keepers: Positions) -> None:
+        """Write down who stands for some documents."""
+        self.set_keepers(places, keepers)
+        self._write("keep", {"ordinal": self.take("ordinal", places), "keeper": keepers})
+
+    def remove(self, places: Places) -> None:
+        """Remove documents, and write that down."""
+        ordinals = self.take("ordinal", places)
+        self._remove(places)
+        self._write("remove", {"ordinal": ordinals})
+
+    def commit(self) -> None:
+        """End a change: what was written down is on the disk on return, if the durability says so."""
+        if self._durability == "commit" and self._log is not None:
+            self._guarded(self._log.sync)
+        if self.recent.nbytes > self._memory // 2:
+            self.flush()
+            self._merge_tail()
+
+    def sync(self) -> None:
+        """Wait until everything written down is on the disk."""
+        with self.busy:
+            if self._log is not None and self._broken is None and not self._closed:
+                self._guarded(self._log.sync)
+
+    def flush(self) -> None:
+        """Put what is in memory into a segment, and begin a new log."""
+        with self.change():
+            if self.recent.documents or self.log_bytes > self._log_begin:
+                self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
+
+    def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Leave removed documents out of the files, and merge the segments, as far as the memory allows."""
+        with self.change():
+            self.flush()
+            groups = self._groups()
+            for done, group in enumerate(groups):
+                worth = len(group) > 1 or any(len(part.alive) or len(part.rekept) for part in group)
+                if worth:
+                    begin = self.segments.index(group[0])
+                    self._replace_segments(begin, begin + len(group))
+                if progress:
+                    progress(done + 1, len(groups))
+
+    def close(self) -> None:
+        """Make everything last, and let others write. A second call does nothing."""
+        with self.busy:
+            if self._closed:
+                return
+            try:
+                if self.writes and self._broken is None and self._process == os.getpid():
+                    self.sync()
+                    if self._log is not None and self._log.size != self.manifest.sealed:
+                        sealed = replace(self.manifest, sealed=self._log.size, next_ordinal=self._next_ordinal)
+                        self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
+            finally:
+                self._release()
+
+    def _release(self) -> None:
+        self._closed = True
+        self._synced.set()
+        if self._log is not None:
+            self._log.close()
+        if self._lock >= 0:
+            self._disk.close(self._lock)
+            self._lock = -1
+
+    def forget_in_child(self) -> None:
+        """After a fork, let go of the lock in the child: it is the parent's."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -2
+        self.busy = threading.RLock()
+
+    # Reading what others write.
+
+    def refresh(self) -> bool:
+        """Read what a writer has written since; say whether there was anything."""
+        self._require_open()
+        if self.writes:
+            return False
+        for _ in range(TRIES):
+            try:
+                manifest = Manifest.read(self._disk, self.folder)
+                if manifest.log == self.manifest.log:
+                    before = self._reader.tail
+                    self._replay()
+                    return self._reader.tail != before
+                self._load(manifest)
+            except FileNotFoundError:  # a newer manifest does without it
+                continue
+            return True
+        raise StorageDamaged(str(self.folder), "the files that its manifest names are not there")
+
+    def _load(self, manifest: Manifest) -> None:
+        """Open the files that a manifest names; what is open already stays so."""
+        known = {segment.stored: segment for segment in self.segments}
+        segments = [known.get(stored) or self._segment(stored) for stored in manifest.segments]
+        if manifest.amendments:
+            file = StoredArrays(self._disk, self.folder / manifest.amendments.name, AMENDMENTS, manifest.amendments)
+            for segment in segments:
+                segment.amend(file.whole("removed"), file.whole("rekept"), file.whole("keepers"))
+        reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
+        self._log_begin = reader.tail.end
+        self.segments, self._reader, self.manifest = segments, reader, manifest
+        self.recent = self._new_recent()
+        self._next_ordinal = manifest.next_ordinal
+        self._replay()
+
+    def _segment(self, stored: Stored) -> Segment:
+        path = self.folder / stored.name
+        return Segment(self._disk, path, self.columns, stored, pooled=self._pooled, salt=self._salt)
+
+    def _new_recent(self) -> Recent:
+        return Recent(self.columns, self.keyed, pooled=self._pooled, salt=self._salt)
+
+    def _replay(self) -> None:
+        """Repeat what the log says."""
+        for record in self._reader.read():
+            arrays = record.arrays
+            if record.kind == "admit":
+                self._remove(self.with_ordinals(arrays["gone"]))
+                batch = unflattened(self.columns, arrays)
+                ordinals = cast("Positions", batch["ordinal"])
+                self.recent.append(batch)
+                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1) if len(ordinals) else 0
+            elif record.kind == "remove":
+                self._remove(self.with_ordinals(arrays["ordinal"]))
+            elif record.kind == "keep":
+                self.set_keepers(self.with_ordinals(arrays["ordinal"]), arrays["keeper"])
+            else:
+                raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
+
+    # Writing.
+
+    def _take_over(self) -> None:
+        """Become the writer: remove what no manifest names, and go on behind the log's last record."""
+        named = {*self.manifest.files, MANIFEST, LOCK}
+        for name in self._disk.names(self.folder):
+            if name not in named and name.startswith(_KINDS):
+                self._disk.remove(self.folder / name)
+        self.set_aside = self._reader.tail.torn
+        if self.set_aside:  # nothing is cut off in place: the next log does without it
+            self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
+        else:
+            path = self.folder / self.manifest.log
+            self._log = LogWriter.reopen(self._disk, path, self._reader.seed, self._reader.tail)
+            self._guarded(self._log.sync)
+
+    def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        log = self._log
+        if log is not None:
+            self._guarded(lambda: log.append(kind, arrays))
+
+    def _remove(self, places: Places) -> None:
+        for part, _, positions in self._by_part(places):
+            part.remove(positions)
+
+    def _merge_tail(self) -> None:
+        """Merge segments of about one size, so that there are few: their number grows as the logarithm of the index."""
+        while True:
+            levels = [_level(segment.documents) for segment in self.segments]
+            run = 0
+            while run < len(levels) and levels[-1 - run] <= levels[-1]:
+                run += 1
+            begin = len(levels) - run
+            if run < FAN or sum(segment.documents for segment in self.segments[begin:]) > self._most():
+                return
+            with self.change():
+                self._replace_segments(begin, len(self.segments))
+
+    def _groups(self) -> list[list[Segment]]:
+        """Gather neighbours that fit into the memory together."""
+        groups: list[list[Segment]] = []
+        for segment in self.segments:
+            if groups and sum(_alive(part) for part in (*groups[-1], segment)) <= self._most():
+                groups[-1].append(segment)
+            else:
+                groups.append([segment])
+        return groups
+
+    def _most(self) -> int:
+        """How many documents a merged segment may have, so that its longest list fits into the memory."""
+        entries = max([1, *(part.longest_list // max(part.documents, 1) for part in self.segments)])
+        return self._memory // (_BYTES_WHILE_MERGING * entries)
+
+    def _replace_segments(self, begin: int, end: int) -> None:
+        self._commit_parts([*self.segments[:begin], None, *self.segments[end:]], self.segments[begin:end])
+
+    def _commit_parts(self, segments: "Sequence[Segment | None]", merged: Sequence[Part]) -> None:
+        """Write some parts as one segment, in place of ``None`` or at the end, and make that the state of the index.
+
+        With the recent part among them a new log begins.
+        """
+        flushes = None not in segments
+        if not flushes:  # what is removed in the log must not be lost while its consequences stay
+            self.sync()
+        before = self.manifest
+        number = before.next_file
+        disk, folder = self._disk, self.folder
+
+        def written() -> tuple[Manifest, list[Segment], LogWriter | None]:
+            listed = list(segments)
+            if merged and any(map(_alive, merged)):
+                stored = write_segment(disk, folder / f"segment-{number:08}", self.columns, merged)
+                listed = [self._segment(stored) if part is None else part for part in listed]
+                listed += [self._segment(stored)] if flushes else []
+            kept = [part for part in listed if part is not None]
+            log = None
+            if flushes:
+                log = LogWriter.create(disk, folder / f"log-{number:08}", self._mark, self._following())
+            following = replace(
+                before,
+                next_file=number + 1,
+                next_ordinal=self._next_ordinal if flushes else before.next_ordinal,
+                log=f"log-{number:08}" if flushes else before.log,
+                sealed=log.size if log else before.sealed,
+                segments=tuple(part.stored for part in kept),
+                amendments=self._amended(kept, number),
+            )
+            return following.commit(disk, folder), kept, log
+
+        self.manifest, self.segments, log = self._guarded(written)
+        if log:
+            if self._log is not None:
+                self._log.close()
+            self._log, self._log_begin = log, log.size
+            self.recent = self._new_recent()
+        for name in sorted(set(before.files) - set(self.manifest.files)):
+            self._guarded(lambda name=name: disk.remove(folder / name))  # type: ignore[misc]
+
+    def _following(self) -> int:
+        return self._reader.tail.following if self._log is None else self._log.following
+
+    def _amended(self, segments: Sequence[Segment], number: int) -> Stored | None:
+        """Write down what happened to documents of segments since those were written."""
+        removed = np.concatenate([np.empty(0, np.int64), *(part.removed for part in segments if len(part.alive))])
+        rekept = np.concatenate([np.empty(0, np.int64), *(part.rekept for part in segments)])
+        keepers = np.concatenate([np.empty(0, np.int64), *(part.keepers for part in segments)])
+        if not len(removed) and not len(rekept):
+            return None
+        with ArraysWriter(self._disk, self.folder / f"amendments-{number:08}", AMENDMENTS) as writer:
+            writer.add("removed", removed)
+            writer.add("rekept", rekept)
+            writer.add("keepers", keepers)
+            return writer.finish({})
+
+    def _guarded(self, action: Callable[[], Any]) -> Any:
+        """Do something to the files; if the system refuses, no further work is done."""
+        try:
+            return action()
+        except OSError as error:
+            self._broken = str(error)
+            if isinstance(error, StorageError):
+                raise
+            raise StorageFailed(str(self.folder), error.strerror or str(error)) from error
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StorageRefused(str(self.folder), "was closed")
+        if self._broken:
+            raise StorageFailed(str(self.folder), f"does no further work, open it anew: {self._broken}")
+
+    def require_writer(self) -> None:
+        """Raise ``StorageRefused`` unless this may change the index, ``StorageFailed`` after something went wrong."""
+        self._require_open()
+        if self._lock == -1:
+            raise StorageRefused(str(self.folder), 'was opened to read; open it with mode="w" to change it')
+        if self._process != os.getpid():
+            raise StorageRefused(str(self.folder), "is written by the process that forked this one; open it anew here")
+
+    # Places.
+
+    def _found(self, hits: list[tuple[Any, Hits]]) -> Found:
+        rows = np.concatenate([found.rows for _, found in hits])
+        places = np.concatenate([_places(number, found.documents) for number, (_, found) in enumerate(hits)])
+        crowded = sum(found.crowded for _, found in hits)
+        self.crowded += crowded
+        order = np.lexsort((places, rows))
+        return Found(rows[order], places[order], crowded)
+
+    def _first(self, by_part: list[Positions]) -> Places:
+        """Give the place in the first part that has one, or -1."""
+        places = np.full(len(by_part[-1]), -1, np.int64)
+        for number in range(len(by_part) - 1, -1, -1):
+            positions = by_part[number]
+            places = np.where(positions >= 0, _places(number, positions), places)
+        return places
+
+    def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
+        """Give each part that has some of these, which of them, and their positions there."""
+        numbers = places >> _POSITION_BITS
+        parts = self.parts
+        for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
+            if number >= 0:
+                rows = np.flatnonzero(numbers == number)
+                yield parts[number], rows, places[rows] & _POSITION
+
+
+def _places(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:
+    return positions.astype(np.int64) + (part << _POSITION_BITS)
+
+
+def _alive(part: Part) -> int:
+    return int(part.alive.sum()) if len(part.alive) else part.documents
+
+
+def _level(documents: int) -> int:
+    return max(documents, 1).bit_length() // 2  # the logarithm to the base of ``FAN``
+
+
+def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> None:
+    while not ended.wait(INTERVAL):
+        living = store()
+        if living is None:
+            return
+        try:
+            living.sync()
+        except StorageError:  # the next call says so
+            return
+        del living
+
+
+def _forget_all() -> None:
+    for store in list(_writers):
+        store.forget_in_child()
+
+
+os.register_at_fork(after_in_child=_forget_all)

@@ -1,0 +1,135 @@
+"""Documents that are asked about, and which of an index's candidates they match."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, Self, cast
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.admission import Matches
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared
+from neardup.index.growing import some, taken
+from neardup.index.store import Found, Places, Store
+from neardup.kernels.segments import blank
+from neardup.model.arrays import AnyPositions, Features, Positions, Signatures, TextBatch, Words, require_same_recipe
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.schemes.checksum import BODY
+from neardup.text.columns import text_column, whole_batch
+
+CLOSEST: Final = 64  # candidates of a document that are verified: those of the highest estimates
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Signatures, what tells contents apart (uint64[n, 2], zero for none), and the texts if they were given."""
+
+    signatures: Signatures
+    contents: Words
+    texts: TextBatch | None
+
+    def __len__(self) -> int:
+        return len(self.signatures)
+
+    def at(self, rows: AnyPositions | slice) -> Self:
+        """Give some of them; a slice copies nothing."""
+        texts = None if self.texts is None else some(self.texts, rows)
+        return type(self)(self.signatures[rows], self.contents[rows], texts)
+
+
+def asked(scheme: Scheme, documents: Any, fields: pa.Table) -> Asked:
+    """Sign texts, and tell their contents apart; take signatures as they are.
+
+    Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for what is no text.
+    """
+    if isinstance(documents, Signatures):
+        require_same_recipe(scheme.recipe, documents.recipe)
+        return Asked(documents, np.zeros((len(documents), 2), np.uint64), None)
+    column = text_column(documents)
+    texts = whole_batch(column)
+    if not scheme.columns:
+        return Asked(scheme.sign(column), contents(texts), texts)
+    table = fields if BODY in fields.column_names else fields.append_column(BODY, column)
+    return Asked(scheme.sign(table), contents(texts), texts)
+
+
+def contents(texts: TextBatch) -> Words:
+    """Digest texts to 128 bits each (BLAKE2b); one of nothing but white space has none."""
+    without = np.empty(len(texts), np.bool_)
+    blank(texts.data, texts.offsets, without)
+    raw, bounds = texts.data.data, texts.offsets.tolist()
+    digests = b"".join(
+        bytes(16) if nothing else blake2b(raw[begin:end], digest_size=16).digest()
+        for nothing, begin, end in zip(without.tolist(), bounds[:-1], bounds[1:], strict=True)
+    )
+    return np.frombuffer(bytearray(digests), "<u8").astype(np.uint64).reshape(-1, 2)
+
+
+class Verifier:
+    """Says which candidates match: on the features of both texts where they are there, else by the signatures."""
+
+    def __init__(self, store: Store, scheme: Scheme) -> None:
+        self._store, self._scheme = store, scheme
+        self._by_fields, self._filters = isinstance(scheme, FieldScheme), isinstance(scheme, FilterScheme)
+
+    def verified(self, given: Asked) -> bool:
+        """Say whether matches are verified on texts."""
+        return self._store.columns.texts and given.texts is not None and not self._by_fields
+
+    def measure(self, given: Asked) -> str:
+        """Say what the values of the matches are."""
+        return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
+
+    def matches(self, given: Asked, found: Found) -> Matches:
+        """Verify candidates; of a document's many, those of the highest estimates."""
+        if not len(found.rows):
+            return Matches(found.rows, found.places, np.empty(0))
+        scheme, number = self._scheme, len(given)
+        places, inverse = np.unique(found.places, return_inverse=True)
+        rows = np.concatenate([given.signatures.rows, self._store.take("rows", places)])
+        present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
+        both = Signatures(rows, present, scheme.recipe)
+        left, right = found.rows, number + inverse
+        if not self.verified(given):
+            holds = scheme.match_pairs(both, left, right)
+            values = scheme.estimate_pairs(both, left[holds], right[holds])
+            return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
+        estimates = scheme.estimate_pairs(both, left, right)
+        plausible = estimates >= scheme.floor
+        if self._filters:
+            plausible &= cast("FilterScheme", scheme).passes(both, left, right)
+        chosen = np.flatnonzero(plausible)
+        chosen = chosen[_closest(left[chosen], estimates[chosen])]
+        left, inverse = left[chosen], inverse[chosen]
+        values = self._measured(cast("TextBatch", given.texts), left, places, inverse)
+        holds = values >= scheme.threshold
+        return Matches(left[holds], places[inverse[holds]], values[holds])
+
+    def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
+        """Measure what the features of texts have in common."""
+        asking, one = np.unique(left, return_inverse=True)
+        answering, other = np.unique(right, return_inverse=True)
+        own = taken(texts, asking)
+        theirs = self._store.strings("text", places[answering])
+        features = _joined([self._features(own), self._features(theirs)])
+        sets = FeatureSets(features, np.arange(len(features)))
+        sets.make_distinct(np.arange(len(features)))
+        other = other + len(asking)
+        shared = Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other])
+        return shared.of_smaller if self._scheme.measure == "overlap" else shared.resemblance
+
+    def _features(self, texts: TextBatch) -> Features:
+        return self._scheme.shingling.batch_features(texts)
+
+
+def _closest(rows: Positions, estimates: Any) -> Positions:
+    """Choose the ``CLOSEST`` of each row with the highest estimates, the first ones among equals."""
+    order = np.lexsort((np.arange(len(rows)), -estimates, rows))
+    ranks = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
+    return np.sort(order[ranks < CLOSEST])
+
+
+def _joined(parts: list[Features]) -> Features:
+    shifts = np.cumsum([0, *(len(part.values) for part in parts)])
+    offsets = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Features(np.concatenate([part.values for part in parts]), np.concatenate([*offsets, shifts[-1:]]))

@@ -1,0 +1,106 @@
+"""What an index keeps of a document beside its text: typed fields."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.index.columns import FIELD_KINDS, STRING, Batch, decoded
+from neardup.index.growing import some
+from neardup.index.store import Places, Store
+from neardup.model.arrays import Positions, TextBatch
+from neardup.model.errors import DataError, require
+from neardup.text.columns import as_it_lies, table_or_column
+
+_PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
+_ARROW: Final[dict[str, pa.DataType]] = {
+    STRING: pa.large_string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "time": pa.timestamp("us", "UTC"),
+    "flag": pa.bool_(),
+}
+
+
+def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Check names and kinds of fields; Python's types stand for kinds, too."""
+    require(isinstance(fields, Mapping), "fields", fields, "must map names to kinds")
+    kinds: list[tuple[str, str]] = []
+    for name, kind in fields.items():
+        require(isinstance(name, str) and name != "", "fields", name, "must have names that are not empty")
+        own: Any = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
+        require(own in FIELD_KINDS, "fields", kind, f"must be of a kind among {', '.join(FIELD_KINDS)}")
+        kinds.append((name, own))
+    return tuple(kinds)
+
+
+def field_table(fields: Any, number: int | None) -> pa.Table:
+    """Take a table, or a mapping from names to values, as an Arrow table; nothing gives a table without columns."""
+    if fields is None:
+        fields = {}
+    source = table_or_column(fields)
+    if isinstance(source, Mapping):
+        try:
+            source = pa.table({name: _column(values) for name, values in source.items()})
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+            raise DataError("fields", f"are no table: {error}") from error
+    if not isinstance(source, pa.Table):
+        raise DataError("fields", f"are a {type(fields).__name__}, but must be a table or map names to values")
+    if number is not None and source.num_columns and len(source) != number:
+        raise DataError("fields", f"have {len(source):,} rows, but the documents are {number:,}")
+    return source
+
+
+def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Batch:
+    """Give the columns of an index for these fields of so many documents; what the table lacks is null."""
+    columns: Batch = {}
+    for name, kind in kinds.items():
+        column = _cast(name, kind, table.column(name)) if name in table.column_names else None
+        array = pa.nulls(number, _ARROW[kind]) if column is None else column
+        columns[f"known.{name}"] = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+        columns[f"field.{name}"] = as_it_lies(array) if kind == STRING else _plain(array, kind)
+    return columns
+
+
+def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any]:
+    """Give the values of a field as Python has them."""
+    known = store.take(f"known.{name}", places).tolist()
+    values: list[Any]
+    if kind == STRING:
+        values = decoded(store.strings(f"field.{name}", places))
+    else:
+        values = store.take(f"field.{name}", places).tolist()
+        if kind == "time":
+            values = [datetime.fromtimestamp(value / 1e6, UTC) for value in values]
+    return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
+
+
+def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
+    """Take some rows of columns; a slice copies nothing."""
+    return {
+        name: some(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in columns.items()
+    }
+
+
+def _column(values: Any) -> Any:
+    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+
+
+def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
+    wanted = _ARROW[kind]
+    whole = column.combine_chunks()
+    whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    try:
+        if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
+            whole = whole.cast(pa.timestamp("us")).cast(wanted)
+        return whole.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"field {name!r}", f"holds {column.type}, but is of kind {kind}: {error}") from error
+
+
+def _plain(array: pa.Array, kind: str) -> Any:
+    plain = array.cast(pa.int64()) if kind == "time" else array
+    zero = pa.scalar(False if kind == "flag" else 0, plain.type)
+    return np.asarray(plain.fill_null(zero).to_numpy(zero_copy_only=False), FIELD_KINDS[kind])

@@ -1,0 +1,330 @@
+"""The normal form of a URL, by which a crawl knows that two of them lead to the same document."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from ipaddress import AddressValueError, IPv6Address
+from string import ascii_letters, digits, hexdigits
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from neardup.model.errors import require
+
+TRACKING: Final = (
+    # where a visitor came from: campaigns, as web statistics count them
+    *("utm_*", "mtm_*", "piwik_*", "pk_campaign", "pk_cid", "pk_content", "pk_keyword", "pk_kwd", "pk_medium"),
+    *("pk_source", "at_campaign", "at_custom*", "at_medium", "_openstat", "_ga", "_gl", "guccounter"),
+    *("guce_referrer", "guce_referrer_sig"),
+    # which click it was: Google, Microsoft, Yandex, Facebook, Instagram, X, TikTok, LinkedIn, Pinterest, Adobe, Marin
+    *("gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_campaignid", "gad_source", "srsltid", "msclkid", "yclid"),
+    *("ymclid", "ysclid", "fbclid", "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "igsh", "igshid"),
+    *("twclid", "ttclid", "li_fat_id", "epik", "ef_id", "s_kwcid", "mkwid", "rb_clickid", "wickedid"),
+    # to whom a letter was sent: Mailchimp, HubSpot, Marketo, Klaviyo, dotdigital, Listrak, MailerLite, Vero, Olytics
+    *("mc_cid", "mc_eid", "__hsfp", "__hssc", "__hstc", "_hsenc", "_hsmi", "hsa_*", "hsctatracking", "mkt_tok"),
+    *("_ke", "dm_i", "trk_contact", "trk_module", "trk_msg", "trk_sid", "bsft_*", "ml_subscriber"),
+    *("ml_subscriber_hash", "vero_conv", "vero_id", "oly_anon_id", "oly_enc_id"),
+    # which visit it is, put there for visitors without cookies: PHP, Java, ASP, ColdFusion, and three shops
+    *("phpsessid", "jsessionid", "aspsessionid*", "asp.net_sessionid", "cfid", "cftoken", "oscsid", "xtcsid", "zenid"),
+)
+SESSIONS: Final = ("s", "sess", "sessid", "session", "session_id", "sessionid", "sid")
+
+ID_BYTES: Final = 1024
+_DIGEST_BYTES: Final = 16
+_CUT: Final = re.compile("#[0-9a-f]{32}")
+_MARKED: Final = 1 + 2 * _DIGEST_BYTES
+
+_AROUND: Final = "".join(map(chr, range(33)))  # control characters and the space, as browsers strip them
+_SCHEME: Final = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
+_DEFAULT_PORT: Final = {"ftp": "21", "http": "80", "https": "443"}
+_WEB: Final = ("http", "https")
+_LAST_PORT: Final = 65535
+_PORT_DIGITS: Final = 5
+_IPV6_LENGTH: Final = 45  # of its longest spelling, which ends with an IPv4 address
+_NAME_LENGTH: Final = 253  # of the longest name of a host
+_HOST_LENGTH: Final = 12 * _NAME_LENGTH  # of its longest spelling: four bytes a character, each percent-encoded
+_DRAWN: Final = 26  # of the shortest session id that PHP makes unless told otherwise
+_DOTS: Final = ".\u3002\uff0e\uff61"  # the full stops that end a label of an international name
+# IDNA 2003, which the standard library knows, gives ß, ς and the two joiners away; today they name other hosts.
+_DEVIATIONS: Final = frozenset("ß\u03c2\u200c\u200d")
+
+_UNRESERVED: Final = ascii_letters + digits + "-._~"
+_SUB_DELIMS: Final = "!$&'()*+,;="
+
+
+@dataclass(frozen=True, slots=True)
+class _Alphabet:
+    """The characters that a part of a URL may hold as they are; all others are written as ``%XX``, byte by byte."""
+
+    legal: str
+    foreign: re.Pattern[str] = field(init=False)
+    bytes: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "foreign", re.compile(f"[^{re.escape(self.legal)}%]"))
+        object.__setattr__(self, "bytes", frozenset(map(ord, self.legal + "%")))
+
+    def spelled(self, text: str) -> str:
+        """Encode what is not legal, decode what need not be encoded, write hex digits in upper case.
+
+        A ``%`` that two hex digits do not follow is not legal either. A lone surrogate counts as its three bytes.
+        """
+        if "%" in text:
+            first, *rest = text.split("%")
+            text = first + "".join([_TRIPLETS.get(piece[:2], "%25" + piece[:2]) + piece[2:] for piece in rest])
+        if not self.foreign.search(text):
+            return text
+        data = text.encode("utf-8", "surrogatepass")
+        for byte in set(data) - self.bytes:  # 256 at most, so the time is linear
+            data = data.replace(b"%c" % byte, b"%%%02X" % byte)
+        return data.decode("ascii")
+
+
+_TRIPLETS: Final = {
+    high + low: chr(byte) if chr(byte := int(high + low, 16)) in _UNRESERVED else f"%{byte:02X}"
+    for high in hexdigits
+    for low in hexdigits
+}
+_NAME: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS)
+_USER: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":")
+_PATH: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":@/")
+_QUERY: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":@/?")  # and a fragment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """In what two URLs may differ and still be the address of the same document.
+
+    A policy, but what was remembered under one is not found under another: it stands there in the old form.
+
+    ``ignore_scheme``
+        http and https are one, both written ``https``, and neither port 80 nor 443 is named. Off: they may differ.
+    ``ignore_userinfo``
+        ``user:password@`` is dropped. On: it says who asks, seldom for what, and no index should keep passwords.
+    ``ignore_fragment``
+        ``#...`` is dropped. On: it is a place in a document, and no server sees it.
+    ``ignore_order``
+        parameters are sorted by name; those of the same name stay in their order. On: servers look parameters up
+        by name, and crawlers commonly sort them.
+    ``tracking``
+        names of parameters that are dropped whatever their value, from the query and, as ``;name=value``, from the
+        path. By default those that only say where a visitor came from, which click, letter or visit it was; none
+        that is known to choose what is shown (``ref``, ``source``, ``id``). Case does not matter; a last ``*`` stands
+        for anything. ``()`` drops none.
+    ``sessions``
+        names of parameters that are dropped only if their value looks drawn by lot: at least 26 letters and
+        digits, nothing else, both among them. A ``sid`` is a visit on one host and a story on another.
+
+    What RFC 3986 (section 6) calls equivalent is always one: the case of scheme and host; the default port of http,
+    https and ftp; ``.`` and ``..`` in the path; an empty path, which is ``/``; how characters are percent-encoded.
+    Always one as well are an international host and its ASCII form (IDNA 2003, but hosts with letters that it gives
+    away, such as ``ß``, stay themselves), a host with and without a final dot, the spellings of an IPv6 address, and
+    a query with and without empty parameters. Nothing else is guessed: ``www.``, a final ``/``, ``index.html``, the
+    case of a path, ``+`` for a space all make a difference.
+    """
+
+    ignore_scheme: bool = False
+    ignore_userinfo: bool = True
+    ignore_fragment: bool = True
+    ignore_order: bool = True
+    tracking: tuple[str, ...] = TRACKING
+    sessions: tuple[str, ...] = SESSIONS
+    _tracking: tuple[frozenset[str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _sessions: tuple[frozenset[str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("ignore_scheme", "ignore_userinfo", "ignore_fragment", "ignore_order"):
+            require(isinstance(getattr(self, name), bool), name, getattr(self, name), "must be True or False")
+        for name in ("tracking", "sessions"):
+            patterns = _names(name, getattr(self, name))
+            exact = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
+            starts = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
+            object.__setattr__(self, name, patterns)
+            object.__setattr__(self, f"_{name}", (exact, starts))
+
+    def normal(self, url: str) -> str:
+        """Return the URL in its normal form, which is its own normal form.
+
+        It is ASCII, and a valid URI. What is no URL with a host (a relative one, ``mailto:``, a broken port, a host
+        of thousands of characters) is returned as it is, but for spaces and control characters around it; nothing
+        is raised but ``ParameterError``, for what is no string. The time is linear in the length.
+
+        >>> Addresses().normal("HTTP://Example.COM:80/a/../%7eb?utm_source=x&q=1#top")
+        'http://example.com/~b?q=1'
+        """
+        require(isinstance(url, str), "url", url, "must be a string")
+        url = url.strip(_AROUND)
+        scheme, colon, rest = url.partition("://")
+        if not colon or not _SCHEME.fullmatch(scheme):
+            return url
+        scheme = scheme.lower()
+        rest, _, fragment = rest.partition("#")
+        rest, _, query = rest.partition("?")
+        rest, slash, path = rest.partition("/")
+        authority = self._authority(scheme, rest)
+        if authority is None:
+            return url
+        if self.ignore_scheme and scheme in _WEB:
+            scheme = "https"
+        query = self._query(_QUERY.spelled(query)) if query else ""
+        fragment = "" if self.ignore_fragment else _QUERY.spelled(fragment)
+        path = self._path(_PATH.spelled(slash + path))
+        return f"{scheme}://{authority}{path}{'?' if query else ''}{query}{'#' if fragment else ''}{fragment}"
+
+    def _authority(self, scheme: str, authority: str) -> str | None:
+        user, _, place = authority.rpartition("@")
+        if place.startswith("["):
+            literal, bracket, port = place[1:].partition("]")
+            host = _ipv6(literal) if bracket and port[:1] in {"", ":"} else None
+            port = port[1:]
+        else:
+            name, _, port = place.partition(":")
+            host = _name(name)
+        number = port.lstrip("0") or port[:1]
+        if host is None or not _is_port(number):
+            return None
+        if not host:  # as in file:///
+            return "" if not authority and scheme not in _DEFAULT_PORT else None
+        ignored = map(_DEFAULT_PORT.get, _WEB) if self.ignore_scheme and scheme in _WEB else [_DEFAULT_PORT.get(scheme)]
+        port = f":{number}" if number and number not in ignored else ""
+        user = "" if self.ignore_userinfo else _USER.spelled(user)
+        return f"{user}{'@' if user else ''}{host}{port}"
+
+    def _path(self, path: str) -> str:
+        if ";" in path:
+            path = "/".join([self._segment(segment) if ";" in segment else segment for segment in path.split("/")])
+        return _without_dots(path) if "/." in path else path or "/"
+
+    def _segment(self, segment: str) -> str:
+        first, *parameters = segment.split(";")
+        return ";".join([first, *[parameter for parameter in parameters if not self._dropped(parameter)]])
+
+    def _query(self, query: str) -> str:
+        parameters = [parameter for parameter in query.split("&") if parameter and not self._dropped(parameter)]
+        if self.ignore_order:
+            parameters.sort(key=_name_of)
+        return "&".join(parameters)
+
+    def _dropped(self, parameter: str) -> bool:
+        name, _, value = parameter.partition("=")
+        name = name.lower()
+        exact, starts = self._tracking
+        if name in exact or name.startswith(starts):
+            return True
+        exact, starts = self._sessions
+        return _drawn(value) and (name in exact or name.startswith(starts))
+
+
+def document_id(address: str) -> str:
+    """Return the id of the document at an address: the address itself, unless it is too long.
+
+    An id has at most 1,024 bytes of UTF-8. A longer address is cut between two characters and ends with ``#`` and 32
+    hex digits, the BLAKE2b digest of the whole. So does one with a lone surrogate, which UTF-8 cannot write (``?``
+    stands in its place), and one that already ends like that: different addresses have different ids.
+    """
+    require(isinstance(address, str), "address", address, "must be a string")
+    whole = address.encode("utf-8", "surrogatepass")
+    marked = _CUT.fullmatch(address[-_MARKED:]) is not None
+    if len(whole) <= ID_BYTES and not marked and (address.isascii() or _encodable(address)):
+        return address
+    room = ID_BYTES - _MARKED
+    start = address[:room].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+    return f"{start}#{blake2b(whole, digest_size=_DIGEST_BYTES).hexdigest()}"
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _names(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Check names of parameters and spell them as they are looked up."""
+    rule = "must be names of parameters, without & ; = and with no * but a last one"
+    require(isinstance(given, Iterable) and not isinstance(given, str), name, given, rule)
+    names = tuple(given)
+    for each in names:
+        require(isinstance(each, str) and each != "", name, each, rule)
+        require(not any(mark in each for mark in "&;=") and "*" not in each[:-1], name, each, rule)
+    return tuple(_QUERY.spelled(each).lower() for each in names)
+
+
+def _name_of(parameter: str) -> str:
+    return parameter.partition("=")[0]
+
+
+def _drawn(value: str) -> bool:
+    """Say whether a value looks drawn by lot; it is ASCII, because it is percent-encoded."""
+    return len(value) >= _DRAWN and value.isalnum() and not value.isalpha() and not value.isdigit()
+
+
+def _is_port(number: str) -> bool:
+    """Say whether this is no port, or one without leading zeros."""
+    if not number:
+        return True
+    return len(number) <= _PORT_DIGITS and number.isascii() and number.isdigit() and int(number) <= _LAST_PORT
+
+
+def _ipv6(literal: str) -> str | None:
+    """Spell an IPv6 address as RFC 5952 has it, in brackets; None if it is none, or names a zone."""
+    if len(literal) > _IPV6_LENGTH or "%" in literal:
+        return None
+    try:
+        address = IPv6Address(literal)
+    except AddressValueError:
+        return None
+    mapped = address.ipv4_mapped  # spelled differently from one Python to the next
+    return f"[{address}]" if mapped is None else f"[::ffff:{mapped}]"
+
+
+def _name(host: str) -> str | None:
+    """Spell the name of a host; None if it is too long, has brackets, or nothing but dots."""
+    if len(host) > _HOST_LENGTH or "[" in host or "]" in host:
+        return None
+    if "%" not in host and not _NAME.foreign.search(host):
+        spelled = host.lower()
+    elif (decoded := _decoded(host)) is not None:
+        name = "".join(map(str.lower, decoded)).rstrip(_DOTS)  # one by one: a final Σ is no ς in a host
+        spelled = _NAME.spelled((_ascii(name) or name).replace("%", "%25"))
+    else:
+        spelled = _NAME.spelled(_NAME.spelled("".join(map(str.lower, host))).lower())
+    name = spelled.rstrip(".")
+    return None if len(name) > _HOST_LENGTH or (host and not name) else name
+
+
+def _decoded(host: str) -> str | None:
+    try:
+        return unquote_to_bytes(host.encode("utf-8", "surrogatepass")).decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _ascii(name: str) -> str | None:
+    """Return the ASCII form of an international name; None if it has none, or none that means the same."""
+    if name.isascii() or len(name) > _NAME_LENGTH or not _DEVIATIONS.isdisjoint(name):
+        return None
+    try:
+        spelled = name.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        return None
+    return None if "%" in spelled or _NAME.foreign.search(spelled) else spelled
+
+
+def _without_dots(path: str) -> str:
+    """Remove the segments ``.`` and ``..``, as section 5.2.4 of RFC 3986 does, in linear time.
+
+    >>> _without_dots("/a/b/c/./../../g")
+    '/a/g'
+    """
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)
