@@ -150,7 +150,7 @@ def test_crowded_buckets(design, shift):
     """All share all bits but 20, so that whole tables are one bucket."""
     random = np.random.default_rng(shift)
     base = words([0x0123456789ABCDEF])
-    fingerprints = base ^ random.integers(0, 2**20, 4 * NARROW, np.uint64) << np.uint64(shift)
+    fingerprints = base ^ random.integers(0, 2**20, NARROW + 40, np.uint64) << np.uint64(shift)
     queries = np.concatenate([fingerprints[:10], changed(base.repeat(10), 2, random)])
     agrees(fingerprints.tolist(), queries.tolist(), design)
 

@@ -134,7 +134,7 @@ def test_stored_words_are_whole(words, bucket_bits):
 
 def test_a_crowded_bucket_is_searched_for_the_leading_bits():
     """Everything is in one bucket, far more than are scanned blindly; each query has its own leading bits."""
-    lists = {number << 40 | 5: [number] for number in range(4 * hamming.NARROW)}
+    lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)
     queries = np.array([*lists, 3, 5 << 32], np.uint64)
     found = unpacked(hamming.lookup(queries, 2**30, 7, *tables.layout, *tables.entries, None))

@@ -47,7 +47,7 @@ class TablesFile:
         ]
         self._begins = np.zeros((len(names), max(map(len, begins))), np.int64)
         for number, places in enumerate(begins):
-            self._begins[number, : len(places)] = places
+            self._begins[number] = places  # an array of one row has the same for all tables
         self._sizes = np.array([row.itemsize * int(np.prod(row.shape[2:])) for row in rows], np.int64)
 
     def guard(self) -> Guard:

@@ -22,6 +22,7 @@ from neardup.kernels.hamming import (
     POSITION_BITS,
     POSITIONS,
     STARTS,
+    are_intact,
     behind_first,
     is_first,
     is_intact,
@@ -225,19 +226,19 @@ def search(
     number = 0
     while cursor[0] < queries.size:
         prepared = list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, offsets, words, probes)
+        if not are_intact(guard, OFFSETS, probes, prepared):
+            break
         for i in range(prepared):
             table = probes[i, 1]
-            bucket = np.int64((words[i] ^ flips[probes[i, 2]]) >> to_bucket)
-            begin, end = np.int64(0), np.int64(0)
-            if is_intact(guard, OFFSETS, table, bucket, bucket + 2):
-                begin, end = np.int64(offsets[table, bucket]), np.int64(offsets[table, bucket + 1])
+            bucket = probes[i, 3]
+            begin, end = np.int64(offsets[table, bucket]), np.int64(offsets[table, bucket + 1])
             probes[i, 3], probes[i, 4] = bases[table] + begin, bases[table] + end
             for byte in range(probes[i, 3], min(probes[i, 4], probes[i, 3] + FETCHED), LINE):
                 fetch_ahead(stream, byte)
+        if not are_intact(guard, STREAM, probes, prepared):
+            break
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], flips[probes[i, 2]]
-            if not is_intact(guard, STREAM, 0, probes[i, 3], probes[i, 4]):
-                continue
             row = lengths[table]
             wanted = words[i] ^ flip
             behind = behind_first(leads[table])
