@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from neardup.model.tables import Costs, TableDesign
     from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
     from neardup.pipeline import Result, Summary, dedup
+    from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.living import Document, Index
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
@@ -41,11 +42,13 @@ if TYPE_CHECKING:
     from neardup.schemes.simhash import SimHash
     from neardup.schemes.trials import Trials
     from neardup.schemes.weights import TermWeights
+    from neardup.sources.addresses import Addresses
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Addresses": "sources.addresses",
     "Analysis": "text.analysis",
     "Banding": "model.layout",
     "Blocks": "model.layout",
@@ -53,6 +56,7 @@ _HOMES = {
     "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
     "Costs": "model.tables",
+    "CrawlFilter": "pipeline.crawl",
     "DataError": "model.errors",
     "Document": "pipeline.living",
     "Empty": "model.verdicts",
@@ -99,6 +103,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Addresses",
     "Analysis",
     "Banding",
     "Blocks",
@@ -106,6 +111,7 @@ __all__ = [
     "Combined",
     "Comparison",
     "Costs",
+    "CrawlFilter",
     "DataError",
     "Document",
     "Empty",

@@ -7,7 +7,7 @@ are. The directory and the checksums are verified on opening, a block when someb
 
 import json
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -21,6 +21,7 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 
 FORMAT: Final = 1
 ALIGNMENT: Final = 64
+_AT_ONCE: Final = kernels.BLOCK << 10  # bytes that are verified between two signs of progress
 
 _MAGIC: Final = b"neardupA"
 _TAIL: Final = struct.Struct("<8sIIQQ")  # magic, format, bytes of the directory, bytes of the arrays, checksum
@@ -91,8 +92,8 @@ class ArraysWriter:
     def close(self) -> None:
         """Leave the file as it is."""
         if self._file >= 0:
-            self._disk.close(self._file)
-            self._file = -1
+            file, self._file = self._file, -1
+            self._disk.close(file, self._path)
 
     def __enter__(self) -> Self:
         return self
@@ -216,16 +217,19 @@ class StoredArrays:
         if block != kernels.INTACT:
             raise StorageDamaged(str(self.path), f"the block at byte {block * kernels.BLOCK:,} is damaged")
 
-    def problems(self) -> list[str]:
-        """Verify every block, and name the damaged ones."""
-        fresh = np.zeros(len(self.guard.seen), np.uint8)
-        found, block, end = [], 0, len(self.guard.data)
-        while block * kernels.BLOCK < end:
-            bad = int(kernels.damaged_range(self.guard._replace(seen=fresh), block * kernels.BLOCK, end))
-            if bad == kernels.INTACT:
-                break
-            found.append(f"{self.path}: the block at byte {bad * kernels.BLOCK:,} is damaged")
-            block = bad + 1
+    def problems(self, progress: Callable[[int], None] | None = None) -> list[str]:
+        """Verify every block, and name the damaged ones; *progress* is told how many bytes are done."""
+        guard = self.guard._replace(seen=np.zeros(len(self.guard.seen), np.uint8))
+        found, begin, end = [], 0, len(guard.data)
+        while begin < end:
+            stop = min(begin + _AT_ONCE, end)
+            bad = int(kernels.damaged_range(guard, begin, stop))
+            if bad != kernels.INTACT:
+                found.append(f"{self.path}: the block at byte {bad * kernels.BLOCK:,} is damaged")
+                stop = (bad + 1) * kernels.BLOCK
+            begin = stop
+            if progress:
+                progress(min(begin, end))
         return found
 
 

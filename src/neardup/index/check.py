@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +45,8 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
     done = documents = last = 0
     for kind, stored in listed:
         found, arrays = _opened(disk, folder / stored.name, kind, stored)
+        if arrays is not None:
+            found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
         problems += found
         if arrays is not None and kind == SEGMENT and not found:
             problems += _segment_problems(arrays, manifest, last)
@@ -63,7 +66,11 @@ def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str
         return [f"{path}: is not there"], None
     except StorageError as error:
         return [str(error)], None
-    return arrays.problems(), arrays
+    return [], arrays
+
+
+def _advance(progress: Progress, before: int, total: int, verified: int) -> None:
+    progress(before + verified, total)
 
 
 def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
@@ -86,6 +86,7 @@ class Store:
         self.keyed, self._pooled, self._memory, self._durability = keyed, pooled, memory, durability
         self._lock, self._process = lock, os.getpid()
         self._broken: str | None = None
+        self._untold = False  # whether it broke when nobody was waiting for an answer
         self._closed = False
         self._log: LogWriter | None = None
         self.busy = threading.RLock()
@@ -112,6 +113,11 @@ class Store:
         return [*self.segments, self.recent]
 
     @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    @property
     def torn(self) -> int:
         """How many bytes behind the last record are no record: a death in the middle of writing leaves them."""
         return self._reader.tail.torn if self._log is None else 0
@@ -126,34 +132,37 @@ class Store:
 
     def propose(self, keys: Words, asking: Flags) -> Found:
         """Find the documents that share a key with each row that asks."""
-        self._require_open()
+        self.require_open()
         return self._found([(part, part.propose(keys, asking)) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
-        self._require_open()
+        self.require_open()
         strings = encoded(list(ids))
         found = [part.with_ids(strings) for part in self.segments]
         return self._first([*found, self.recent.with_ids(list(ids))])
 
-    def with_contents(self, contents: Words) -> Places:
-        """Find the first document of each content, or -1."""
-        self._require_open()
-        found = [part.with_contents(contents) for part in self.segments]
-        return self._first([*found, self.recent.with_contents(contents)])
+    def with_contents(self, contents: Words, besides: Places | None = None) -> Places:
+        """Find the first document of each content, or -1; with *besides*, another one than that."""
+        self.require_open()
+        left_out = np.full(len(contents), -1) if besides is None else besides
+        numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
+        parts: list[Any] = self.parts
+        own = [np.where(numbers == number, positions, -1) for number in range(len(parts))]
+        return self._first([part.with_contents(contents, out) for part, out in zip(parts, own, strict=True)])
 
     def with_ordinals(self, ordinals: Positions) -> Places:
         """Find the document of each ordinal, or -1, also where it was removed."""
-        self._require_open()
-        recent = self.recent.take("ordinal", np.arange(self.recent.documents))
+        self.require_open()
+        recent = self.recent.ordinals
         found = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
         places = np.where(recent[found] == ordinals, found, -1) if len(recent) else np.full(len(ordinals), -1)
         return self._first([*(part.with_ordinals(ordinals) for part in self.segments), places])
 
-    def kept_by(self, keeper: int) -> Places:
-        """Find the documents for which another one stands, by its ordinal."""
-        self._require_open()
-        found = [*(part.kept_by(keeper) for part in self.segments), self.recent.kept_by(keeper)]
+    def kept_by(self, keepers: Positions) -> Places:
+        """Find the documents for which other ones stand, by the ordinals of those."""
+        self.require_open()
+        found = [*(part.kept_by(keepers) for part in self.segments), self.recent.kept_by(keepers)]
         return np.concatenate([_places(number, positions) for number, positions in enumerate(found)])
 
     def alive(self, places: Places) -> Flags:
@@ -182,8 +191,20 @@ class Store:
             done += len(rows)
         return taken(TextBatch(gathered.data.values, gathered.offsets.values), order)
 
+    def behind(self, ordinal: int, number: int) -> Places:
+        """Give the places of the first documents, so many at most, that were admitted after one."""
+        self.require_open()
+        found, missing = [np.empty(0, np.int64)], number
+        for part_number, part in enumerate(self.parts):
+            begin = int(np.searchsorted(part.ordinals, ordinal, side="right"))
+            there = np.flatnonzero(part.alive[begin:]) + begin if len(part.alive) else np.arange(begin, part.documents)
+            found.append(_places(part_number, there[:missing]))
+            missing -= len(found[-1])
+        return np.concatenate(found)
+
     def all_places(self) -> Iterator[Places]:
         """Give the places of all documents that are there, part by part, in the order of admission."""
+        self.require_open()
         for number, part in enumerate(self.parts):
             positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
             yield _places(number, positions)
@@ -254,8 +275,21 @@ class Store:
     def sync(self) -> None:
         """Wait until everything written down is on the disk."""
         with self.busy:
-            if self._log is not None and self._broken is None and not self._closed:
+            self.require_open()
+            self._require_own()
+            if self._log is not None:
                 self._guarded(self._log.sync)
+
+    def sync_unasked(self) -> bool:
+        """Do so when nobody waits for it, and say whether to go on: if it fails, the next call says so."""
+        with self.busy:
+            if self._closed or self._broken:
+                return False
+            try:
+                self.sync()
+            except StorageError:
+                self._untold = True
+            return not self._untold
 
     def flush(self) -> None:
         """Put what is in memory into a segment, and begin a new log."""
@@ -277,11 +311,16 @@ class Store:
                     progress(done + 1, len(groups))
 
     def close(self) -> None:
-        """Make everything last, and let others write. A second call does nothing."""
+        """Make everything last, and let others write. A second call does nothing.
+
+        Raises ``StorageFailed`` where that is not so, and nobody was told yet.
+        """
         with self.busy:
             if self._closed:
                 return
             try:
+                if self._untold:
+                    self.require_open()
                 if self.writes and self._broken is None and self._process == os.getpid():
                     self.sync()
                     if self._log is not None and self._log.size != self.manifest.sealed:
@@ -293,11 +332,13 @@ class Store:
     def _release(self) -> None:
         self._closed = True
         self._synced.set()
-        if self._log is not None:
-            self._log.close()
-        if self._lock >= 0:
-            self._disk.close(self._lock)
-            self._lock = -1
+        try:
+            if self._log is not None:
+                self._log.close()
+        finally:
+            if self._lock >= 0:
+                lock, self._lock = self._lock, -1
+                self._disk.unlock(lock, self.folder / LOCK)
 
     def forget_in_child(self) -> None:
         """After a fork, let go of the lock in the child: it is the parent's."""
@@ -310,9 +351,10 @@ class Store:
 
     def refresh(self) -> bool:
         """Read what a writer has written since; say whether there was anything."""
-        self._require_open()
+        self.require_open()
         if self.writes:
             return False
+        self._require_own()
         for _ in range(TRIES):
             try:
                 manifest = Manifest.read(self._disk, self.folder)
@@ -357,7 +399,7 @@ class Store:
                 batch = unflattened(self.columns, arrays)
                 ordinals = cast("Positions", batch["ordinal"])
                 self.recent.append(batch)
-                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1) if len(ordinals) else 0
+                self._next_ordinal = max([self._next_ordinal, *(ordinals[-1:] + 1).tolist()])
             elif record.kind == "remove":
                 self._remove(self.with_ordinals(arrays["ordinal"]))
             elif record.kind == "keep":
@@ -369,6 +411,7 @@ class Store:
 
     def _take_over(self) -> None:
         """Become the writer: remove what no manifest names, and go on behind the log's last record."""
+        self._guarded(lambda: self._disk.sync_folder(self.folder))  # whoever renamed the manifest may have died then
         named = {*self.manifest.files, MANIFEST, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(_KINDS):
@@ -377,9 +420,8 @@ class Store:
         if self.set_aside:  # nothing is cut off in place: the next log does without it
             self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
         else:
-            path = self.folder / self.manifest.log
-            self._log = LogWriter.reopen(self._disk, path, self._reader.seed, self._reader.tail)
-            self._guarded(self._log.sync)
+            path, reader = self.folder / self.manifest.log, self._reader
+            self._log = self._guarded(lambda: LogWriter.reopen(self._disk, path, reader.seed, reader.tail))
 
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
         log = self._log
@@ -443,6 +485,10 @@ class Store:
             log = None
             if flushes:
                 log = LogWriter.create(disk, folder / f"log-{number:08}", self._mark, self._following())
+            with log.closed_on_failure() if log else nullcontext():
+                return committed(kept, log), kept, log
+
+        def committed(kept: list[Segment], log: LogWriter | None) -> Manifest:
             following = replace(
                 before,
                 next_file=number + 1,
@@ -452,14 +498,14 @@ class Store:
                 segments=tuple(part.stored for part in kept),
                 amendments=self._amended(kept, number),
             )
-            return following.commit(disk, folder), kept, log
+            return following.commit(disk, folder)
 
         self.manifest, self.segments, log = self._guarded(written)
         if log:
-            if self._log is not None:
-                self._log.close()
-            self._log, self._log_begin = log, log.size
+            old, self._log, self._log_begin = self._log, log, log.size
             self.recent = self._new_recent()
+            if old is not None:
+                self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):
             self._guarded(lambda name=name: disk.remove(folder / name))  # type: ignore[misc]
 
@@ -489,18 +535,23 @@ class Store:
                 raise
             raise StorageFailed(str(self.folder), error.strerror or str(error)) from error
 
-    def _require_open(self) -> None:
+    def require_open(self) -> None:
+        """Raise ``StorageRefused`` if it was closed, ``StorageFailed`` after something went wrong."""
         if self._closed:
             raise StorageRefused(str(self.folder), "was closed")
         if self._broken:
+            self._untold = False
             raise StorageFailed(str(self.folder), f"does no further work, open it anew: {self._broken}")
 
     def require_writer(self) -> None:
         """Raise ``StorageRefused`` unless this may change the index, ``StorageFailed`` after something went wrong."""
-        self._require_open()
+        self.require_open()
         if self._lock == -1:
             raise StorageRefused(str(self.folder), 'was opened to read; open it with mode="w" to change it')
-        if self._process != os.getpid():
+        self._require_own()
+
+    def _require_own(self) -> None:
+        if self._lock != -1 and self._process != os.getpid():
             raise StorageRefused(str(self.folder), "is written by the process that forked this one; open it anew here")
 
     # Places.
@@ -546,11 +597,7 @@ def _level(documents: int) -> int:
 def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> None:
     while not ended.wait(INTERVAL):
         living = store()
-        if living is None:
-            return
-        try:
-            living.sync()
-        except StorageError:  # the next call says so
+        if living is None or not living.sync_unasked():
             return
         del living
 

@@ -11,14 +11,14 @@ they are pooled and C is 1), their low *document_bits* replaced by the document'
 ``starts[c, p + 1]`` are those that begin with the bits *p*.
 
 *Chains.* Keys of a column that are equal in some mixed bits are on one chain, the oldest first, from ``heads[bits]``
-on by ``following``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
+on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
 """
 
 import numpy as np
 from numba import njit
 
 from neardup.kernels.blocks import INTACT, damaged
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import fetch_ahead, kernel
 
 PATIENCE = 16  # so many rooms are looked through for documents that are still there
 
@@ -116,6 +116,8 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     *alive* tells which documents are still there; an empty one, that all are. Returns ``(bounds, found, crowded,
     block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once, in no order; *block* is the first damaged
     block, or ``INTACT`` if what was found counts.
+
+    The lists of a row are gone through three times, so that the memory that they need is on its way together.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(_bits_of(starts.shape[1] - 1))
@@ -123,23 +125,29 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
+    begins, ends = np.zeros(keys.shape[1], np.int64), np.zeros(keys.shape[1], np.int64)
     number = 0
     crowded = 0
     for row in range(keys.shape[0]):
-        for column in range(keys.shape[1] if asking[row] and length > 0 else 0):
-            if _repeats(keys, row, column, pooled):
-                continue
-            row_of_lists = column if lists > 1 else 0
-            key = keys[row, column] & above
-            prefix = np.int64(key >> shift)
-            at = starts_begin + 4 * (row_of_lists * width + prefix)
+        columns = keys.shape[1] if asking[row] and length > 0 else 0
+        for column in range(columns):
+            fetch_ahead(starts[column if lists > 1 else 0], np.int64(keys[row, column] >> shift))
+        for column in range(columns):
+            line = column if lists > 1 else 0
+            prefix = np.int64(keys[row, column] >> shift)
+            at = starts_begin + 4 * (line * width + prefix)
             block = damaged(guard, at, at + 8)
             if block != INTACT:
                 return bounds, found[:0], crowded, block
-            begin, end = np.int64(starts[row_of_lists, prefix]), np.int64(starts[row_of_lists, prefix + 1])
-            at = entries_begin + 8 * row_of_lists * length
-            line = entries[row_of_lists]
-            low, high = begin, end
+            begins[column], ends[column] = starts[line, prefix], starts[line, prefix + 1]
+            fetch_ahead(entries[line], min(begins[column], length - 1))
+        for column in range(columns):
+            if _repeats(keys, row, column, pooled):
+                continue
+            line = entries[column if lists > 1 else 0]
+            key = keys[row, column] & above
+            at = entries_begin + 8 * length * (column if lists > 1 else 0)
+            low, high = begins[column], ends[column]
             while low < high:
                 middle = (low + high) >> 1
                 block = damaged(guard, at + 8 * middle, at + 8 * middle + 8)
@@ -151,7 +159,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                     high = middle
             listed = 0
             looked = 0
-            while low < end:
+            while low < ends[column]:
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
                     return bounds, found[:0], crowded, block
@@ -195,12 +203,12 @@ def _chain(mixed, secret, size):
 
 
 @kernel
-def follow(keys, asking, pooled, first, heads, node_keys, node_documents, following, nodes, alive, room, secret):
+def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents, following, nodes, alive, room, secret):
     """Find the documents that share a key with each row that is *asking*, on chains; then put them there, in turn.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
-    The arrays of nodes must have places left for all keys. Returns ``(bounds, found, crowded, nodes)``, as ``find``
-    does, and the number of nodes there are then.
+    The arrays of nodes must have places left for all keys. Whoever is not *alive* leaves the chains. Returns
+    ``(bounds, found, crowded, nodes)``, as ``find`` does, and the number of nodes there are then.
     """
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
@@ -216,40 +224,57 @@ def follow(keys, asking, pooled, first, heads, node_keys, node_documents, follow
             last = -1
             node = heads[chain]
             listed = 0
-            looked = 0
             while node >= 0:
-                if node_keys[node] == mixed:
-                    looked += 1
-                    document = node_documents[node]
-                    if alive[document]:
-                        listed += 1
-                        if (first < 0 or document != first + row) and _is_new(seen, row, document):
-                            found = _appended(found, number, document)
-                            number += 1
-                    if listed == room or looked == PATIENCE * room:
+                document = np.int64(node_documents[node])
+                if not alive[document]:
+                    node = _left_out(node, last, chain, heads, tails, following)
+                    continue
+                if node_keys[node] == mixed and (first < 0 or document != first + row):
+                    if listed == room:
+                        crowded += 1
                         break
+                    listed += 1
+                    if _is_new(seen, row, document):
+                        found = _appended(found, number, document)
+                        number += 1
                 last = node
                 node = following[node]
-            if node >= 0:
-                crowded += 1
-            elif first >= 0:
+            if first >= 0:  # crowded or not: others may be removed
                 node_keys[nodes] = mixed
                 node_documents[nodes] = first + row
-                following[nodes] = -1
-                if last < 0:
-                    heads[chain] = nodes
-                else:
-                    following[last] = nodes
+                _put_last(nodes, chain, heads, tails, following)
                 nodes += 1
         bounds[row + 1] = number
     return bounds, found[:number], crowded, nodes
 
 
+@njit(nogil=True)
+def _put_last(node, chain, heads, tails, following):
+    """Put a node at the end of a chain."""
+    following[node] = -1
+    if heads[chain] < 0:
+        heads[chain] = node
+    else:
+        following[tails[chain]] = node
+    tails[chain] = node
+
+
+@njit(nogil=True)
+def _left_out(node, last, chain, heads, tails, following):
+    """Take a node out of a chain, behind the *last* one or in front of all; give the next one."""
+    after = following[node]
+    if last < 0:
+        heads[chain] = after
+    else:
+        following[last] = after
+    if after < 0:
+        tails[chain] = last
+    return after
+
+
 @kernel
-def chain_anew(node_keys, nodes, heads, following, secret):
+def chain_anew(node_keys, nodes, heads, tails, following, secret):
     """Put all nodes on other chains, in their old order."""
     heads[:] = -1
-    for node in range(nodes - 1, -1, -1):  # each in front of those that came later
-        chain = _chain(node_keys[node], secret, heads.size)
-        following[node] = heads[chain]
-        heads[chain] = node
+    for node in range(nodes):
+        _put_last(node, _chain(node_keys[node], secret, heads.size), heads, tails, following)

@@ -24,7 +24,8 @@ class Empty:
 class ExactDuplicate:
     """The same text, byte by byte, as that of document *of*, the first that was admitted with it.
 
-    *kept* is the document that stands for it; ``None`` if that was removed.
+    *kept* is the document that stands for that one. If that was removed, it is the closest kept document that it
+    matches itself, or ``None``.
     """
 
     name: ClassVar[str] = "exact duplicate"
@@ -51,7 +52,11 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The address was admitted before, as document *of*; *changed* says whether its content was another one then."""
+    """The address was admitted before, as document *of*; *changed* says whether its content was another one then.
+
+    *kept* is the document that stands for it: *of* itself, if none other does. Of changed content it is the kept
+    document that this repeats, and ``None`` where there is none.
+    """
 
     name: ClassVar[str] = "known"
     of: str

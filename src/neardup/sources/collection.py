@@ -85,6 +85,10 @@ class Collection(ABC):
         Raises ``DataError`` if no record has the field, or if its values are of several kinds, or are lists or objects.
         """
 
+    def place(self, row: int) -> tuple[str, int]:
+        """Say where a record stands: the source, and its line or, where that is not known, which of all it is."""
+        return ", ".join(self.names), row + 1
+
     def write(self, path: str | os.PathLike[str], rows: npt.NDArray[Any], *, force: bool = False) -> None:
         """Write the records that a mask or ascending positions select, in the inputs' format and columns.
 

@@ -39,7 +39,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import Contents, compressed, load
 from neardup.sources.formats import input_kind
-from neardup.sources.lines import Spans, invalid_utf8, runs, write_closed
+from neardup.sources.lines import Spans, invalid_utf8, line_of, runs, write_closed
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
 
@@ -91,6 +91,10 @@ class DelimitedText(Collection):
             except pa.ArrowInvalid:
                 continue
         return strings
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Say in which file and line a record begins."""
+        return line_of((file.spans for file in self._files), row)
 
     def _write(self, path: str, mask: Mask) -> None:
         edges = np.cumsum([len(file.spans) for file in self._files])[:-1]

@@ -15,8 +15,6 @@ An empty file holds no documents. Records none of which has the text field, or a
 name, are an error.
 """
 
-import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
@@ -25,7 +23,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.errors import DataError, ParameterError, require
+from neardup.model.errors import DataError, require
 from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
@@ -38,15 +36,12 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import compressed, load
 from neardup.sources.formats import display, input_kind
-from neardup.sources.lines import Positions, Spans, invalid_utf8, line_ends, start_of_text
+from neardup.sources.lines import Positions, Spans, invalid_utf8, line_ends, line_of, start_of_text
 from neardup.sources.output import atomic, output_kind
+from neardup.sources.records import decoder, literal, reason_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
 _SAMPLE: Final = 1000  # records looked at to list the fields that exist
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
-_KINDS: Final = {"int": "a number", "float": "a number", "bool": "true or false", "array": "a list", "str": "a string"}
-_STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 _TYPES: Final = (  # in this order: the first that holds every value
     (list[int | None], pa.int64()),
     (list[float | None], pa.float64()),
@@ -86,6 +81,10 @@ class JsonLines(Collection):
                 continue
         raise self._error(f"the field {name!r} must hold only numbers or only strings")
 
+    def place(self, row: int) -> tuple[str, int]:
+        """Say in which file and line a record stands."""
+        return line_of(self._spans, row)
+
     def _write(self, path: str, mask: Mask) -> None:
         edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
         with atomic(path) as file, compressed(file, output_kind(path, self.format).compression) as packed:
@@ -97,7 +96,7 @@ class JsonLines(Collection):
         if name in self._columns:
             tokens = [token for block in self._columns[name] for token in block.to_pylist()]
         else:
-            decode = _decoder(None, (name,))
+            decode = decoder(None, (name,))
             tokens = [bytes(decode(line).f1) for line in self._lines()]
         if not any(tokens):
             raise missing_field(", ".join(self.names), name, self._fields())
@@ -116,7 +115,7 @@ class JsonLines(Collection):
 
     def _literal(self, name: str, token: bytes) -> str | None:
         try:
-            return _literal(token)
+            return literal(token)
         except TypeError as error:
             raise self._error(f"the field {name!r} must be a string or a number, not {error}") from error
 
@@ -135,7 +134,7 @@ class _Reader:
         self.has_ids = False
         self._names = tuple(dict.fromkeys((request.id, *(name for name in request.columns if name != request.text))))
         self.columns: dict[str, list[pa.Array]] = {name: [] for name in self._names[1:]}
-        self._decode = _decoder(request.text, self._names)
+        self._decode = decoder(request.text, self._names)
 
     def read(self, path: str, advance: Callable[[float], None]) -> Spans:
         """Read a file; return where its documents lie."""
@@ -165,15 +164,15 @@ class _Reader:
                 continue
             try:
                 record = self._decode(data[first:last])
-                literal = _literal(bytes(record.f1))
+                written = literal(bytes(record.f1))
             except (msgspec.MsgspecError, RecursionError) as error:
-                reasons[index] = _reason(bytes(data[first:last]), error, self.request.text)
+                reasons[index] = reason_of(bytes(data[first:last]), error, self.request.text)
             except TypeError as error:
                 reasons[index] = f"its {self.request.id!r} must be a string or a number, not {error}"
             else:
                 records.append(record)
-                ids.append(literal or f"{source}:{number + index}")
-                self.has_ids = self.has_ids or bool(literal)
+                ids.append(written or f"{source}:{number + index}")
+                self.has_ids = self.has_ids or bool(written)
         self.texts.append(pa.array([record.f0 for record in records], pa.large_string()))
         self.ids.append(pa.array(ids, pa.string()))
         for field, name in enumerate(self._names[1:], 2):
@@ -182,56 +181,3 @@ class _Reader:
         broken = [SetAside(source, number + index, reason) for index, reason in sorted(reasons.items()) if reason]
         self.set_aside.extend(broken)
         return list(reasons)
-
-
-def _decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], Any]:
-    """Return a decoder of the wanted fields: ``f0`` the text if any, ``f1``... the others, undecoded."""
-    fields = {f"f{index}": name for index, name in enumerate(names, 1)}
-    members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
-    if text is not None:
-        fields["f0"] = text
-        members.append(("f0", str | None, None))
-    try:
-        record = msgspec.defstruct("Record", members, rename=fields, gc=False)
-        return msgspec.json.Decoder(record).decode
-    except ValueError as error:  # no name that needs escapes in JSON can be looked up
-        rule = "must not contain quotation marks, backslashes or control characters"
-        raise ParameterError("fields", list(fields.values()), rule) from error
-
-
-def _literal(token: bytes) -> str | None:
-    """Return a string, or a number's digits as written; None for null and nothing; ``TypeError`` names other kinds."""
-    if not token or token == b"null":
-        return None
-    if token[0] == ord('"'):
-        return str(msgspec.json.decode(token)) if b"\\" in token else token[1:-1].decode()
-    if kind := _STARTS.get(token[:1]):
-        raise TypeError(kind)
-    return token.decode()
-
-
-def _reason(line: bytes, error: Exception, text: str) -> str:
-    """Say in plain words what is wrong with a line; nothing if it is blank."""
-    if not line.strip(b" \t\r\n"):
-        return ""
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if isinstance(error, msgspec.ValidationError) and (found := _EXPECTED.search(str(error))):
-        subject = f"its {text!r} must be a string" if found[2] else "it must be an object"
-        return f"{subject}, not {_KINDS.get(found[1], 'an object')}"
-    if _has_half_pair(line):
-        return "an escape in it is half a surrogate pair"
-    if "truncated" in str(error):
-        return "it ends in the middle"
-    return f"it is not valid JSON: {str(error).removeprefix('JSON is malformed: ')}"
-
-
-def _has_half_pair(line: bytes) -> bool:
-    """Say whether only half a surrogate pair keeps a line from being JSON: Python's own decoder lets that pass."""
-    if not _SURROGATE.search(line.decode(errors="replace")):
-        return False
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True

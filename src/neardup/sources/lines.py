@@ -1,6 +1,6 @@
 """Spans of bytes in a text file: where its lines lie, which are valid, and how the chosen ones are written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -94,6 +94,15 @@ class Spans:
         data = self.contents.data
         for first, last in runs(self.start[chosen], self.stop[chosen]):
             write_closed(file, data, first, last)
+
+
+def line_of(files: Iterable[Spans], row: int) -> tuple[str, int]:
+    """Give the source and the line of a record of several files."""
+    for spans in files:
+        if row < len(spans):
+            return spans.source, int(spans.line[row])
+        row -= len(spans)
+    raise IndexError(row)
 
 
 def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,10 @@
 import signal
+import sys
+from types import SimpleNamespace
 
 import pytest
+
+from neardup.interfaces.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -11,3 +15,23 @@ def _signals():
     yield
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def neardup(capfd, monkeypatch, tmp_path):
+    """Run a command in this process, in a folder of its own; no outcome may show a traceback."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, code=0):
+        capfd.readouterr()
+        try:
+            ended = main([*map(str, arguments)])
+        except SystemExit as stop:
+            ended = stop.code
+        sys.stdout.flush()
+        shown = capfd.readouterr()
+        assert "Traceback" not in shown.out + shown.err
+        assert ended == code, shown.err + shown.out
+        return SimpleNamespace(out=shown.out, err=shown.err, all=shown.out + shown.err)
+
+    return run

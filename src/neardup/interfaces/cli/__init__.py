@@ -11,14 +11,36 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli import compare, dedup, demo, plan, warm
-from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError
+from neardup.interfaces.cli import check, compact, compare, dedup, demo, index, plan, remove, seen, stats, warm
+from neardup.interfaces.cli.terminal import complain
+from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
-_VERBS = {"dedup": dedup, "compare": compare, "plan": plan, "demo": demo, "warm": warm}
+_VERBS = {
+    "dedup": dedup,
+    "index": index,
+    "seen": seen,
+    "remove": remove,
+    "compact": compact,
+    "check": check,
+    "stats": stats,
+    "compare": compare,
+    "plan": plan,
+    "demo": demo,
+    "warm": warm,
+}
+_INTERRUPTED = "interrupted; unfinished output was removed, what was complete by then is left"
+_INSTEAD = {  # of what the library says, in the command line's words
+    "force replaces it": "--force replaces it",
+    "open it with key=": "name the file of its key with --key-file",
+    "was made with another key": "was made with another key than the one in --key-file",
+    "open it with scheme=": "only in Python can it be opened, with scheme=",
+    "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
+}
 _SIGNALLED = 128
 _SHOWN = 200  # characters of a wrong value in a message
 
@@ -33,11 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _stop)
     try:
-        code = _VERBS[parsed.verb].run(parsed)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
+            warnings.showwarning = _notice
+            code = _VERBS[parsed.verb].run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
-        usage = isinstance(error, ParameterError | InputRefused | OutputRefused)
+        usage = isinstance(error, ParameterError | InputRefused | OutputRefused | StorageRefused)
         return _complain(_advice(error), 2 if usage else 1)
     except BrokenPipeError:  # the reader of our output has left; it needs no message
         _abandon_stdout()
@@ -46,9 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
-        return _complain(
-            "interrupted; unfinished output was removed, what was complete by then is left", _SIGNALLED + signal.SIGINT
-        )
+        words = getattr(_VERBS[parsed.verb], "INTERRUPTED", _INTERRUPTED)
+        return _complain(words, _SIGNALLED + signal.SIGINT)
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
     return int(code)
@@ -121,7 +145,14 @@ def _advice(error: NeardupError) -> str:
         option = error.name if several or error.name == "output" else f"--{error.name.replace('_', '-')}"
         rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
         return f"{option} {rule}" if error.value is None else f"{option} {value}: it {rule}"
-    return str(error).replace("force replaces it", "--force replaces it")
+    message = str(error)
+    for said, instead in _INSTEAD.items():
+        message = message.replace(said, instead)
+    return message
+
+
+def _notice(message: Warning | str, *_: object, **__: object) -> None:
+    complain(str(message))
 
 
 def _shortened(value: str) -> str:
@@ -135,8 +166,5 @@ def _abandon_stdout() -> None:
 
 
 def _complain(message: str, code: int) -> int:
-    from neardup.interfaces.escaping import printable
-
-    if sys.stderr is not None:
-        print(f"neardup: {printable(message)}", file=sys.stderr)
+    complain(message)
     return code

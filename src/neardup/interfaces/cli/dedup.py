@@ -7,9 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import add_scheme_options, scheme_of
-from neardup.interfaces.cli.terminal import console, progress_bars
+from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_set_aside
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.files import FilesResult
 
 _HIDDEN = argparse.SUPPRESS
-_SHOWN = 5  # records set aside that are shown by name
 _STDOUT = "/dev/stdout"
 
 EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
@@ -130,37 +128,28 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
 
 def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
     """Print the run in numbers, for people."""
-    from rich.text import Text
-
     summary = done.result.summary
-    rows = [
-        (summary.documents, "documents"),
-        (summary.kept, "kept"),
-        (summary.exact, "dropped: exact duplicates, equal byte by byte"),
-        (summary.near, f"dropped: near duplicates, {rule_of(summary)}"),
-    ]
-    for count, words in (
-        (summary.empty, "empty, kept"),
-        (summary.too_short, "too short for a signature, kept unless equal byte by byte"),
-        (summary.duplicate_ids, "ids that an earlier document has already"),
-        (summary.not_compared, "pairs at most not compared, in crowded buckets (they may have met in another)"),
-        (len(done.set_aside), "records set aside, in no output"),
-        (done.documents.ignored, "other files ignored"),
-    ):
-        if count:
-            rows.append((count, words))
-    width = max(len(f"{count:,}") for count, _ in rows)
-    screen = console(errors=errors)
-
-    def line(text: str, style: str = "") -> None:
-        screen.print(Text(text, style), soft_wrap=True)
-
-    for count, words in rows:
-        screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {words}"), soft_wrap=True)
-    for one in done.set_aside[:_SHOWN]:
-        line(f"set aside: {printable(str(one))}", "yellow")
-    if len(done.set_aside) > _SHOWN:
-        line(f"and {len(done.set_aside) - _SHOWN:,} more (--json lists all)", "yellow")
+    show_counts(
+        [
+            (summary.documents, "documents", True),
+            (summary.kept, "kept", True),
+            (summary.exact, "dropped: exact duplicates, equal byte by byte", True),
+            (summary.near, f"dropped: near duplicates, {rule_of(summary)}", True),
+            (summary.empty, "empty, kept", False),
+            (summary.too_short, "too short for a signature, kept unless equal byte by byte", False),
+            (summary.duplicate_ids, "ids that an earlier document has already", False),
+            (
+                summary.not_compared,
+                "pairs at most not compared, in crowded buckets (they may have met in another)",
+                False,
+            ),
+            (len(done.set_aside), "records set aside, in no output", False),
+            (done.documents.ignored, "other files ignored", False),
+        ],
+        errors=errors,
+    )
+    show_set_aside(done.set_aside, errors=errors)
     size = done.documents.texts.nbytes / 1e6
     worth_telling = size > seconds >= 1  # the start takes longer than a small collection
-    line(f"{seconds:.1f} s" + (f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""))
+    rate = f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""
+    show_lines([f"{seconds:.1f} s{rate}"], errors=errors)

@@ -1,16 +1,14 @@
 """Options that name a scheme, shared by the verbs that sign."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.model.errors import InputRefused, ParameterError, require
+from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
     from neardup.schemes.checksum import Field
 
-_KEY_BYTES = 16
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
 # The options that go with each scheme, besides --seed and --key-file; the first one is the default.
@@ -23,13 +21,14 @@ _OPTIONS = {
     "combined": ("threshold",),
     "checksum": ("fields", "contribution"),
 }
+_DEFAULT = next(iter(_OPTIONS))
 
 
 def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     """Add everything that decides signatures and matches."""
     group = parser.add_argument_group("what counts as the same")
     group.add_argument(
-        "--scheme", choices=tuple(_OPTIONS), default=next(iter(_OPTIONS)), help="how documents are signed"
+        "--scheme", choices=tuple(_OPTIONS), default=_HIDDEN, help=f"how documents are signed (default: {_DEFAULT})"
     )
 
     def option(name: str, *, kind: type = int, letter: str, explained: str, default: str) -> None:
@@ -101,16 +100,17 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     import neardup
 
     given = vars(arguments)
-    own = _OPTIONS[arguments.scheme]
-    _refuse_others(given)
+    name = given.get("scheme", _DEFAULT)
+    own = _OPTIONS[name]
+    _refuse_others(name, given)
     parameters: dict[str, Any] = {name: given[name] for name in own if name in given}
     hashing: dict[str, Any] = {"seed": given.get("seed", 1)}
     if "key_file" in given:
-        hashing["key"] = _key(Path(given["key_file"]))
+        hashing["key"] = key_of(arguments)
     if "unit" in own:
         analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
         parameters["analysis"] = neardup.Analysis(**analysis)
-    match arguments.scheme:
+    match name:
         case "trials":
             return neardup.Trials(**parameters, **hashing)
         case "sentences":
@@ -128,12 +128,35 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
             return neardup.MinHash(**parameters, **hashing)
 
 
-def _refuse_others(given: dict[str, Any]) -> None:
-    own = _OPTIONS[given["scheme"]]
+def describes_scheme(arguments: argparse.Namespace) -> bool:
+    """Tell whether any option but the key says what the scheme should be."""
+    return not {"scheme", "seed", *(name for names in _OPTIONS.values() for name in names)}.isdisjoint(vars(arguments))
+
+
+def add_key_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a key for verbs that know the scheme from elsewhere."""
+    parser.add_argument(
+        "--key-file",
+        metavar="PATH",
+        default=_HIDDEN,
+        help="the secret key that the index was made with: a file of 16 bytes or 32 hexadecimal digits",
+    )
+
+
+def key_of(arguments: argparse.Namespace) -> bytes | None:
+    """Read the key that is named, if one is."""
+    from neardup.sources.keys import key_in
+
+    path = vars(arguments).get("key_file")
+    return None if path is None else key_in(path)
+
+
+def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
+    own = _OPTIONS[scheme]
     for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
         if name in given and name not in own:
             goes = " or ".join(scheme for scheme, names in _OPTIONS.items() if name in names)
-            rule = f"does not go with --scheme {given['scheme']}, only with {goes}"
+            rule = f"does not go with --scheme {scheme}, only with {goes}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 
@@ -151,20 +174,3 @@ def _fields(described: str) -> "tuple[Field, ...]":
     names = [part.name for part in fields]
     require(len(set(names)) == len(names), "fields", described, "must name each field once")
     return tuple(fields)
-
-
-def _key(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(4 * _KEY_BYTES)
-    except OSError as error:
-        raise InputRefused(str(path), f"the key cannot be read: {error.strerror}") from error
-    if len(content) == _KEY_BYTES:
-        return content
-    try:
-        key = bytes.fromhex(content.decode("ascii"))
-    except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
-        raise InputRefused(str(path), "a key file must hold 16 bytes or 32 hexadecimal digits")
-    return key

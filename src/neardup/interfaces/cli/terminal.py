@@ -5,11 +5,25 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
-_WORDS = {"read": "Reading", "shingle": "Shingling", "sign": "Signing", "compare": "Comparing"}
+    from neardup.sources.collection import SetAside
+
+_WORDS = {
+    "read": "Reading",
+    "shingle": "Shingling",
+    "sign": "Signing",
+    "compare": "Comparing",
+    "admit": "Admitting",
+    "check": "Checking",
+    "compact": "Merging",
+    "remove": "Removing",
+}
+_IN_BYTES = {"read", "check"}
+_NO_RATE = {"compact"}
+_SHOWN = 5  # records set aside that are shown by name
 
 
 def console(*, errors: bool = False) -> "Console":
@@ -49,6 +63,45 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
 
 
 def _rate(stage: str, speed: float | None) -> str:
-    if not speed:
+    if not speed or stage in _NO_RATE:
         return ""
-    return f"{speed / 1e6:,.0f} MB/s" if stage == "read" else f"{speed:,.0f} docs/s"
+    return f"{speed / 1e6:,.0f} MB/s" if stage in _IN_BYTES else f"{speed:,.0f} docs/s"
+
+
+def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False) -> None:
+    """Print numbers with what they count: those that are not 0, or are wanted always."""
+    from rich.text import Text
+
+    from neardup.interfaces.escaping import printable
+
+    shown = [(count, words) for count, words, always in rows if count or always]
+    width = max(len(f"{count:,}") for count, _ in shown)
+    screen = console(errors=errors)
+    for count, words in shown:
+        screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {printable(words)}"), soft_wrap=True)
+
+
+def show_set_aside(aside: "Sequence[SetAside]", *, errors: bool = False) -> None:
+    """Print the first records that were set aside, and why."""
+    lines = [f"set aside: {one}" for one in aside[:_SHOWN]]
+    more = [f"and {len(aside) - _SHOWN:,} more (--json lists all)"] if len(aside) > _SHOWN else []
+    show_lines([*lines, *more], style="yellow", errors=errors)
+
+
+def show_lines(lines: "Iterable[str]", *, style: str = "", errors: bool = False) -> None:
+    """Print lines of text that may come from anywhere."""
+    from rich.text import Text
+
+    from neardup.interfaces.escaping import printable
+
+    screen = console(errors=errors)
+    for line in lines:
+        screen.print(Text(printable(line), style), soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """Tell on standard error what a person should know."""
+    from neardup.interfaces.escaping import printable
+
+    if sys.stderr is not None:
+        print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)

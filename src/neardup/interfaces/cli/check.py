@@ -1,0 +1,36 @@
+"""Verify every byte of an index, and name what is damaged. Needs no key."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from neardup.interfaces.cli.opening import add_index_argument
+from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_index_argument(parser, with_key=False)
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check; 1 if there are problems."""
+    from neardup.pipeline.upkeep import check_index
+
+    with progress_bars() as progress:
+        report = check_index(arguments.index, progress and (lambda done, total: progress("check", done, total)))
+    if arguments.json:
+        print(json.dumps(asdict(report)))
+        return 1 if report.problems else 0
+    show_counts(
+        [
+            (report.files, f"files, with {report.bytes / 1e6:,.1f} MB in segments", True),
+            (report.documents, "documents in segments; those admitted last are in the log", True),
+            (len(report.problems), "problems", True),
+        ]
+    )
+    show_lines(report.problems, style="yellow")
+    if report.problems:
+        show_lines(["Restore the index from a copy, or admit its documents to a new one."])
+    return 1 if report.problems else 0

@@ -1,0 +1,37 @@
+"""Leave removed documents out of the files of an index, and merge them."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.terminal import progress_bars, show_counts
+
+INTERRUPTED = "interrupted; the index is as it was, or merged in part, and the same command goes on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_index_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print what it was before, and is after, as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compact; say what it was and is."""
+    with opened(arguments, "w") as index:
+        before = index.stats()
+        with progress_bars() as progress:
+            index.compact(progress and (lambda done, total: progress("compact", done, total)))
+        after = index.stats()
+    if arguments.json:
+        print(json.dumps({"before": asdict(before), "after": asdict(after)}))
+        return 0
+    show_counts(
+        [
+            (after.documents, "documents", True),
+            (after.segments, f"segments, of {before.segments:,}", True),
+            (after.bytes, f"bytes, of {before.bytes:,}", True),
+            (before.removed_in_files - after.removed_in_files, "removed documents left out of the files", False),
+        ]
+    )
+    return 0

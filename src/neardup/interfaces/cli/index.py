@@ -1,0 +1,131 @@
+"""Admit documents to an index on disk, which remembers what was seen; make it if it is not there."""
+
+import argparse
+import json
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from neardup.interfaces.cli.options import add_scheme_options, describes_scheme, key_of, scheme_of
+from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_set_aside
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.model.errors import require
+
+if TYPE_CHECKING:
+    from neardup.pipeline.adding import Added
+
+_HIDDEN = argparse.SUPPRESS
+_MEGABYTE = 1 << 20
+
+EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
+INTERRUPTED = "interrupted; what was admitted stays, and the same command goes on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help=".jsonl .ndjson .csv .tsv (also .gz, .zst), .parquet, a folder of text or HTML files, or - for"
+        " JSON lines on standard input; patterns and several inputs of one format are fine",
+    )
+    parser.add_argument("--to", metavar="DIR", required=True, default=_HIDDEN, help="the folder of the index")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    reading = parser.add_argument_group("reading")
+    reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
+    reading.add_argument(
+        "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
+    )
+    reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
+    reading.add_argument(
+        "--max-bytes",
+        type=int,
+        metavar="N",
+        default=_HIDDEN,
+        help="cap on what a compressed input may expand to (default: 8 GiB)",
+    )
+    making = parser.add_argument_group("what a new index keeps")
+    making.add_argument("--texts", action="store_true", help="keep the texts, and verify near duplicates on them")
+    making.add_argument(
+        "--field",
+        action="append",
+        metavar="NAME:KIND",
+        default=_HIDDEN,
+        help="keep a field: string, integer, number, time or flag; may be given several times",
+    )
+    add_scheme_options(parser)
+    running = parser.add_argument_group("how it runs")
+    running.add_argument(
+        "--durability",
+        choices=("commit", "interval", "bulk"),
+        default="commit",
+        help="what a power failure may take: nothing that was acknowledged, the last second, or the whole run",
+    )
+    running.add_argument("--memory", type=int, metavar="MIB", default=256, help="memory for new documents")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Admit and summarise; 1 if records were set aside."""
+    given = vars(arguments)
+    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
+    chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
+    fields = _fields(given.get("field", []))
+    say_if_cold()
+    from neardup.pipeline.adding import add_files
+    from neardup.sources.read import MAX_BYTES
+
+    started = time.monotonic()
+    with progress_bars() as progress:
+        added = add_files(
+            arguments.inputs,
+            arguments.to,
+            text=arguments.text,
+            id=arguments.id,
+            url=given.get("url"),
+            fields=fields,
+            texts=arguments.texts,
+            durability=arguments.durability,
+            memory=arguments.memory * _MEGABYTE,
+            strict=arguments.strict,
+            max_bytes=given.get("max_bytes", MAX_BYTES),
+            progress=progress,
+            **chosen,
+        )
+    seconds = time.monotonic() - started
+    if arguments.json:
+        print(json.dumps({**asdict(added), "seconds": round(seconds, 3)}))
+    else:
+        _show(added, arguments.to, seconds)
+    return 1 if added.set_aside else 0
+
+
+def _fields(described: list[str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for one in described:
+        name, colon, kind = one.rpartition(":")
+        require(bool(colon and name), "field", one, "must be NAME:KIND")
+        require(name not in fields, "field", one, "must name each field once")
+        fields[name] = kind
+    return fields
+
+
+def _show(added: "Added", folder: str, seconds: float) -> None:
+    show_counts(
+        [
+            (added.documents, "documents", True),
+            (added.new, "new", True),
+            (added.exact, "exact duplicates, equal byte by byte to one admitted before", True),
+            (added.near, "near duplicates of one admitted before", True),
+            (added.empty, "empty, or too short for a signature", False),
+            (added.replaced, "known, with another content now: replaced", False),
+            (added.unchanged, "known and unchanged", False),
+            (added.repeated, "with an id that a later one has: left out", False),
+            (len(added.set_aside), "records set aside, not in the index", False),
+            (added.ignored, "other files ignored", False),
+        ]
+    )
+    show_set_aside(added.set_aside)
+    made = "made" if added.created else "added to"
+    show_counts([(added.total, f"documents in the index {folder} ({made}), {seconds:.1f} s", True)])

@@ -1,0 +1,23 @@
+"""Opening an index for a verb."""
+
+import argparse
+from typing import TYPE_CHECKING, Literal
+
+from neardup.interfaces.cli.options import add_key_option, key_of
+
+if TYPE_CHECKING:
+    from neardup.pipeline.living import Index
+
+
+def add_index_argument(parser: argparse.ArgumentParser, *, with_key: bool = True) -> None:
+    """Add the folder of the index and, where it is needed, its key."""
+    parser.add_argument("index", metavar="DIR", help="the folder of the index")
+    if with_key:
+        add_key_option(parser)
+
+
+def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
+    """Open the index that is named."""
+    from neardup.pipeline.living import Index
+
+    return Index.open(arguments.index, mode, key=key_of(arguments))

@@ -1,0 +1,67 @@
+"""Answer pages, as JSON lines on standard input, with what an index has seen of them."""
+
+import argparse
+import sys
+from collections import Counter
+from typing import Any
+
+from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.model.errors import DataError, OutputRefused, require
+
+EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit'
+INTERRUPTED = (
+    "interrupted; pages that were answered are remembered if --admit was given, and --skip goes on behind them"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_index_argument(parser)
+    parser.add_argument("--admit", action="store_true", help="remember the pages")
+    parser.add_argument("--skip", type=int, metavar="N", default=0, help="pass over the first N lines")
+    parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    parser.add_argument("--url", metavar="FIELD", default="url", help="the field that holds the URL, if there is one")
+    parser.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id where there is no URL")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answer line by line; 1 if some were no pages."""
+    require(arguments.skip >= 0, "skip", arguments.skip, "must be at least 0")
+    if sys.stdout is None:
+        raise OutputRefused("standard output", "it is closed")
+    if sys.stdin is None:
+        raise DataError("standard input", "it is closed")
+    say_if_cold()
+    import msgspec
+
+    from neardup.pipeline.answering import TOGETHER, Answering
+    from neardup.sources.arriving import arriving
+
+    encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
+    counts: Counter[str] = Counter()
+    with opened(arguments, "w" if arguments.admit else "r") as index:
+        answering = Answering(index, text=arguments.text, url=arguments.url, id=arguments.id, admit=arguments.admit)
+        number = 0
+        for lines in arriving(sys.stdin.fileno(), "<stdin>"):
+            passed = min(max(arguments.skip - number, 0), len(lines))
+            number += passed
+            for begin in range(passed, len(lines), TOGETHER):
+                some = lines[begin : begin + TOGETHER]
+                answers = answering.answer(some, number + 1)
+                number += len(some)
+                out.write(b"".join(encode(answer) + b"\n" for answer in answers))
+                out.flush()
+                counts.update(map(_name, answers))
+    if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
+        complain(f"{sum(counts.values()):,} lines: {told}")
+    return 1 if answering.failed else 0
+
+
+def _name(answer: dict[str, Any]) -> str:
+    if "error" in answer:
+        return "no pages"
+    name = str(answer["verdict"])
+    return f"{name}, changed" if answer.get("changed") else name

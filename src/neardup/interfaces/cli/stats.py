@@ -1,0 +1,36 @@
+"""Show what an index is made of. Needs no key."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from neardup.interfaces.cli.opening import add_index_argument
+from neardup.interfaces.cli.terminal import show_counts, show_lines
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_index_argument(parser, with_key=False)
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open, count, print."""
+    from neardup.pipeline.upkeep import index_stats
+
+    stats = index_stats(arguments.index)
+    if arguments.json:
+        print(json.dumps(asdict(stats)))
+        return 0
+    show_counts(
+        [
+            (stats.documents, "documents", True),
+            (stats.kept, "kept; the others stand behind one of them, or lost the one that stood for them", True),
+            (stats.segments, "segments", True),
+            (stats.bytes, f"bytes, {stats.bytes_in_log:,} of them in the log", True),
+            (stats.removed_in_files, "removed, and still in the files: `neardup compact` leaves them out", False),
+            (stats.set_aside, "bytes behind the last record of the log, never acknowledged", False),
+        ]
+    )
+    show_lines([f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"])
+    return 0

@@ -1,0 +1,332 @@
+"""Scrapy: an add-on that drops, or tags, pages that were seen before, and does not fetch them again.
+
+    ADDONS = {"neardup.interfaces.scrapy.NearDuplicates": 500}
+    NEARDUP_INDEX = "seen"
+
+It needs Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary
+
+from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
+from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from neardup.pipeline.crawl import CrawlFilter
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "NEARDUP_INDEX": None,
+    "NEARDUP_ACTION": "drop",
+    "NEARDUP_REFETCH": "unfinished",
+    "NEARDUP_URL": "url",
+    "NEARDUP_TEXT": "text",
+    "NEARDUP_HTML": False,
+    "NEARDUP_TAG": "neardup",
+    "NEARDUP_ADDRESSES": None,
+    "NEARDUP_SCHEME": None,
+    "NEARDUP_KEY_FILE": None,
+    "NEARDUP_FIELDS": {},
+    "NEARDUP_TEXTS": False,
+    "NEARDUP_DURABILITY": "interval",
+}
+UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder that tells since when
+
+_PRIORITY: Final = 300
+_COUNTED: Final = "neardup/"
+_FINISHED: Final = "finished"  # Scrapy's reason for the end of a crawl that has nothing left to do
+
+
+class NearDuplicates:
+    """The add-on: puts the item pipeline and the filter of requests in place.
+
+    ``NEARDUP_INDEX``
+        The folder of the index, which is made if there is none; ``NEARDUP_SCHEME``, ``NEARDUP_FIELDS`` and
+        ``NEARDUP_TEXTS`` say what it is then, as in ``Index.create``. ``NEARDUP_KEY_FILE`` names a file of 16 bytes or
+        32 hexadecimal digits, the secret key.
+    ``NEARDUP_ACTION``
+        ``"drop"``: an item is dropped for the kept page that it repeats. ``"tag"``: none is, but the field
+        ``NEARDUP_TAG`` of each says what it is.
+    ``NEARDUP_REFETCH``
+        Which pages admitted by earlier crawls are fetched again where a link leads to them: ``"unfinished"``, those of
+        crawls that did not finish, because links on them may not have been followed, and because a crawl that was
+        killed may not have written all its items, so that the kept ones are passed on once more; ``"never"``;
+        ``"always"``, to see what has changed.
+    ``NEARDUP_URL``, ``NEARDUP_TEXT``, ``NEARDUP_HTML``
+        The fields of an item that hold the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML, of which
+        the visible text counts. Items without them are passed on, and counted. Fields of the index are filled from
+        those of the item.
+    ``NEARDUP_ADDRESSES``
+        The ``Addresses`` that say which URLs lead to the same page.
+    ``NEARDUP_DURABILITY``
+        As in ``Index.create``. A kill of the process takes nothing in any case.
+    """
+
+    def update_settings(self, settings: "BaseSettings") -> None:
+        """Check the settings, and add the parts."""
+        own = Settings.of(settings)
+        require(own.index is not None, "NEARDUP_INDEX", own.index, "must name the folder of the index")
+        settings.set("DUPEFILTER_CLASS", AddressFilter, "addon")
+        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", NearDuplicatePipeline, _PRIORITY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the settings of Scrapy say."""
+
+    index: str | None
+    action: str
+    refetch: str
+    url: str
+    text: str
+    html: bool
+    tag: str
+    addresses: Any
+    scheme: Any
+    key_file: str | None
+    fields: dict[str, Any]
+    texts: bool
+    durability: Any
+
+    @classmethod
+    def of(cls, settings: "BaseSettings") -> Self:
+        """Read them; an unknown name is an error."""
+        for name in settings:
+            known = not str(name).startswith("NEARDUP_") or name in DEFAULTS
+            require(known, str(name), settings[name], f"is no setting; there are {', '.join(DEFAULTS)}")
+        given = {name: settings.get(name, default) for name, default in DEFAULTS.items()}
+        for name in ("NEARDUP_HTML", "NEARDUP_TEXTS"):
+            given[name] = settings.getbool(name)
+        given["NEARDUP_FIELDS"] = settings.getdict("NEARDUP_FIELDS")
+        own = cls(**{name.removeprefix("NEARDUP_").lower(): value for name, value in given.items()})
+        require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
+        rule = "must be unfinished, never or always"
+        require(own.refetch in {"unfinished", "never", "always"}, "NEARDUP_REFETCH", own.refetch, rule)
+        return own
+
+
+class Crawl:
+    """What one crawl knows: the index, of which it is the writer, and the requests and pages of this run."""
+
+    def __init__(self, crawler: "Crawler") -> None:
+        from scrapy import signals
+
+        self.settings = Settings.of(crawler.settings)
+        self.pages = _opened(self.settings)
+        self._stats = crawler.stats
+        self._marker = Path(str(self.settings.index), UNFINISHED)
+        self._resumes = self._marker.exists()
+        try:
+            self._since = self._begun()
+        except BaseException:
+            self.pages.index.close()
+            raise
+        self._requested: set[bytes] = set()
+        self._delivered: set[bytes] = set()
+        self._failed = False
+        crawler.signals.connect(self.close, signal=signals.spider_closed)
+
+    @classmethod
+    def of(cls, crawler: "Crawler") -> "Crawl":
+        """Give the one that belongs to a crawler: both parts share it."""
+        if crawler not in _crawls:
+            _crawls[crawler] = cls(crawler)
+        return _crawls[crawler]
+
+    def count(self, name: str) -> None:
+        """Count something in the crawler's stats."""
+        if self._stats is not None:
+            self._stats.inc_value(_COUNTED + name)
+
+    def wants(self, url: str, *, again: bool) -> bool:
+        """Say whether to fetch a page; *again* if it was asked for, and led there itself."""
+        own = self.pages.id_of(url)
+        digest = _digest(own)
+        if digest in self._requested and not again:
+            self.count("requests/repeated")
+            return False
+        self._requested.add(digest)
+        if not again and self.settings.refetch != "always" and self._was_finished(own):
+            self.count("requests/known")
+            return False
+        return True
+
+    def _was_finished(self, own: str) -> bool:
+        """Say whether an earlier crawl admitted a page, and followed its links as far as is known."""
+        (document,) = self.pages.index.get([own])
+        return document is not None and (self.settings.refetch == "never" or document.admitted < self._since)
+
+    def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
+        """Remember a page; say what it is, and whether to pass it on."""
+        own = self.pages.id_of(url)
+        digest = _digest(own)
+        try:
+            again = digest not in self._delivered and self._may_be_lost(own)
+            verdict = self.pages.admit(url, text, fields)
+        except StorageError:
+            self._failed = True
+            raise
+        self._requested.add(digest)
+        self._delivered.add(digest)
+        if isinstance(verdict, Known):
+            self.count("changed" if verdict.changed else "known")
+        else:
+            self.count(verdict.name.replace(" ", "_"))
+        if again and verdict.kept == own:
+            self.count("passed_on_again")
+            return verdict, True
+        return verdict, verdict.kept is None
+
+    def _may_be_lost(self, own: str) -> bool:
+        """Say whether a crawl that did not finish admitted a page, and perhaps did not write its item."""
+        if not self._resumes or self.settings.refetch != "unfinished":
+            return False
+        (document,) = self.pages.index.get([own])
+        return document is not None and document.admitted >= self._since
+
+    def _begun(self) -> datetime:
+        """Write down since when there is a crawl that did not finish; give that moment."""
+        from neardup.sources.output import atomic
+
+        if not self._resumes:
+            with atomic(self._marker) as file:
+                file.write(f"{time.time():.6f}\n".encode())
+        try:
+            return datetime.fromtimestamp(float(self._marker.read_text("ascii")), UTC)
+        except ValueError:
+            raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
+
+    def close(self, reason: str) -> None:
+        """Make everything last; a crawl that has come to its end leaves nothing unfinished."""
+        self.pages.index.close()
+        if reason == _FINISHED and not self._failed:
+            self._marker.unlink(missing_ok=True)
+
+
+_crawls: "WeakKeyDictionary[Crawler, Crawl]" = WeakKeyDictionary()
+
+
+class AddressFilter:
+    """Filters requests by address: those of this run, and those to pages that earlier crawls admitted.
+
+    Only pages count across runs, never requests: one that was not answered before a kill is made again. Requests with
+    a body, or of another method than GET, are told apart as Scrapy does it, for this run only.
+    """
+
+    def __init__(self, crawler: "Crawler") -> None:
+        self._crawler, self._crawl = crawler, Crawl.of(crawler)
+        self._others: set[bytes] = set()
+        self._debug = crawler.settings.getbool("DUPEFILTER_DEBUG")
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> Self:
+        """Make it as Scrapy does."""
+        return cls(crawler)
+
+    def open(self) -> None:
+        """Do nothing: it is open."""
+
+    def close(self, reason: str) -> None:
+        """Do nothing: the index is closed when the spider is."""
+
+    def request_seen(self, request: "Request") -> bool:
+        """Say whether to leave out a request."""
+        if request.method == "GET" and not request.body:
+            hops = request.meta.get("redirect_urls", ())
+            id_of = self._crawl.pages.id_of
+            return not self._crawl.wants(request.url, again=id_of(request.url) in map(id_of, hops))
+        fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
+        if fingerprint in self._others:
+            self._crawl.count("requests/repeated")
+            return True
+        self._others.add(fingerprint)
+        return False
+
+    def log(self, request: "Request", spider: "Spider") -> None:
+        """Count a request that was left out, and say so if ``DUPEFILTER_DEBUG`` is set."""
+        if self._debug:
+            spider.logger.debug("Filtered a request to a page that is known: %s", request)
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value("dupefilter/filtered")
+
+
+class NearDuplicatePipeline:
+    """Drops or tags items by what the index says of their pages, and remembers them."""
+
+    def __init__(self, crawler: "Crawler") -> None:
+        self._crawl = Crawl.of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> Self:
+        """Make it as Scrapy does."""
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        """Judge an item, and pass it on unless its page repeats a kept one."""
+        from itemadapter import ItemAdapter
+
+        crawl, own = self._crawl, self._crawl.settings
+        adapter = ItemAdapter(item)
+        url, text = adapter.get(own.url), adapter.get(own.text)
+        if not isinstance(url, str) or not url.strip() or not isinstance(text, str | bytes):
+            crawl.count("not_judged")
+            return item
+        if own.html:
+            from neardup.text.html import visible_text
+
+            text = visible_text(text)
+        if own.action == "tag":
+            adapter[own.tag] = None  # an item without such a field is an error before its page is remembered
+        index = crawl.pages.index
+        wanted = dict.fromkeys([*index.scheme.columns, *index.fields])
+        fields = {name: adapter.get(name) for name in wanted if name in adapter}
+        verdict, passes = crawl.judge(url, text if isinstance(text, str) else text.decode(errors="replace"), fields)
+        if own.action == "tag":
+            adapter[own.tag] = {**as_record(verdict), "kept": verdict.kept}
+        elif not passes:
+            from scrapy.exceptions import DropItem
+
+            crawl.count("dropped")
+            raise DropItem(_reason(verdict), log_level="INFO")
+        return item
+
+
+def _opened(settings: Settings) -> "CrawlFilter":
+    """Open the index to write, or make it."""
+    from neardup.pipeline.adding import is_index
+    from neardup.pipeline.crawl import CrawlFilter
+    from neardup.pipeline.living import Index
+    from neardup.sources.keys import key_in
+
+    folder = settings.index
+    if not folder:
+        raise ParameterError("NEARDUP_INDEX", folder, "must name the folder of the index")
+    key = None if settings.key_file is None else key_in(settings.key_file)
+    if is_index(folder):
+        index = Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
+    else:
+        made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
+        index = Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
+    return CrawlFilter(index, settings.addresses)
+
+
+def _digest(own: str) -> bytes:
+    return blake2b(own.encode(), digest_size=16).digest()
+
+
+def _reason(verdict: Verdict) -> str:
+    if isinstance(verdict, Known):
+        return "known, with another content that repeats " + str(verdict.kept) if verdict.changed else "known"
+    close = f" ({verdict.measure} {verdict.value:.2f})" if isinstance(verdict, NearDuplicate) else ""
+    of = "" if isinstance(verdict, NearDuplicate) and verdict.of == verdict.kept else f" for {verdict.kept}"
+    return f"{verdict.name} of {getattr(verdict, 'of', '')}{close}{of}"

@@ -1,0 +1,238 @@
+"""The crawl moment on files: read documents, and admit them to an index."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.index.columns import STRING
+from neardup.index.manifest import NAME as MANIFEST
+from neardup.index.store import Durability
+from neardup.model.arrays import Positions
+from neardup.model.errors import FieldMissing, OutputRefused, ParameterError, require
+from neardup.model.protocols import Scheme
+from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.pipeline.crawl import Moment, address_fields, visit
+from neardup.pipeline.fields import field_kinds
+from neardup.pipeline.living import MOST_ID_BYTES, Index
+from neardup.schemes.checksum import BODY
+from neardup.sources.addresses import Addresses, document_id
+from neardup.sources.collection import Collection, SetAside
+from neardup.sources.formats import STDIN, common_format, display, expand
+from neardup.sources.read import MAX_BYTES, read
+from neardup.text.columns import gathered
+
+AnyPath = str | os.PathLike[str]
+Progress = Callable[[str, int, int], None]
+
+_STEP_DOCUMENTS: Final = 1 << 13
+_STEP_BITS: Final = 25  # 32 MiB of text
+_REPLACED, _UNCHANGED = "replaced", "unchanged"
+_NAMELESS: Final = (
+    "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What became of the documents of files: the counts add up to ``documents``.
+
+    ``replaced`` and ``unchanged`` were known, with another content or with this one; ``repeated`` have an id that a
+    later one of the same run has, which is the one that counts; all others were new to the index, and are counted by
+    what it says of them. ``total`` documents are in the index now.
+    """
+
+    documents: int
+    new: int
+    exact: int
+    near: int
+    empty: int
+    replaced: int
+    unchanged: int
+    repeated: int
+    set_aside: list[SetAside]
+    ignored: int
+    created: bool
+    total: int
+
+
+def is_index(folder: AnyPath) -> bool:
+    """Tell whether there is an index."""
+    return Path(folder, MANIFEST).exists()
+
+
+def add_files(  # noqa: PLR0913 - every one an option of the command line
+    inputs: Sequence[AnyPath],
+    folder: AnyPath,
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    url: str | None = None,
+    scheme: Scheme | None = None,
+    key: bytes | None = None,
+    fields: Mapping[str, Any] | None = None,
+    texts: bool = False,
+    durability: Durability = "commit",
+    memory: int = 1 << 28,
+    strict: bool = False,
+    max_bytes: int = MAX_BYTES,
+    addresses: Addresses | None = None,
+    at: datetime | float | None = None,
+    progress: Progress | None = None,
+) -> Added:
+    """Admit the documents of files to the index in a folder, which is made if there is none.
+
+    A document's id is its URL in the normal form of *addresses*, if *url* names the field that holds it; else the
+    field *id*, or where it stands: ``SOURCE:POSITION``. Of several with one id, the last counts. Records without an id
+    on standard input are set aside, and so are those with ids that are too long. *fields* of the index are filled from
+    the records; ``url`` and ``host``, too.
+
+    *scheme*, *fields* and *texts* decide what a new index is; an existing one must be so. What is admitted stays,
+    whatever stops the run, and the same call goes on: once it is done, another changes nothing. Inputs are as in
+    ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
+
+    Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
+    """
+    require(text != id, "id", id, "must be another field than the text")
+    common_format(expand(inputs))
+    kinds = dict(field_kinds(fields or {}))
+    ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
+    with ExitStack() as stack:
+        index: Index | None = None
+        if is_index(folder):
+            index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
+            _require_such(index, kinds, texts=texts)
+            kinds, scheme = index.fields, index.scheme
+        else:
+            _require_room(folder)
+        signed = scheme.columns if scheme else ()
+        wanted = [*signed, *kinds, *([url] if url else [])]
+        documents = read(
+            inputs, text=text, id=id, columns=wanted, strict=strict, max_bytes=max_bytes, progress=progress
+        )
+        urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
+        ids, set_aside = _named(documents, urls, addresses or Addresses())
+        given = _fields(documents, kinds, signed)
+        created = index is None
+        if index is None:
+            index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts, **ways))
+        rows = _last(ids)
+        counts = _admitted(index, _Batch(documents.texts, ids, urls, given), rows, at, progress)
+        total = len(index)
+    named = len(ids) - len(set_aside)
+    return Added(
+        documents=named,
+        new=counts[New.name],
+        exact=counts[ExactDuplicate.name],
+        near=counts[NearDuplicate.name],
+        empty=counts[Empty.name],
+        replaced=counts[_REPLACED],
+        unchanged=counts[_UNCHANGED],
+        repeated=named - len(rows),
+        set_aside=[*documents.set_aside, *set_aside],
+        ignored=documents.ignored,
+        created=created,
+        total=total,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batch:
+    """The documents of a run; one without an id is set aside."""
+
+    texts: pa.ChunkedArray
+    ids: list[str | None]
+    urls: list[str | None] | None
+    fields: pa.Table
+
+    def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
+        """Give the ids, texts and fields of some."""
+        fields = self.fields.take(pa.array(rows)) if self.fields.num_columns else self.fields
+        if self.urls is not None:
+            fields = address_fields(index, [self.urls[row] for row in rows.tolist()], fields)
+        return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
+
+
+def _admitted(index: Index, batch: _Batch, rows: Positions, at: Moment, progress: Progress | None) -> "Counter[str]":
+    """Admit some documents, step by step, and count what they are."""
+    counts: Counter[str] = Counter()
+    sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
+    steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
+    done = 0
+    for some in np.split(rows, steps) if len(rows) else []:
+        ids, texts, fields = batch.at(index, some)
+        counts.update(map(_counted, visit(index, ids, texts, fields, at=at, remember=True)))
+        done += len(some)
+        if progress:
+            progress("admit", done, len(rows))
+    return counts
+
+
+def _counted(verdict: Verdict) -> str:
+    return (_REPLACED if verdict.changed else _UNCHANGED) if isinstance(verdict, Known) else verdict.name
+
+
+def _named(
+    documents: Collection, urls: list[str | None] | None, addresses: Addresses
+) -> tuple[list[str | None], list[SetAside]]:
+    """Give the id of each document; of those that cannot have one none, and why."""
+    ids: list[str | None] = documents.ids.to_pylist()
+    if urls is not None:
+        known = ((row, url) for row, url in enumerate(urls) if url and url.strip())
+        for row, url in known:
+            ids[row] = document_id(addresses.normal(url))
+    aside: list[SetAside] = []
+    standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
+    for row, own in enumerate(ids):
+        size = len(own.encode()) if own else 0
+        reason = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}" if size > MOST_ID_BYTES else ""
+        if standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
+            reason = _NAMELESS
+        if reason:
+            aside.append(SetAside(*documents.place(row), reason))
+            ids[row] = None
+    return ids, aside
+
+
+def _last(ids: list[str | None]) -> Positions:
+    """Find the last document of each id."""
+    return np.array(sorted({own: row for row, own in enumerate(ids) if own is not None}.values()), np.int64)
+
+
+def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[str]) -> pa.Table:
+    """Give the fields that the scheme signs, as they are written, and those of the index, as far as they are there."""
+    columns = {}
+    for name in dict.fromkeys([*signed, *kinds]):
+        try:
+            columns[name] = documents.column(name, literal=name in signed or kinds[name] == STRING)
+        except FieldMissing:
+            if name in signed and name != BODY and len(documents):
+                raise
+    return pa.table(columns)
+
+
+def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool) -> None:
+    """Raise ``ParameterError`` unless an existing index has these fields, and keeps texts if that is wanted."""
+    for name, kind in kinds.items():
+        own = ", ".join(f"{field}:{of}" for field, of in index.fields.items()) or "none"
+        rule = f"is decided when an index is made; the fields of this one are: {own}"
+        require(index.fields.get(name) == kind, "field", f"{name}:{kind}", rule)
+    if texts and not index.keeps_texts:
+        raise ParameterError("texts", None, "is decided when an index is made, and this one keeps none")
+
+
+def _require_room(folder: AnyPath) -> None:
+    """Raise ``OutputRefused`` where no index can be made, before anything is read."""
+    path = Path(os.path.realpath(folder))
+    if not path.parent.is_dir():
+        raise OutputRefused(str(folder), "its folder does not exist")
+    if path.exists() and not path.is_dir():
+        raise OutputRefused(str(folder), "it is a file; an index is a folder")

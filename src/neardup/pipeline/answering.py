@@ -1,0 +1,156 @@
+"""The crawl moment line by line: JSON records in, verdicts out."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+
+from neardup.index.columns import STRING
+from neardup.model.errors import require
+from neardup.model.verdicts import as_record
+from neardup.pipeline.crawl import address_fields, visit
+from neardup.pipeline.living import MOST_ID_BYTES, Index
+from neardup.schemes.checksum import BODY
+from neardup.sources.addresses import Addresses, document_id
+from neardup.sources.arriving import MOST_BYTES
+from neardup.sources.lines import BOM
+from neardup.sources.records import decoder, literal, reason_of
+
+TOGETHER: Final = 1 << 12  # lines that are answered together, if so many are waiting
+
+_TYPES: Final[dict[str, tuple[Any, pa.DataType, str]]] = {
+    "integer": (int | None, pa.int64(), "an integer of 64 bits"),
+    "number": (float | None, pa.float64(), "a number"),
+    "time": (datetime | None, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
+    "flag": (bool | None, pa.bool_(), "true or false"),
+}
+_MOST_INTEGER: Final = 1 << 63
+
+
+class _Refused(Exception):  # noqa: N818 - what becomes of a line
+    """A line that is no document, and why."""
+
+
+class Answering:
+    """Answers JSON lines, each with a record of what its page is to those admitted before.
+
+    The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; else the field *id*.
+    An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, ``kept`` the kept
+    page that this one may be dropped for, null if it should be kept. That of a line that is no page has an ``error``.
+
+    With *admit* the pages are remembered, and what ``answer`` returns is acknowledged; without, a reader sees what
+    others have admitted by then.
+    """
+
+    def __init__(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        index: Index,
+        *,
+        text: str = "text",
+        url: str = "url",
+        id: str = "id",  # noqa: A002 - the field's name, as everywhere
+        addresses: Addresses | None = None,
+        admit: bool = False,
+    ) -> None:
+        require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
+        self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
+        self._text, self._url, self._id = text, url, id
+        self._signed: tuple[str, ...] = index.scheme.columns
+        self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
+        self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
+        self._decode = decoder(text, self._wanted)
+        self.failed = 0
+
+    def answer(self, lines: Sequence[bytes | None], first: int) -> list[dict[str, Any]]:
+        """Answer some lines, the first of which has this number."""
+        answers: list[dict[str, Any]] = []
+        rows: list[int] = []
+        pages: list[tuple[str, str | None, str, dict[str, Any]]] = []
+        for number, line in enumerate(lines, first):
+            answers.append({"line": number, "id": None})
+            try:
+                pages.append(self._page(line.removeprefix(BOM) if line and number == 1 else line))
+                rows.append(number - first)
+            except _Refused as error:
+                answers[-1]["error"] = str(error)
+                self.failed += 1
+        if pages:
+            for row, page, said in zip(rows, pages, self._verdicts(pages), strict=True):
+                answers[row] |= {"id": page[0], **as_record(said), "kept": said.kept}
+        return answers
+
+    def _verdicts(self, pages: list[tuple[str, str | None, str, dict[str, Any]]]) -> list[Any]:
+        if not self._admit:
+            self._index.refresh()
+        ids, urls, texts, given = zip(*pages, strict=True)
+        fields = {}
+        for name in self._fields:
+            values = [own.get(name) for own in given]
+            if name == BODY and name in self._signed and not any(value is not None for value in values):
+                continue  # the text stands for it
+            fields[name] = pa.array(values, self._type(name))
+        table = pa.table(fields)
+        if self._admit:
+            table = address_fields(self._index, urls, self._without_empty(table))
+        return visit(self._index, ids, pa.array(texts, pa.large_string()), table, remember=self._admit)
+
+    def _without_empty(self, table: pa.Table) -> pa.Table:
+        """Leave out the columns that no line has and nobody signs: addresses may fill them."""
+        there = (name for name in table.column_names if table[name].null_count < len(table) or name in self._signed)
+        return table.select(list(there))
+
+    def _type(self, name: str) -> pa.DataType:
+        kind = self._index.fields.get(name, STRING)
+        return pa.large_string() if name in self._signed or kind == STRING else _TYPES[kind][1]
+
+    def _page(self, line: bytes | None) -> tuple[str, str | None, str, dict[str, Any]]:
+        """Give the id, URL, text and fields of a line."""
+        if line is None:
+            raise _Refused(f"it has more than {MOST_BYTES:,} bytes")
+        try:
+            line.decode()
+            record = self._decode(memoryview(line))
+        except UnicodeDecodeError:
+            raise _Refused("it is not valid UTF-8") from None
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise _Refused(reason_of(line, error, self._text) or "it is blank") from None
+        tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
+        url, own = self._literal(self._url, tokens), self._literal(self._id, tokens)
+        if url and url.strip():
+            own = document_id(self._addresses.normal(url))
+        else:
+            url = None
+        if not own:
+            raise _Refused(f"it has neither {self._url!r} nor {self._id!r}")
+        if len(own.encode()) > MOST_ID_BYTES:
+            raise _Refused(f"its id has {len(own.encode()):,} bytes, but may have {MOST_ID_BYTES:,}")
+        if record.f0 is None:
+            raise _Refused(f"it has no {self._text!r}")
+        tokens[self._text] = msgspec.json.encode(record.f0) if self._text in self._fields else b""
+        return own, url, record.f0, {name: self._value(name, tokens) for name in self._fields}
+
+    def _value(self, name: str, tokens: Mapping[str, bytes]) -> Any:
+        kind = self._index.fields.get(name, STRING)
+        if name in self._signed or kind == STRING:
+            written = self._literal(name, tokens)
+            if kind == STRING:
+                return written
+        token = tokens[name] or b"null"
+        python, _, expected = _TYPES[kind]
+        try:
+            value = msgspec.json.decode(token, type=python)
+        except msgspec.MsgspecError:
+            raise _Refused(f"its {name!r} must be {expected}") from None
+        if kind == "integer" and value is not None and not -_MOST_INTEGER <= value < _MOST_INTEGER:
+            raise _Refused(f"its {name!r} must be {expected}")
+        if name in self._signed:
+            return written
+        return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
+
+    def _literal(self, name: str, tokens: Mapping[str, bytes]) -> str | None:
+        try:
+            return literal(tokens[name])
+        except TypeError as error:
+            raise _Refused(f"its {name!r} must be a string or a number, not {error}") from None

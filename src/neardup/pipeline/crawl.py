@@ -1,0 +1,224 @@
+"""What a crawler wants to know of every page: whether its address is known, its content, or nearly its content."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.index.columns import STRING
+from neardup.index.growing import taken
+from neardup.model.arrays import TextBatch
+from neardup.model.errors import DataError
+from neardup.model.verdicts import Known, Verdict
+from neardup.pipeline.asking import contents
+from neardup.pipeline.fields import field_table
+from neardup.pipeline.living import Index
+from neardup.sources.addresses import Addresses, document_id
+from neardup.text.columns import table_or_column, text_column, whole_batch
+
+URL, HOST, TEXT = "url", "host", "text"
+
+Moment = datetime | float | None
+
+
+class CrawlFilter:
+    """Recognises the pages that an index knows: by their addresses, then by their content, then nearly.
+
+    A page's id is its address: its URL in the normal form of *addresses* (``document_id`` where that is long). The
+    answer is a verdict. It is ``Known`` if the address was admitted before, *changed* telling whether with another
+    content; else it is what the index says: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``.
+
+    Nothing is dropped through a chain: ``verdict.kept`` is the kept page that this one may be dropped for, because it
+    matches that one itself, and ``None`` says to keep it. A page that is ``Known`` and unchanged may be dropped for
+    itself.
+
+    Asking and remembering are two things: ``judge`` changes nothing, ``admit`` remembers. Every page is remembered but
+    those ``Known`` and unchanged, so its address is known from then on; one that repeats a kept page stands behind it,
+    and one that is known with another content takes its old one's place.
+
+    If the index has fields of strings named ``url`` and ``host``, they are filled: the URL as it came, and its host.
+    """
+
+    def __init__(self, index: Index, addresses: Addresses | None = None) -> None:
+        self._index, self._addresses = index, addresses or Addresses()
+        self._busy = threading.RLock()
+
+    @property
+    def index(self) -> Index:
+        """The index that remembers."""
+        return self._index
+
+    def id_of(self, url: str) -> str:
+        """Give the id of the page at this URL.
+
+        >>> CrawlFilter(None).id_of("HTTP://News.Example:80/a?utm_source=x#top")
+        'http://news.example/a'
+        """
+        return document_id(self._addresses.normal(url))
+
+    def judge(self, url: str, text: str, fields: Mapping[str, Any] | None = None) -> Verdict:
+        """Say what a page is to those admitted. Changes nothing.
+
+        *fields* maps names to values: those that the scheme signs.
+        """
+        return self.judge_each([url], [text], _each(fields))[0]
+
+    def admit(
+        self, url: str, text: str, fields: Mapping[str, Any] | None = None, *, at: datetime | float | None = None
+    ) -> Verdict:
+        """Remember a page, and say what it is to those admitted before.
+
+        *fields* maps names to values: those of the index, and those that the scheme signs. *at* is the time of
+        admission: now, unless it is given. What is returned is acknowledged, as ``Index.create`` has it.
+        """
+        return self.judge_and_admit([url], [text], _each(fields), at=at)[0]
+
+    def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
+        """Say what each page is to those admitted. Changes nothing; pages are given as to ``judge_and_admit``."""
+        urls, column, table = _parted(pages, texts, fields)
+        return visit(self._index, self._ids(urls), column, table, remember=False)
+
+    def judge_and_admit(
+        self, pages: Any, texts: Any = None, fields: Any = None, *, at: datetime | float | None = None
+    ) -> list[Verdict]:
+        """Remember pages, and say what each is to those before it, in this batch too.
+
+        *pages* are (url, text) pairs, or a table with the columns ``url`` and ``text``, whose others are *fields*; or
+        they are URLs, with *texts* beside them. The more at once, the faster. Pages of known addresses that come with
+        other content lose the old one before the batch is judged, so that none is dropped for what is no longer there.
+
+        Raises ``DataError`` for what are no URLs, texts or fields, before anything is changed.
+        """
+        urls, column, table = _parted(pages, texts, fields)
+        ids = self._ids(urls)
+        with self._busy:
+            return visit(self._index, ids, column, address_fields(self._index, urls, table), at=at, remember=True)
+
+    def _ids(self, urls: Sequence[Any]) -> list[str]:
+        for position, url in enumerate(urls):
+            if not isinstance(url, str) or not url.strip():
+                what = "is empty" if isinstance(url, str) else f"is a {type(url).__name__}, but must be a string"
+                raise DataError(f"url {position}", what)
+        return [self.id_of(url) for url in urls]
+
+
+def visit(  # noqa: PLR0913 - what an admission is made of
+    index: Index, ids: Sequence[str], texts: Any, fields: Any = None, *, at: Moment = None, remember: bool
+) -> list[Verdict]:
+    """Say what each document is to those admitted, ``Known`` included; with *remember*, admit what is not known so.
+
+    Of documents with the same id, each is compared to the one before it.
+    """
+    column = text_column(texts)
+    table = field_table(fields, len(column))
+    known = index.known(ids, column)
+    earlier = _repeats(ids, whole_batch(column)) if remember else {}
+    verdicts: list[Verdict | None] = [None if found is None or found.changed else found for found in known]
+    for row, (_, changed) in earlier.items():
+        verdicts[row] = None if changed else Known(ids[row])
+    rest = [row for row, verdict in enumerate(verdicts) if verdict is None]
+    if rest:
+        own, their, those = [ids[row] for row in rest], column.take(pa.array(rest)), _rows(table, rest)
+        judged = index.admit(own, their, those, at=at) if remember else index.judge(their, those, ids=own)
+        for row, verdict in zip(rest, judged, strict=True):
+            met = known[row] is not None or row in earlier
+            kept = None if verdict.kept == ids[row] else verdict.kept
+            verdicts[row] = Known(ids[row], True, kept) if met else verdict
+    return _with_keepers(ids, [verdict for verdict in verdicts if verdict is not None], earlier)
+
+
+def _repeats(ids: Sequence[str], texts: TextBatch) -> dict[int, tuple[int, bool]]:
+    """Find the rows with the id of an earlier one: which is the last such, and whether its content was another."""
+    last: dict[str, int] = {}
+    before: dict[int, int] = {}
+    for row, own in enumerate(ids):
+        if own in last:
+            before[row] = last[own]
+        last[own] = row
+    if not before:
+        return {}
+    rows, others = np.array(list(before)), np.array(list(before.values()))
+    changed = (contents(taken(texts, rows)) != contents(taken(texts, others))).any(axis=1)
+    return {row: (other, is_changed) for (row, other), is_changed in zip(before.items(), changed.tolist(), strict=True)}
+
+
+def _with_keepers(ids: Sequence[str], verdicts: list[Verdict], earlier: dict[int, tuple[int, bool]]) -> list[Verdict]:
+    """Say who stands for the pages that came before in the same batch: whoever stands for them since then."""
+    replaced: dict[str, int] = {}
+    for row, verdict in enumerate(verdicts):
+        if isinstance(verdict, Known) and verdict.changed:
+            replaced[verdict.of] = row
+        before, changed = earlier.get(row, (row, True))
+        if not changed:
+            keeper = verdicts[before].kept or ids[row]
+            gone = keeper != ids[row] and replaced.get(keeper, -1) > before
+            verdicts[row] = Known(ids[row], False, None if gone else keeper)
+    return verdicts
+
+
+def address_fields(index: Index, urls: Sequence[str | None], table: Any = None) -> pa.Table:
+    """Add the URLs and their hosts to the fields, if the index has such fields and they are not given."""
+    fields = field_table(table, len(urls))
+    for name, made in ((URL, _as_it_came), (HOST, host_of)):
+        if index.fields.get(name) == STRING and name not in fields.column_names:
+            values = [None if url is None else made(url) for url in urls]
+            column = pa.array(values, pa.large_string())
+            fields = fields.append_column(name, column) if fields.num_columns else pa.table({name: column})
+    return fields
+
+
+def host_of(url: str) -> str | None:
+    """Give the host of a URL in its normal form, without a port; ``None`` if it has none.
+
+    >>> host_of("http://News.Example:8080/a"), host_of("mailto:nobody")
+    ('news.example', None)
+    """
+    try:
+        return urlsplit(Addresses().normal(url)).hostname
+    except ValueError:
+        return None
+
+
+def _as_it_came(url: str) -> str:
+    return url.encode("utf-8", "replace").decode()
+
+
+def _parted(pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
+    """Take a batch of pages apart: URLs, texts, fields."""
+    source = table_or_column(pages)
+    if isinstance(source, pa.Table):
+        for name in (URL, TEXT):
+            if name not in source.column_names:
+                there = ", ".join(source.column_names)
+                raise DataError(f"column {name!r}", f"is not there; the columns are {there}")
+        others = source.drop_columns([TEXT]) if fields is None else fields
+        return source.column(URL).to_pylist(), text_column(source.column(TEXT)), field_table(others, len(source))
+    if texts is None:
+        source, texts = _unzipped(source)
+    urls = source.to_pylist() if isinstance(source, pa.Array | pa.ChunkedArray) else list(source)
+    column = text_column(texts)
+    if len(urls) != len(column):
+        raise DataError("pages", f"are {len(urls):,} URLs, but the texts are {len(column):,}")
+    return urls, column, field_table(fields, len(urls))
+
+
+def _unzipped(pages: Any) -> tuple[list[Any], list[Any]]:
+    rule = "must be pairs of a URL and a text, or a table with the columns 'url' and 'text'"
+    if isinstance(pages, str | bytes) or not isinstance(pages, Iterable):
+        raise DataError("pages", rule)
+    pairs = list(pages)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):  # noqa: PLR2004 - a pair
+        raise DataError("pages", rule)
+    return [url for url, _ in pairs], [text for _, text in pairs]
+
+
+def _each(fields: Mapping[str, Any] | None) -> dict[str, list[Any]] | None:
+    return None if fields is None else {name: [value] for name, value in fields.items()}
+
+
+def _rows(table: pa.Table, rows: list[int]) -> pa.Table:
+    return table if not table.num_columns or len(rows) == len(table) else table.take(pa.array(rows))

@@ -1,0 +1,88 @@
+"""Looking after an index: what can be learnt of it without its key, and removing documents from it."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neardup.index import check as checking
+from neardup.index.disk import Disk
+from neardup.index.manifest import Manifest
+from neardup.index.opening import Terms, Ways, open_
+from neardup.index.store import LEAST_MEMORY
+from neardup.model.arrays import Flags, Words
+from neardup.pipeline import terms
+from neardup.pipeline.living import TOGETHER, Index, Stats
+
+AnyPath = str | os.PathLike[str]
+Progress = Callable[[str, int, int], None]
+
+
+def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
+    """Verify every byte of the committed files of an index; see ``Report``.
+
+    Raises ``StorageRefused`` where there is nothing of an index.
+    """
+    path, disk = Path(folder), Disk()
+    if not any(path.glob("log-*")):
+        Manifest.read(disk, path)
+    return checking.check(path, disk, progress)
+
+
+def index_stats(folder: AnyPath) -> Stats:
+    """Say what an index is made of."""
+    stated: list[_Stated] = []
+
+    def terms_of(manifest: Any) -> Terms:
+        stated[:] = [_Stated(manifest.terms["name"], manifest.terms["recipe"])]
+        return Terms(terms.columns_of(manifest), _no_keys, pooled=False)
+
+    disk = Disk()
+    with Index(
+        open_(Path(folder), terms_of, Ways("commit", LEAST_MEMORY, disk), writes=False), stated[0], disk
+    ) as index:
+        return index.stats()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A scheme of which no more is known than an index says of it."""
+
+    name: str
+    recipe: str
+
+
+def _no_keys(rows: Any, _: Flags) -> Words:
+    """Give each document a key of its own: nobody is going to look for candidates."""
+    return np.arange(len(rows), dtype=np.uint64).reshape(-1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """How many documents were removed, and how many ids were ``unknown``.
+
+    ``orphans`` lost the one that stood for them; ``promoted`` of all such are kept since they were judged afresh.
+    """
+
+    removed: int
+    unknown: int
+    orphans: int
+    promoted: int
+
+
+def remove_ids(index: Index, ids: Sequence[str], *, promote: bool = False, progress: Progress | None = None) -> Removed:
+    """Remove documents, step by step: what stops it leaves those removed that were."""
+    names = list(dict.fromkeys(ids))
+    removed, orphans = 0, set[str]()
+    for begin in range(0, len(names), TOGETHER):
+        some = names[begin : begin + TOGETHER]
+        done = index.remove(some)
+        removed += done.removed
+        orphans = orphans.difference(some).union(done.orphans)
+        if progress:
+            progress("remove", min(begin + TOGETHER, len(names)), len(names))
+    promoted = len(index.promote()) if promote else 0
+    return Removed(removed=removed, unknown=len(names) - removed, orphans=len(orphans), promoted=promoted)

@@ -1,0 +1,27 @@
+"""Secret keys, read from files."""
+
+from pathlib import Path
+from typing import Final
+
+from neardup.model.errors import InputRefused
+
+_KEY_BYTES: Final = 16
+
+
+def key_in(name: str) -> bytes:
+    """Read a key of 16 bytes, or 32 hexadecimal digits, which is never shown; ``InputRefused`` for anything else."""
+    path = Path(name)
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(4 * _KEY_BYTES)
+    except OSError as error:
+        raise InputRefused(str(path), f"the key cannot be read: {error.strerror}") from error
+    if len(content) == _KEY_BYTES:
+        return content
+    try:
+        key = bytes.fromhex(content.decode("ascii"))
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise InputRefused(str(path), "a key file must hold 16 bytes or 32 hexadecimal digits")
+    return key

@@ -1,0 +1,21 @@
+"""A file of names, one a line."""
+
+from neardup.model.errors import DataError
+from neardup.sources.compression import load
+from neardup.sources.formats import expand
+from neardup.sources.lines import BOM
+
+
+def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
+    r"""Read the names of a file, or of standard input for ``-``; blank lines are none, and ``\r\n`` ends a line, too.
+
+    Raises ``InputRefused`` for a file that is not there, ``DataError`` for what is not valid UTF-8.
+    """
+    contents = load(expand([path])[0], None, max_bytes)
+    names = []
+    for number, line in enumerate(bytes(contents.data).removeprefix(BOM).split(b"\n"), 1):
+        try:
+            names.append(line.removesuffix(b"\r").decode())
+        except UnicodeDecodeError:
+            raise DataError(f"{contents.source}:{number}", "it is not valid UTF-8") from None
+    return [name for name in names if name.strip()]

@@ -1,0 +1,68 @@
+"""One JSON record: the wanted fields, decoded, and in plain words what is wrong with it."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from neardup.model.errors import ParameterError
+
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
+_KINDS: Final = {"int": "a number", "float": "a number", "bool": "true or false", "array": "a list", "str": "a string"}
+_STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
+
+
+def decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], Any]:
+    """Return a decoder of the wanted fields: ``f0`` the text if any, ``f1``... the others, undecoded."""
+    fields = {f"f{index}": name for index, name in enumerate(names, 1)}
+    members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
+    if text is not None:
+        fields["f0"] = text
+        members.append(("f0", str | None, None))
+    try:
+        record = msgspec.defstruct("Record", members, rename=fields, gc=False)
+        return msgspec.json.Decoder(record).decode
+    except ValueError as error:  # no name that needs escapes in JSON can be looked up
+        rule = "must not contain quotation marks, backslashes or control characters"
+        raise ParameterError("fields", list(fields.values()), rule) from error
+
+
+def literal(token: bytes) -> str | None:
+    """Return a string, or a number's digits as written; None for null and nothing; ``TypeError`` names other kinds."""
+    if not token or token == b"null":
+        return None
+    if token[0] == ord('"'):
+        return str(msgspec.json.decode(token)) if b"\\" in token else token[1:-1].decode()
+    if kind := _STARTS.get(token[:1]):
+        raise TypeError(kind)
+    return token.decode()
+
+
+def reason_of(line: bytes, error: Exception, text: str) -> str:
+    """Say in plain words what is wrong with a line; nothing if it is blank."""
+    if not line.strip(b" \t\r\n"):
+        return ""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, msgspec.ValidationError) and (found := _EXPECTED.search(str(error))):
+        subject = f"its {text!r} must be a string" if found[2] else "it must be an object"
+        return f"{subject}, not {_KINDS.get(found[1], 'an object')}"
+    if _has_half_pair(line):
+        return "an escape in it is half a surrogate pair"
+    if "truncated" in str(error):
+        return "it ends in the middle"
+    return f"it is not valid JSON: {str(error).removeprefix('JSON is malformed: ')}"
+
+
+def _has_half_pair(line: bytes) -> bool:
+    """Say whether only half a surrogate pair keeps a line from being JSON: Python's own decoder lets that pass."""
+    if not _SURROGATE.search(line.decode(errors="replace")):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True

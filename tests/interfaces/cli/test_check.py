@@ -1,0 +1,52 @@
+import json
+
+import pytest
+
+from neardup import Index
+
+TEXTS = [f"The storm number {number} broke over the harbour at dawn and tore three boats" for number in range(50)]
+
+
+@pytest.fixture
+def seen(tmp_path):
+    with Index.create(tmp_path / "seen", key=bytes(range(16)), texts=True) as index:
+        index.admit([str(number) for number in range(50)], TEXTS)
+        index.flush()
+        index.admit(["last"], ["something else that nobody has said before at all"])
+    return tmp_path / "seen"
+
+
+def test_a_whole_index_needs_no_key(neardup, seen):
+    shown = neardup("check", "seen")
+    assert "50  documents in segments" in shown.out
+    assert shown.out.endswith("0  problems\n")
+    report = json.loads(neardup("check", "seen", "--json").out)
+    assert (report["problems"], report["files"], report["documents"]) == ([], 3, 50)
+
+
+def test_what_is_damaged_is_named(neardup, seen):
+    segment = next(seen.glob("segment-*"))
+    data = bytearray(segment.read_bytes())
+    data[100] ^= 1
+    segment.write_bytes(data)
+    shown = neardup("check", "seen", code=1)
+    assert "1  problems" in shown.out
+    assert f"seen/{segment.name}: the block at byte 0 is damaged" in shown.out
+    assert "Restore the index from a copy" in shown.out
+    assert len(json.loads(neardup("check", "seen", "--json", code=1).out)["problems"]) == 1
+    segment.unlink()
+    assert f"{segment.name}: is not there" in neardup("check", "seen", code=1).out
+
+
+def test_a_damaged_manifest_is_named(neardup, seen):
+    (seen / "manifest.json").write_text("{}")
+    assert "manifest.json: is not as it was written" in neardup("check", "seen", code=1).out
+
+
+def test_a_missing_manifest_is_named(neardup, seen):
+    (seen / "manifest.json").unlink()
+    assert "it has no manifest" in neardup("check", "seen", code=1).out
+
+
+def test_where_there_is_no_index(neardup):
+    assert "is no index" in neardup("check", "none", code=2).err

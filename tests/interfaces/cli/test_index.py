@@ -1,0 +1,269 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import Index, MinHash, Sentences
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+RECORDS = [
+    {"id": "storm", "text": STORM, "url": "http://a.example/storm"},
+    {"id": "copy", "text": STORM, "url": "http://b.example/storm"},
+    {"id": "edited", "text": f"{STORM} on Tuesday", "url": "http://c.example/?utm_source=x"},
+    {"id": "empty", "text": "", "url": "http://d.example/"},
+    {"id": "baker", "text": BAKER, "url": "HTTP://A.example:80/baker#top"},
+]
+COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "replaced": 0, "unchanged": 0, "repeated": 0}
+
+
+def written(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.fixture
+def pages(tmp_path):
+    return written(tmp_path / "pages.jsonl", RECORDS)
+
+
+def ids(folder):
+    with Index.open(folder) as index:
+        return list(index.ids())
+
+
+def test_an_index_is_made_and_says_so(neardup, pages):
+    shown = neardup("index", pages, "--to", "seen")
+    assert shown.out.splitlines()[:5] == [
+        "5  documents",
+        "2  new",
+        "1  exact duplicates, equal byte by byte to one admitted before",
+        "1  near duplicates of one admitted before",
+        "1  empty, or too short for a signature",
+    ]
+    assert "5  documents in the index seen (made)" in shown.out
+    assert shown.err == ""
+    assert ids("seen") == ["storm", "copy", "edited", "empty", "baker"]
+
+
+def test_twice_changes_nothing(neardup, pages):
+    first = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
+    assert COUNTS.items() <= first.items()
+    assert (first["created"], first["total"], first["set_aside"]) == (True, 5, [])
+    before = neardup("stats", "seen", "--json").out
+    again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
+    assert again | {"seconds": 0} == {
+        **dict.fromkeys(COUNTS, 0),
+        "documents": 5,
+        "unchanged": 5,
+        "created": False,
+        "total": 5,
+        "set_aside": [],
+        "ignored": 0,
+        "seconds": 0,
+    }
+    assert neardup("stats", "seen", "--json").out == before
+
+
+def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen")
+    more = written(tmp_path / "more.jsonl", [{"id": "storm", "text": BAKER}, {"id": "x", "text": STORM}])
+    added = json.loads(neardup("index", more, "--to", "seen", "--json").out)
+    assert (added["replaced"], added["exact"], added["total"]) == (1, 1, 6)
+    assert "1  known, with another content now: replaced" in neardup("index", pages, "--to", "seen").out
+
+
+def test_of_one_id_the_last_counts_and_twice_changes_nothing(neardup, tmp_path):
+    pages = written(tmp_path / "in.jsonl", [{"id": "a", "text": STORM}, {"id": "a", "text": BAKER}])
+    added = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
+    assert (added["documents"], added["new"], added["repeated"]) == (2, 1, 1)
+    again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
+    assert (again["unchanged"], again["repeated"], again["replaced"]) == (1, 1, 0)
+    with Index.open("seen") as index:
+        assert index.judge([BAKER])[0].kept == "a"
+
+
+def test_addresses_are_ids(neardup, pages):
+    neardup("index", pages, "--to", "seen", "--url", "url", "--field", "url:string", "--field", "host:string")
+    assert ids("seen") == [
+        "http://a.example/storm",
+        "http://b.example/storm",
+        "http://c.example/",
+        "http://d.example/",
+        "http://a.example/baker",
+    ]
+    with Index.open("seen") as index:
+        fields = index.get(["http://a.example/baker"])[0].fields
+    assert fields == {"url": "HTTP://A.example:80/baker#top", "host": "a.example"}
+
+
+def test_documents_without_an_id_are_named_by_file_and_line(neardup, tmp_path):
+    written(tmp_path / "in.jsonl", [{"text": STORM}, {"text": BAKER, "url": None}])
+    neardup("index", "in.jsonl", "--to", "seen")
+    assert ids("seen") == ["in.jsonl:1", "in.jsonl:2"]
+
+
+def test_standard_input_needs_ids(tmp_path):
+    lines = "\n".join(json.dumps(record) for record in ({"text": STORM}, {"id": "a", "text": BAKER}))
+    command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen", "--json"]
+    done = subprocess.run(command, input=lines.encode(), capture_output=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    added = json.loads(done.stdout)
+    assert added["new"] == 1
+    assert added["set_aside"][0]["position"] == 1
+    assert "it has no id" in added["set_aside"][0]["reason"]
+
+
+def test_nothing_makes_an_empty_index(tmp_path):
+    command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen", "--url", "url", "--field", "url:string"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=tmp_path)
+    assert b"0  documents in the index seen (made)" in done.stdout
+    assert ids(tmp_path / "seen") == []
+
+
+def test_other_formats_and_fields(neardup, tmp_path):
+    table = pa.table(
+        {"key": ["a", "b"], "body": [STORM, BAKER], "rank": [1, 2], "when": ["2026-01-31T12:00:00Z", None]}
+    )
+    pq.write_table(table, "in.parquet")
+    options = ["--text", "body", "--id", "key", "--field", "rank:integer", "--field", "when:time", "--texts"]
+    neardup("index", "in.parquet", "--to", "seen", *options)
+    with Index.open("seen") as index:
+        first, second = index.get(["a", "b"])
+    assert (first.text, first.fields["rank"], first.fields["when"].hour) == (STORM, 1, 12)
+    assert second.fields == {"rank": 2, "when": None}
+
+
+def test_a_folder_is_an_input(neardup, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "storm.txt").write_text(STORM)
+    (tmp_path / "docs" / "storm.html").write_text(f"<title>x</title><p>{STORM}")
+    (tmp_path / "docs" / "other.bin").write_text("?")
+    shown = neardup("index", "docs", "--to", "seen").out
+    assert "1  other files ignored" in shown
+    assert ids("seen") == ["storm.html", "storm.txt"]
+
+
+def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32")
+    with Index.open("seen") as index:
+        assert index.scheme == Sentences(size=32)
+    neardup("index", pages, "--to", "seen")
+    neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32", "--threshold", "0.9")
+    shown = neardup("index", pages, "--to", "seen", "--scheme", "minhash", code=2)
+    assert "was made by recipe" in shown.err
+
+
+def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):
+    (tmp_path / "key").write_bytes(bytes(range(16)))
+    (tmp_path / "other").write_bytes(bytes(16))
+    neardup("index", pages, "--to", "seen", "--key-file", "key")
+    assert "name the file of its key with --key-file" in neardup("index", pages, "--to", "seen", code=2).err
+    assert "another key" in neardup("index", pages, "--to", "seen", "--key-file", "other", code=2).err
+    neardup("index", pages, "--to", "seen", "--key-file", "key")
+    neardup("index", pages, "--to", "seen", "--key-file", "key", "--permutations", "128")
+    with Index.open("seen", key=bytes(range(16))) as index:
+        assert index.scheme == MinHash(key=bytes(range(16)))
+        assert len(index) == 5
+
+
+def test_trouble_in_the_input_is_set_aside_and_named(neardup, tmp_path):
+    long = {"id": "x" * 1025, "text": BAKER}
+    path = written(tmp_path / "in.jsonl", [RECORDS[0], long])
+    path.write_text("{\n" + path.read_text())
+    shown = neardup("index", "in.jsonl", "--to", "seen", code=1)
+    assert "2  records set aside, not in the index" in shown.out
+    assert "set aside: in.jsonl:1: it ends in the middle" in shown.out
+    assert "set aside: in.jsonl:3: its id has 1,025 bytes, but may have 1,024" in shown.out
+    assert ids("seen") == ["storm"]
+    (tmp_path / "in.csv").write_text('id,text\na,"x\ny"\n' + "b" * 1025 + ",z\n")
+    assert "in.csv:4: its id has" in neardup("index", "in.csv", "--to", "seen", code=1).out
+    assert "in.jsonl:1: it ends" in neardup("index", "in.jsonl", "--to", "seen", "--strict", code=1).err
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["missing.jsonl", "--to", "seen"], "there is no such file"),
+        (["pages.jsonl", "--to", "no/seen"], "its folder does not exist"),
+        (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
+        (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
+        (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a: it must be NAME:KIND"),
+        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "must be of a kind among"),
+        (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
+        (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0: it must be at least 1"),
+        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: it must be another field"),
+        (
+            ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
+            "--stem english: it does not go",
+        ),
+        (["pages.jsonl", "--to", "seen", "--key-file", "none"], "the key cannot be read"),
+        (["pages.jsonl"], "the following arguments are required: --to"),
+    ],
+)
+def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint):
+    assert complaint in neardup("index", *options, code=2).err
+    assert not os.path.lexists("seen")
+
+
+def test_what_was_decided_when_it_was_made_cannot_be_changed(neardup, pages):
+    neardup("index", pages, "--to", "seen", "--field", "url:string")
+    assert (
+        "the fields of this one are: url:string"
+        in neardup("index", pages, "--to", "seen", "--field", "url:time", code=2).err
+    )
+    assert "--texts is decided when" in neardup("index", pages, "--to", "seen", "--texts", code=2).err
+    neardup("index", pages, "--to", "seen", "--field", "url:string")
+
+
+def test_a_missing_field_is_an_error_of_the_data(neardup, pages):
+    assert "there is no field 'link'" in neardup("index", pages, "--to", "seen", "--url", "link", code=1).err
+    assert not os.path.lexists("seen")
+
+
+def test_another_writer_is_told(neardup, pages):
+    neardup("index", pages, "--to", "seen")
+    with Index.open("seen", "w"):
+        assert "another writer has it open" in neardup("index", pages, "--to", "seen", code=1).err
+
+
+def test_bytes_that_were_never_acknowledged_are_told_of(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen")
+    log = next((tmp_path / "seen").glob("log-*"))
+    with log.open("ab") as file:
+        file.write(b"torn")
+    shown = neardup("index", pages, "--to", "seen")
+    assert "4 bytes behind its last record were never acknowledged" in shown.err
+    assert "5  known and unchanged" in shown.out
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_interrupted_it_goes_on(neardup, tmp_path, number, code):
+    words = [f"word{n}" for n in range(5000)]
+    records = [{"id": str(n), "text": " ".join(words[n % 97 :: 97] + [f"own{n}"] * 9)} for n in range(15_000)]
+    written(tmp_path / "in.jsonl", records)
+    command = [sys.executable, "-m", "neardup", "index", "in.jsonl", "--to", "seen"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 60
+        while not sum(log.stat().st_size for log in (tmp_path / "seen").glob("log-*")) > 100_000:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.005)
+        running.send_signal(number)
+        _, told = running.communicate(timeout=60)
+    assert running.returncode == code, told
+    assert "Traceback" not in told
+    if number == signal.SIGINT:
+        assert "what was admitted stays, and the same command goes on" in told
+    before = len(ids("seen"))
+    assert 0 < before < 15_000
+    added = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
+    assert added["unchanged"] == before
+    assert added["total"] == 15_000
+    assert neardup("check", "seen").out.endswith("0  problems\n")

@@ -1,0 +1,71 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from neardup import Index
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+
+
+@pytest.fixture
+def seen(tmp_path):
+    with Index.create(tmp_path / "seen") as index:
+        index.admit(["first", "second", "third", "ä b"], [STORM, STORM, f"{STORM} on Tuesday", BAKER])
+    return tmp_path / "seen"
+
+
+def ids(folder):
+    with Index.open(folder) as index:
+        return list(index.ids())
+
+
+def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
+    (tmp_path / "gone").write_bytes("first\r\nnobody\n\nfirst\nä b".encode())
+    shown = neardup("remove", "seen", "--ids", "gone").out
+    assert [text.split()[0] for text in shown.splitlines()] == ["2", "1", "2", "2"]
+    assert "2  lost the one that stood for them; --promote judges them afresh" in shown
+    assert ids(seen) == ["second", "third"]
+    again = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
+    assert again == {"removed": 0, "unknown": 3, "orphans": 0, "promoted": 0, "documents": 2}
+
+
+def test_orphans_are_promoted(neardup, seen, tmp_path):
+    (tmp_path / "gone").write_text("first\n")
+    told = json.loads(neardup("remove", "seen", "--ids", "gone", "--promote", "--json").out)
+    assert told == {"removed": 1, "unknown": 0, "orphans": 2, "promoted": 1, "documents": 3}
+    with Index.open(seen) as index:
+        assert index.judge([STORM])[0].kept == "second"
+
+
+def test_orphans_that_are_removed_later_are_none(neardup, tmp_path, monkeypatch):
+    monkeypatch.setattr("neardup.pipeline.upkeep.TOGETHER", 1)
+    with Index.create(tmp_path / "seen") as index:
+        index.admit(["first", "second"], [STORM, STORM])
+    (tmp_path / "gone").write_text("first\nsecond\n")
+    told = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
+    assert (told["removed"], told["orphans"], told["documents"]) == (2, 0, 0)
+
+
+def test_ids_may_come_from_standard_input(seen):
+    command = [sys.executable, "-m", "neardup", "remove", str(seen), "--ids", "-"]
+    done = subprocess.run(command, input=b"first\n", capture_output=True, check=True)
+    assert b"1  documents removed" in done.stdout
+    assert ids(seen)[0] == "second"
+
+
+def test_what_are_no_ids_is_told_and_nothing_removed(neardup, seen, tmp_path):
+    (tmp_path / "gone").write_bytes(b"first\n\xff\n")
+    assert "gone:2: it is not valid UTF-8" in neardup("remove", "seen", "--ids", "gone", code=1).err
+    assert "there is no such file" in neardup("remove", "seen", "--ids", "none", code=2).err
+    assert "required: --ids" in neardup("remove", "seen", code=2).err
+    assert len(ids(seen)) == 4
+
+
+def test_a_key_is_wanted(neardup, tmp_path):
+    Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
+    (tmp_path / "gone").write_text("first\n")
+    shown = neardup("remove", "keyed", "--ids", "gone", code=2)
+    assert "was made with a key: name the file of its key with --key-file" in shown.err

@@ -1,0 +1,185 @@
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from neardup import Index
+from neardup.interfaces.cli import main
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+COMMAND = [sys.executable, "-m", "neardup", "seen"]
+
+
+def line(**record):
+    return json.dumps(record).encode() + b"\n"
+
+
+@pytest.fixture
+def seen(tmp_path):
+    Index.create(tmp_path / "seen", fields={"url": str}).close()
+    return tmp_path / "seen"
+
+
+def asked(seen, lines, *options, code=0):
+    done = subprocess.run([*COMMAND, str(seen), *options], input=lines, capture_output=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+    return [json.loads(answer) for answer in done.stdout.splitlines()], done.stderr.decode()
+
+
+class Conversation:
+    """A running program that is told and answers line by line."""
+
+    def __init__(self, seen, *options):
+        self.program = subprocess.Popen([*COMMAND, str(seen), *options], stdin=-1, stdout=-1, stderr=-1, bufsize=0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.program.kill()
+        for stream in (self.program.stdin, self.program.stdout, self.program.stderr):
+            stream.close()
+        self.program.wait()
+
+    def say(self, lines):
+        os.write(self.program.stdin.fileno(), lines)
+
+    def hear(self):
+        assert select.select([self.program.stdout], [], [], 60)[0], "no answer"
+        return json.loads(self.program.stdout.readline())
+
+
+def test_each_line_is_answered_at_once_and_durable_by_then(seen):
+    with Conversation(seen, "--admit") as talk:
+        for number in range(1, 4):
+            talk.say(line(url=f"http://a.example/{number}", text=f"{BAKER} {number}" if number < 3 else STORM))
+            answer = talk.hear()
+            assert (answer["line"], answer["id"]) == (number, f"http://a.example/{number}")
+            with Index.open(seen) as reader:
+                assert len(reader) == number
+        assert answer == {"line": 3, "id": "http://a.example/3", "verdict": "new", "kept": None}
+
+
+def test_many_lines_are_answered_together(seen):
+    lines = b"".join(line(id=str(number), text=f"{BAKER} {number}") for number in range(20_000))
+    started = time.monotonic()
+    answers, told = asked(seen, lines, "--admit")
+    assert time.monotonic() - started < 60
+    assert [answer["line"] for answer in answers] == list(range(1, 20_001))
+    assert {answer["kept"] for answer in answers} == {None, "0"}
+    assert told == ""
+
+
+def test_without_admitting_nothing_is_remembered(seen):
+    for _ in range(2):
+        answers, _ = asked(seen, line(url="http://a.example/", text=STORM) * 2)
+        assert [answer["verdict"] for answer in answers] == ["new", "new"]
+    with Index.open(seen) as index:
+        assert len(index) == 0
+
+
+def test_broken_lines_are_answered_and_counted(seen):
+    answers, told = asked(seen, b"{\n" + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1)
+    assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
+        "it ends in the middle",
+        "new",
+        "it is blank",
+        "it has neither 'url' nor 'id'",
+    ]
+    assert told == "neardup: 4 lines: 3 no pages, 1 new\n"
+
+
+def test_after_a_kill_it_goes_on_behind_the_last_answer(seen):
+    lines = [line(url=f"http://a.example/{number}", text=f"{BAKER} {number}" * number) for number in range(1, 31)]
+    with Conversation(seen, "--admit") as talk:
+        talk.say(b"".join(lines[:20]))
+        heard = [talk.hear() for _ in range(10)]
+        talk.program.send_signal(signal.SIGKILL)
+        talk.program.wait()
+    assert [answer["line"] for answer in heard] == list(range(1, 11))
+    answers, _ = asked(seen, b"".join(lines), "--admit", "--skip", "10")
+    assert [answer["line"] for answer in answers] == list(range(11, 31))
+    assert all(answer["verdict"] != "known" or not answer["changed"] for answer in answers)
+    with Index.open(seen) as index:
+        assert len(index) == 30
+    again, _ = asked(seen, b"".join(lines), "--admit")
+    assert {answer["verdict"] for answer in again} == {"known"}
+
+
+def test_more_lines_may_be_skipped_than_there_are(seen):
+    assert asked(seen, line(id="a", text=STORM), "--skip", "5") == ([], "")
+    assert asked(seen, b"") == ([], "")
+
+
+def test_the_fields_have_names(seen):
+    record = line(link="http://a.example/", key="k", body=STORM)
+    answers, _ = asked(seen, record, "--text", "body", "--url", "link", "--id", "key", "--admit")
+    assert answers[0]["id"] == "http://a.example/"
+    answers, _ = asked(seen, record, "--text", "body", "--url", "none", "--id", "key")
+    assert (answers[0]["id"], answers[0]["verdict"]) == ("k", "exact duplicate")
+
+
+def test_ctrl_c_ends_it_with_a_word(seen):
+    with Conversation(seen, "--admit") as talk:
+        talk.say(line(id="a", text=STORM))
+        talk.hear()
+        talk.program.send_signal(signal.SIGINT)
+        assert talk.program.wait(30) == 130
+        told = talk.program.stderr.read().decode()
+    assert "Traceback" not in told
+    assert "--skip goes on" in told
+    with Index.open(seen) as index:
+        assert len(index) == 1
+
+
+def test_a_reader_that_leaves_is_no_trouble(seen):
+    with Conversation(seen) as talk:
+        talk.program.stdout.close()
+        talk.say(line(id="a", text=STORM))
+        talk.program.stdin.close()
+        assert talk.program.wait(30) == 1
+        assert talk.program.stderr.read() == b""
+        talk.program.stdin = talk.program.stdout = open(os.devnull, "rb")  # noqa: SIM115, PTH123 - closed on leaving
+
+
+def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
+    with Index.open(seen, "w") as index:
+        index.admit(["a"], [STORM])
+        assert "another writer" in asked(seen, b"", "--admit", code=1)[1]
+        assert asked(seen, line(id="a", text=STORM))[0][0]["verdict"] == "known"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["none"], "none: is no index; `neardup index INPUT --to DIR` makes one"),
+        (["seen", "--skip", "-1"], "--skip -1: it must be at least 0"),
+        (["seen", "--url", "text"], "--text text: it must be another field"),
+        (["seen", "--key-file", "none"], "the key cannot be read"),
+        (["seen", "--url", 'a"b'], "must not contain quotation marks"),
+    ],
+)
+def test_wrong_usage_is_told(neardup, seen, options, complaint):
+    assert complaint in neardup("seen", *options, code=2).err
+
+
+def test_a_key_is_wanted(neardup, tmp_path):
+    Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
+    (tmp_path / "key").write_bytes(bytes(range(16)))
+    assert "name the file of its key with --key-file" in neardup("seen", "keyed", code=2).err
+    answers, _ = asked(tmp_path / "keyed", line(id="a", text=STORM), "--key-file", str(tmp_path / "key"))
+    assert answers[0]["verdict"] == "new"
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout"])
+def test_closed_streams_are_told(seen, monkeypatch, capsys, name):
+    monkeypatch.setattr(sys, name, None)
+    assert main(["seen", str(seen)]) in {1, 2}
+    assert "it is closed" in capsys.readouterr().err

@@ -1,0 +1,459 @@
+"""Real crawls, each in a process of its own, of sites that this process serves on loopback."""
+
+import http.server
+import importlib.util
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from neardup import CrawlFilter, Index, StorageError
+from neardup.interfaces.scrapy import DEFAULTS, UNFINISHED, NearDuplicatePipeline
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
+
+CRAWL = """
+import json, sys
+import tldextract
+from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.downloadermiddlewares import cookies
+
+cookies._split_domain = tldextract.TLDExtract(suffix_list_urls=())  # or it would ask the network for a list
+
+start, folder, feed, stats, settings = sys.argv[1:]
+
+
+class Pages(Spider):
+    name = "pages"
+
+    async def start(self):
+        yield Request(start, dont_filter=True)
+
+    def parse(self, response):
+        if response.css("article"):
+            text = " ".join(response.css("article ::text, footer ::text").getall())
+            yield {"url": response.url, "text": text, "title": response.css("title::text").get()}
+        yield from response.follow_all(css="a")
+        for form in response.css("form"):
+            for word in ("a", "a", "b"):
+                yield Request(response.urljoin(form.attrib["action"]), method="POST", body=word)
+
+    def closed(self, reason):
+        with open(stats, "w") as file:
+            json.dump({"reason": reason, **self.crawler.stats.get_stats()}, file, default=str)
+
+
+process = CrawlerProcess({
+    "ADDONS": {"neardup.interfaces.scrapy.NearDuplicates": 500},
+    "NEARDUP_INDEX": folder,
+    "FEEDS": {feed: {"format": "jsonlines", "overwrite": False}},
+    "TELNETCONSOLE_ENABLED": False,
+    "ROBOTSTXT_OBEY": False,
+    "DOWNLOAD_DELAY": 0,
+    "CONCURRENT_REQUESTS": 4,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
+    "LOG_LEVEL": "WARNING",
+    **json.loads(settings),
+})
+process.crawl(Pages)
+process.start()
+"""
+
+
+def words(seed, number=60):
+    dice = random.Random(seed)  # noqa: S311 - no secrets
+    return " ".join(f"word{dice.randrange(5000)}" for _ in range(number))
+
+
+def page(text, links=(), footer=""):
+    anchors = " ".join(f'<a href="{link}">x</a>' for link in links)
+    return f"<title>t</title><article>{text}</article>{anchors}<footer>{footer}</footer>"
+
+
+class Site:
+    """Pages by path, without their queries; a path that begins with ``>`` in its page is a redirect."""
+
+    def __init__(self, delay=0.0):
+        self.pages: dict[str, str] = {}
+        self.served: list[str] = []
+        self.posted: list[bytes] = []
+        self.delay = delay
+        site = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                time.sleep(site.delay)
+                site.served.append(self.path)
+                content = site.pages.get(self.path.partition("?")[0])
+                if content is None:
+                    self.answer(404, "nothing here")
+                elif content.startswith(">"):
+                    seen = "seen=1" in self.headers.get("Cookie", "")
+                    if content == ">cookie" and seen:
+                        self.answer(200, page(words("cookie")))
+                        return
+                    target = self.path.partition("?")[0] if content in {">cookie", ">clean"} else content[1:]
+                    if content == ">clean" and "?" not in self.path:
+                        self.answer(200, page(words("clean")))
+                        return
+                    self.answer(302, "", {"Location": target, "Set-Cookie": "seen=1"})
+                else:
+                    self.answer(200, content)
+
+            def do_POST(self):
+                site.posted.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.answer(200, "thanks")
+
+            def answer(self, status, content, headers=()):
+                raw = f"<html>{content}</html>".encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(raw)))
+                for name, value in dict(headers).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(raw)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.root = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+@pytest.fixture
+def sites():
+    made = []
+
+    def make(**options):
+        made.append(Site(**options))
+        return made[-1]
+
+    yield make
+    for site in made:
+        site.close()
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    script = tmp_path / "crawl.py"
+    script.write_text(CRAWL)
+    number = iter(range(100))
+
+    def start(root, **settings):
+        run = next(number)
+        paths = [str(tmp_path / name) for name in ("seen", f"items{run}.jsonl", f"stats{run}.json")]
+        given = json.dumps({f"NEARDUP_{name.upper()}": value for name, value in settings.items()})
+        command = [sys.executable, str(script), root + "/", *paths, given]
+        environment = os.environ | {"no_proxy": "*"}
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment), *paths[1:]
+
+    def crawl(root, kill_when=None, **settings):
+        program, items, stats = start(root, **settings)
+        with program:
+            if kill_when is not None:
+                deadline = time.monotonic() + 60
+                while not kill_when():
+                    assert program.poll() is None, program.stderr.read()
+                    assert time.monotonic() < deadline
+                    time.sleep(0.005)
+                program.send_signal(signal.SIGKILL)
+            _, told = program.communicate(timeout=120)
+        told = "\n".join(line for line in told.splitlines() if "DropItem" not in line)
+        passed = []
+        if Path(items).exists():
+            for line in Path(items).read_text().splitlines():
+                try:
+                    passed.append(json.loads(line))
+                except ValueError:
+                    assert kill_when is not None
+        counted = json.loads(Path(stats).read_text()) if Path(stats).exists() else {}
+        return passed, {name.removeprefix("neardup/"): count for name, count in counted.items()}, told
+
+    return crawl
+
+
+def ids(folder):
+    with Index.open(folder) as index:
+        return {document.id: document for document in index.get(list(index.ids()))}
+
+
+def test_a_crawl_keeps_what_is_new(crawl, sites, tmp_path):
+    site, mirror = sites(), sites()
+    session = "a1" * 13
+    site.pages["/"] = page(
+        words("home", 30),
+        [
+            *("/one", f"/one?PHPSESSID={session}", "/one?utm_source=x#top", f"/two;jsessionid={session}", "/two"),
+            *("/footer", "/moved", f"{mirror.root}/", "/missing", "/form"),
+        ],
+    )
+    site.pages["/one"] = mirror.pages["/one"] = page(words(1), ["/"])
+    site.pages["/two"] = site.pages[f"/two;jsessionid={session}"] = mirror.pages["/two"] = page(words(2))
+    site.pages["/footer"] = page(words(1), footer="Today is Tuesday, and it rains")
+    site.pages["/moved"] = ">/two"
+    site.pages["/form"] = '<form action="/post">'
+    mirror.pages["/"] = page(words("home", 30), ["/one", "/two", "/own"])
+    mirror.pages["/own"] = page(words(3))
+    items, counted, told = crawl(site.root, fields={"title": "string", "host": "string"})
+    assert told == ""
+    kept = {item["text"].split()[0]: item["url"] for item in items}
+    assert len(items) == len(kept) == 4
+    assert kept[words("home", 30).split()[0]] == site.root + "/"
+    assert counted["new"] == 4
+    assert counted["exact_duplicate"] + counted["near_duplicate"] == counted["dropped"] == 4
+    assert counted["requests/repeated"] >= 4
+    assert len([path for path in site.served if path.startswith("/one")]) == 1
+    assert sorted(site.posted) == [b"a", b"b"]
+    documents = ids(tmp_path / "seen")
+    assert len(documents) == 8
+    assert documents[f"{site.root}/one"].fields == {"title": "t", "host": "127.0.0.1"}
+    assert not (tmp_path / "seen" / UNFINISHED).exists()
+
+
+@pytest.mark.parametrize("kind", [">cookie", ">clean"])
+def test_a_page_that_leads_to_itself_is_fetched(crawl, sites, tmp_path, kind):
+    site = sites()
+    site.pages["/"] = page("", ["/page?utm_source=x"])
+    site.pages["/page"] = kind
+    items, _, told = crawl(site.root)
+    assert told == ""
+    assert f"{site.root}/page" in {item["url"] for item in items}
+    assert len(site.served) == 3
+
+
+def test_a_second_crawl_fetches_only_what_it_does_not_know(crawl, sites, tmp_path):
+    site = sites()
+    site.pages["/"] = '<a href="/one"></a><a href="/two"></a><a href="/three"></a>'
+    for number, name in enumerate(("one", "two")):
+        site.pages[f"/{name}"] = page(words(number))
+    crawl(site.root)
+    site.pages["/one"] = page(words("changed"))
+    site.pages["/three"] = page(words(1), footer="Today is Tuesday, and it rains")
+    site.served.clear()
+    items, counted, _ = crawl(site.root)
+    assert site.served == ["/", "/three"]
+    assert (items, counted["requests/known"], counted["near_duplicate"]) == ([], 2, 1)
+    items, counted, _ = crawl(site.root, refetch="always")
+    assert [item["url"] for item in items] == [f"{site.root}/one"]
+    assert (counted["changed"], counted["known"], counted["dropped"]) == (1, 2, 2)
+
+
+def test_items_are_tagged_instead(crawl, sites):
+    site = sites()
+    site.pages["/"] = page(words(0), ["/one", "/two"])
+    site.pages["/one"] = site.pages["/two"] = page(words(1))
+    items, counted, _ = crawl(site.root, action="tag", tag="seen")
+    assert sorted(item["seen"]["verdict"] for item in items) == ["exact duplicate", "new", "new"]
+    assert "dropped" not in counted
+    (repeat,) = (item["seen"] for item in items if item["seen"]["verdict"] != "new")
+    assert repeat["kept"] == repeat["of"]
+
+
+def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
+    site = sites(delay=0.01)
+    number = 100
+    for own in range(number):  # each page leads on: the later ones are found through the earlier ones only
+        links = [f"/{child}?PHPSESSID={own:026}a" for child in (2 * own + 1, 2 * own + 2) if child < number]
+        path = f"/{own}" if own else "/"
+        near = own % 3 == 2
+        site.pages[path] = page(words(own - 1 if near else own), links, footer=f"Today is day {own}" if near else "")
+    _, counted, _ = crawl(site.root, kill_when=lambda: len(site.served) > 40)
+    assert counted == {}
+    before = ids(tmp_path / "seen")
+    assert 20 < len(before) < number
+    site.delay = 0
+    items, counted, told = crawl(site.root)
+    assert "never acknowledged" in told or told == ""
+    assert counted["reason"] == "finished"
+    after = ids(tmp_path / "seen")
+    assert set(after) == {f"{site.root}/{own}" if own else f"{site.root}/" for own in range(number)}
+    # none was admitted twice
+    assert {own: after[own].admitted for own in before} == {own: document.admitted for own, document in before.items()}
+    assert counted["known"] == len(before)
+    assert sum(counted.get(name, 0) for name in ("new", "near_duplicate", "exact_duplicate")) == number - len(before)
+    # repeats are recognised over both runs, and whatever is kept was passed on by the one that finished
+    kept = {own for own, document in after.items() if document.kept == own}
+    assert len(kept) == len([own for own in range(number) if own % 3 != 2])
+    assert {CrawlFilter(None).id_of(item["url"]) for item in items} == kept
+    assert len(items) == len(kept)
+    assert not (tmp_path / "seen" / UNFINISHED).exists()
+    with Index.open(tmp_path / "seen") as index:
+        assert index.check().problems == []
+
+
+def test_a_crawl_that_was_killed_may_be_gone_on_with_for_new_pages_only(crawl, sites, tmp_path):
+    site = sites(delay=0.01)
+    site.pages["/"] = "".join(f'<a href="/{own}"></a>' for own in range(60))
+    site.pages |= {f"/{own}": page(words(own)) for own in range(60)}
+    crawl(site.root, kill_when=lambda: len(site.served) > 20)
+    before = ids(tmp_path / "seen")
+    site.served.clear()
+    items, counted, _ = crawl(site.root, refetch="never")
+    assert len(items) == 60 - len(before)
+    assert len(site.served) == 61 - len(before)
+    assert counted["requests/known"] == len(before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"index": ""}, "must name the folder of the index"),
+        ({"action": "hide"}, "must be drop or tag"),
+        ({"refetch": "sometimes"}, "must be unfinished, never or always"),
+        ({"urls": "url"}, "is no setting; there are NEARDUP_INDEX"),
+        ({"key_file": "nowhere"}, "the key cannot be read"),
+    ],
+)
+def test_wrong_settings_stop_the_crawl(crawl, sites, settings, complaint):
+    site = sites()
+    items, _, told = crawl(site.root, **settings)
+    assert complaint in told
+    assert items == []
+    assert site.served == []
+
+
+def test_every_setting_is_explained():
+    from neardup.interfaces.scrapy import NearDuplicates
+
+    missing = [name for name in DEFAULTS if f"``{name}``" not in NearDuplicates.__doc__]
+    assert missing == []
+
+
+class Crawler:
+    """As much of a crawler as the parts look at."""
+
+    def __init__(self, folder, **settings):
+        from scrapy.settings import Settings
+
+        given = {f"NEARDUP_{name.upper()}": value for name, value in settings.items()}
+        self.settings = Settings({"NEARDUP_INDEX": str(folder), **given})
+        self.counted = Counter()
+        self.end = lambda reason: None
+        self.stats = SimpleNamespace(inc_value=lambda name: self.counted.update([name]))
+        self.signals = SimpleNamespace(connect=self.connect)
+
+    def connect(self, close, signal):
+        self.end = close
+
+
+@pytest.fixture
+def pipeline(tmp_path):
+    crawlers = []
+
+    def make(**settings):
+        crawlers.append(Crawler(tmp_path / "seen", **settings))
+        return NearDuplicatePipeline.from_crawler(crawlers[-1]), crawlers[-1]
+
+    yield make
+    for crawler in crawlers:
+        crawler.end("shutdown")
+
+
+@dataclass
+class Page:
+    url: str
+    text: str
+
+
+def test_items_of_any_kind_are_judged(pipeline):
+    from scrapy import Field, Item
+    from scrapy.exceptions import DropItem
+
+    class Declared(Item):
+        url, text = Field(), Field()
+
+    process, crawler = pipeline()
+    text = words(1)
+    first = Page("http://a.example/", text)
+    assert process.process_item(first) is first
+    for repeat in (
+        {"url": "http://b.example/", "text": f"{text} more"},
+        Declared(url="http://c.example/", text=text),
+        Page("http://a.example/#x", text),
+        Page("http://d.example/", text.encode()),
+    ):
+        with pytest.raises(DropItem, match=r"near duplicate of http://a\.example/ \(res|exact .* for http://a|known"):
+            process.process_item(repeat)
+    assert crawler.counted == {
+        "neardup/new": 1,
+        "neardup/near_duplicate": 1,
+        "neardup/exact_duplicate": 2,
+        "neardup/known": 1,
+        "neardup/dropped": 4,
+    }
+
+
+def test_items_without_a_page_are_passed_on_and_counted(pipeline):
+    process, crawler = pipeline()
+    for item in ({"url": "http://a.example/"}, {"text": "x"}, {"url": 7, "text": "x"}, {"url": " ", "text": "x"}):
+        assert process.process_item(item) is item
+    assert crawler.counted == {"neardup/not_judged": 4}
+
+
+def test_of_html_the_visible_text_counts(pipeline):
+    from scrapy.exceptions import DropItem
+
+    process, _ = pipeline(html=True, url="link", text="body")
+    process.process_item({"link": "http://a.example/", "body": f"<p>{words(1)}</p><script>{words(2)}</script>"})
+    with pytest.raises(DropItem):
+        process.process_item({"link": "http://b.example/", "body": f"<title>x</title><div>{words(1)}".encode()})
+
+
+def test_a_tag_needs_a_field(pipeline):
+    from scrapy import Field, Item
+
+    class Declared(Item):
+        url, text = Field(), Field()
+
+    process, crawler = pipeline(action="tag")
+    with pytest.raises(KeyError, match="neardup"):
+        process.process_item(Declared(url="http://a.example/", text=words(1)))
+    assert process.process_item({"url": "http://a.example/", "text": words(1)})["neardup"]["verdict"] == "new"
+    assert crawler.counted["neardup/new"] == 1
+
+
+@pytest.mark.parametrize(("reason", "remains"), [("finished", False), ("shutdown", True)])
+def test_only_a_crawl_that_finished_leaves_nothing_unfinished(pipeline, tmp_path, reason, remains):
+    process, crawler = pipeline()
+    process.process_item({"url": "http://a.example/", "text": words(1)})
+    crawler.end(reason)
+    assert (tmp_path / "seen" / UNFINISHED).exists() == remains
+
+
+def test_a_page_that_could_not_be_remembered_leaves_the_crawl_unfinished(pipeline, tmp_path):
+    process, crawler = pipeline()
+    process._crawl.pages.index.close()
+    with pytest.raises(StorageError):
+        process.process_item({"url": "http://a.example/", "text": words(1)})
+    crawler.end("finished")
+    assert (tmp_path / "seen" / UNFINISHED).exists()
+
+
+def test_a_broken_mark_is_told(pipeline, tmp_path):
+    Index.create(tmp_path / "seen").close()
+    (tmp_path / "seen" / UNFINISHED).write_text("?")
+    with pytest.raises(StorageError, match="unfinished-crawl: is not as it was written; remove it"):
+        pipeline()
+    Index.open(tmp_path / "seen", "w").close()

@@ -1,0 +1,279 @@
+import random
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import (
+    Addresses,
+    Checksum,
+    CrawlFilter,
+    DataError,
+    Empty,
+    ExactDuplicate,
+    Index,
+    Known,
+    MinHash,
+    NearDuplicate,
+    New,
+    StorageRefused,
+)
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+HERON = "Seven herons stood in the shallow water below the weir and watched each other fish until the evening came"
+
+
+@pytest.fixture
+def index(tmp_path):
+    with Index.create(tmp_path / "seen", durability="bulk") as index:
+        yield index
+
+
+@pytest.fixture
+def pages(index):
+    return CrawlFilter(index)
+
+
+def test_the_address_comes_first_then_the_content_then_what_is_near(pages):
+    assert pages.admit("http://a.example/storm", STORM) == New()
+    assert pages.judge("HTTP://A.example:80/storm?utm_source=x#top", STORM) == Known("http://a.example/storm")
+    assert pages.judge("http://b.example/", STORM) == ExactDuplicate("http://a.example/storm")
+    near = pages.judge("http://b.example/", f"{STORM} on Tuesday")
+    assert isinstance(near, NearDuplicate)
+    assert near.of == near.kept == "http://a.example/storm"
+    assert pages.judge("http://b.example/", BAKER) == New()
+    assert pages.judge("http://b.example/", " ") == Empty()
+
+
+def test_asking_changes_nothing(index, pages):
+    pages.admit("http://a.example/", STORM)
+    before = index.stats()
+    for _ in range(2):
+        assert pages.judge("http://b.example/", BAKER) == New()
+        assert pages.judge("http://a.example/", BAKER) == Known("http://a.example/", changed=True)
+    assert pages.judge_each([("http://b.example/", BAKER), ("http://b.example/", BAKER)]) == [New(), New()]
+    assert index.stats() == before
+
+
+def test_kept_says_for_whom_a_page_may_be_dropped(pages):
+    first, near, far = "http://a.example/", "http://b.example/", "http://c.example/"
+    assert pages.admit(first, STORM).kept is None
+    assert pages.admit(near, f"{STORM} on Tuesday").kept == first
+    assert pages.admit(far, BAKER).kept is None
+    # known and unchanged: for whoever stands for it
+    assert pages.judge(first, STORM).kept == first
+    assert pages.judge(near, f"{STORM} on Tuesday").kept == first
+    # known and changed: for what the new content repeats
+    changed = pages.judge(near, BAKER + " today")
+    assert changed.changed
+    assert changed.kept == far
+    assert pages.judge(near, HERON).kept is None
+
+
+def test_a_page_is_not_dropped_for_its_own_old_content(pages):
+    first, behind = "http://a.example/", "http://b.example/"
+    pages.admit(first, STORM)
+    pages.admit(behind, f"{STORM} on Tuesday")
+    for remember in (pages.judge, pages.admit):
+        verdict = remember(first, f"{STORM} on Tuesday")
+        assert verdict == Known(first, changed=True)
+        assert verdict.kept is None
+
+
+def test_a_page_whose_keeper_is_gone_is_kept(index, pages):
+    pages.admit("http://a.example/", STORM)
+    pages.admit("http://b.example/", STORM)
+    index.remove(["http://a.example/"])
+    assert pages.judge("http://b.example/", STORM) == Known("http://b.example/")
+    assert pages.judge("http://b.example/", STORM).kept is None
+
+
+def test_what_is_unchanged_is_not_remembered_again(index, pages):
+    pages.admit("http://a.example/", STORM, at=1)
+    assert pages.admit("http://a.example/?", STORM, at=2) == Known("http://a.example/")
+    assert index.get(["http://a.example/"])[0].admitted == datetime.fromtimestamp(1, UTC)
+    assert pages.admit("http://a.example/#", BAKER, at=3) == Known("http://a.example/", changed=True)
+    assert len(index) == 1
+    assert index.get(["http://a.example/"])[0].admitted == datetime.fromtimestamp(3, UTC)
+    assert pages.judge("http://c.example/", STORM) == New()
+
+
+def test_a_near_duplicate_stands_behind_the_page_it_repeats(index, pages):
+    pages.judge_and_admit([("http://a.example/", STORM), ("http://b.example/", f"{STORM} on Tuesday")])
+    assert index.group("http://b.example/") == ["http://a.example/", "http://b.example/"]
+    assert pages.judge("http://b.example/", f"{STORM} on Tuesday") == Known("http://b.example/")
+
+
+def test_a_batch_counts_its_own_pages_in_their_order(index, pages):
+    verdicts = pages.judge_and_admit(
+        [
+            ("http://a.example/", STORM),
+            ("http://a.example/?utm_source=x", STORM),
+            ("http://b.example/", STORM),
+            ("http://a.example/", BAKER),
+            ("http://a.example/", BAKER),
+            ("http://c.example/", " "),
+            ("http://c.example/", ""),
+        ]
+    )
+    a, b, c = "http://a.example/", "http://b.example/", "http://c.example/"
+    assert verdicts == [New(), Known(a), ExactDuplicate(a), Known(a, changed=True), Known(a), Empty(), Known(c)]
+    assert [verdict.kept for verdict in verdicts] == [None, a, a, None, a, None, c]
+    assert list(index.ids()) == [b, a, c]
+
+
+def test_who_is_replaced_in_a_batch_stands_for_nobody_after(pages):
+    a, b = "http://a.example/", "http://b.example/"
+    verdicts = pages.judge_and_admit([(a, STORM), (b, STORM), (a, HERON), (b, STORM)])
+    assert [verdict.kept for verdict in verdicts] == [None, a, None, None]
+    assert pages.judge(b, STORM).kept is None
+
+
+@pytest.mark.parametrize("wrap", [lambda pairs: pairs, iter, lambda pairs: [list(pair) for pair in pairs]])
+def test_pairs_come_in_any_form(pages, wrap):
+    assert pages.judge_and_admit(wrap([("http://a.example/", STORM), ("http://b.example/", BAKER)])) == [New(), New()]
+
+
+def test_tables_and_columns_are_batches(index, pages):
+    table = pa.table({"url": ["http://a.example/", "http://b.example/"], "text": [STORM, BAKER], "rank": [1, 2]})
+    assert pages.judge_and_admit(table) == [New(), New()]
+    assert pages.judge_each(table) == [Known("http://a.example/"), Known("http://b.example/")]
+    assert pages.judge_each(table.column("url"), table.column("text")) == pages.judge_each(table)
+    assert pages.judge_and_admit([]) == []
+    assert len(index) == 2
+
+
+def test_fields_of_addresses_are_filled(tmp_path):
+    kinds = {"url": str, "host": str, "title": str, "rank": int}
+    with Index.create(tmp_path / "seen", fields=kinds) as index:
+        pages = CrawlFilter(index)
+        pages.admit("HTTP://A.Example:8080/x#y", STORM, {"title": "Storm"})
+        pages.admit("mailto:nobody", BAKER)
+        pages.judge_and_admit(pa.table({"url": ["http://c.example/"], "text": [HERON], "rank": [3], "host": ["own"]}))
+        first, second, third = index.get(["http://a.example:8080/x", "mailto:nobody", "http://c.example/"])
+    assert first.fields == {"url": "HTTP://A.Example:8080/x#y", "host": "a.example", "title": "Storm", "rank": None}
+    assert second.fields == {"url": "mailto:nobody", "host": None, "title": None, "rank": None}
+    assert third.fields == {"url": "http://c.example/", "host": "own", "title": None, "rank": 3}
+
+
+def test_a_field_named_url_that_holds_no_strings_is_left_alone(tmp_path):
+    with Index.create(tmp_path / "seen", fields={"url": int}) as index:
+        CrawlFilter(index).admit("http://a.example/", STORM)
+        assert index.get(["http://a.example/"])[0].fields == {"url": None}
+
+
+def test_schemes_that_sign_fields_are_given_them(tmp_path):
+    with Index.create(tmp_path / "seen", Checksum()) as index:
+        pages = CrawlFilter(index)
+        assert pages.admit("http://a.example/", STORM, {"title": "Storm"}) == New()
+        assert pages.judge("http://b.example/", STORM[:-1] + "n", {"title": "Storm"}).kept == "http://a.example/"
+        assert pages.judge("http://b.example/", STORM[::-1], {"title": "Storm"}) == New()
+
+
+def test_addresses_are_a_choice(index):
+    pages = CrawlFilter(index, Addresses(ignore_scheme=True))
+    pages.admit("http://a.example/", STORM)
+    assert pages.judge("https://a.example/", STORM) == Known("https://a.example/")
+    assert pages.id_of("http://a.example/" + 2000 * "x") != pages.id_of("http://a.example/" + 2001 * "x")
+
+
+@pytest.mark.parametrize(
+    ("batch", "complaint"),
+    [
+        (["http://a.example/"], "pairs"),
+        ("http://a.example/", "pairs"),
+        (7, "pairs"),
+        ([("http://a.example/",)], "pairs"),
+        ([(None, STORM)], "url 0: is a NoneType"),
+        ([("http://a.example/", STORM), (" ", STORM)], "url 1: is empty"),
+        ([("http://a.example/", 7)], "text"),
+        (pa.table({"url": ["x"]}), "column 'text': is not there; the columns are url"),
+    ],
+)
+def test_what_are_no_pages_is_refused_and_nothing_remembered(index, pages, batch, complaint):
+    with pytest.raises(DataError, match=complaint):
+        pages.judge_and_admit(batch)
+    assert len(index) == 0
+
+
+def test_columns_of_different_lengths_are_refused(pages):
+    with pytest.raises(DataError, match="2 URLs, but the texts are 1"):
+        pages.judge_and_admit(["http://a.example/", "http://b.example/"], [STORM])
+
+
+def test_a_reader_can_be_asked_only(index, tmp_path):
+    CrawlFilter(index).admit("http://a.example/", STORM)
+    with Index.open(tmp_path / "seen") as reader:
+        pages = CrawlFilter(reader)
+        assert pages.judge("http://a.example/", STORM) == Known("http://a.example/")
+        with pytest.raises(StorageRefused, match="opened to read"):
+            pages.admit("http://b.example/", BAKER)
+
+
+def test_a_lone_surrogate_in_a_url_is_no_trouble(tmp_path):
+    with Index.create(tmp_path / "seen", fields={"url": str}) as index:
+        pages = CrawlFilter(index)
+        assert pages.admit("http://a.example/\ud800", STORM) == New()
+        assert isinstance(pages.judge("http://a.example/\ud800", STORM), Known)
+
+
+def test_whether_ids_are_known_is_told_without_signing(index):
+    index.admit(["a", "b"], [STORM, f"{STORM} on Tuesday"])
+    known = index.known(["a", "b", "b", "c"], pa.chunked_array([[STORM, STORM], [f"{STORM} on Tuesday", STORM]]))
+    assert known == [Known("a"), Known("b", changed=True), Known("b"), None]
+    assert [found and found.kept for found in known] == ["a", None, "a", None]
+    assert index.known([], []) == []
+
+
+TEXTS = st.sampled_from([STORM, f"{STORM} on Tuesday", BAKER, BAKER.upper(), HERON, "", " ", "hi"])
+URLS = st.sampled_from([f"http://{host}.example/" for host in "abcd"])
+
+
+@settings(max_examples=40)
+@given(first=st.lists(st.tuples(URLS, TEXTS), max_size=4), second=st.lists(st.tuples(URLS, TEXTS), max_size=8))
+def test_addresses_are_known_in_a_batch_as_one_by_one(tmp_path_factory, first, second):
+    folder = tmp_path_factory.mktemp("crawl")
+    scheme = MinHash(shingle=2)
+    together = CrawlFilter(Index.create(folder / "together", scheme, durability="bulk"))
+    singly = CrawlFilter(Index.create(folder / "singly", scheme, durability="bulk"))
+    content: dict[str, str] = {}
+    with together.index, singly.index:
+        for batch in (first, second):
+            verdicts = together.judge_and_admit(batch)
+            one_by_one = [singly.admit(url, text) for url, text in batch]
+            for (url, text), verdict, alone in zip(batch, verdicts, one_by_one, strict=True):
+                assert isinstance(verdict, Known) == isinstance(alone, Known) == (url in content)
+                if url in content:
+                    assert verdict == alone == Known(url, changed=content[url] != text.strip())
+                content[url] = text.strip()
+        assert {document.id for document in together.index.get(content)} == set(content)
+        for url in content:
+            asked = [pages.index.known([url], [content[url]])[0] for pages in (together, singly)]
+            assert asked[0] == asked[1] == Known(url)
+
+
+def test_nobody_is_dropped_for_a_page_that_is_not_kept(index, pages):
+    dice = random.Random(1)  # noqa: S311 - no secrets
+    words = [f"word{number}" for number in range(40)]
+    versions = [words]
+    for _ in range(300):  # chains: each version is one word away from an earlier one
+        version = [*dice.choice(versions)]
+        version[dice.randrange(len(version))] = f"new{dice.randrange(10**6)}"
+        versions.append(version)
+    batch = [(f"http://a.example/{number}", " ".join(version)) for number, version in enumerate(versions)]
+    verdicts = [verdict for begin in range(0, 301, 50) for verdict in pages.judge_and_admit(batch[begin : begin + 50])]
+    kept = {url for (url, _), verdict in zip(batch, verdicts, strict=True) if verdict.kept is None}
+    assert 1 < len(kept) < 300
+    assert {verdict.kept for verdict in verdicts} - {None} <= kept
+
+
+def test_many_pages_are_judged_in_one_batch(index, pages):
+    dice = np.random.default_rng(1)
+    texts = [" ".join(f"w{word}" for word in dice.integers(0, 10**6, 30)) for _ in range(5000)]
+    urls = [f"http://a.example/{number}" for number in range(5000)]
+    assert set(pages.judge_and_admit(urls, texts)) == {New()}
+    assert pages.judge_each(urls, texts) == [Known(url) for url in urls]
