@@ -240,7 +240,10 @@ print(filled(Path(sys.argv[2])))
 
 def test_a_file_that_may_not_grow(tmp_path):
     told = subprocess.run(
-        [sys.executable, "-c", FILLED, os.path.dirname(__file__), str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", FILLED, os.path.dirname(__file__), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert told.returncode == 0, told.stderr
     with quiet(), Index.open(tmp_path / "index", "w") as index:
