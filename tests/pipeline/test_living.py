@@ -21,6 +21,7 @@ from neardup import (
     ExactDuplicate,
     Field,
     Index,
+    Known,
     MinHash,
     NeardupError,
     NearDuplicate,
@@ -630,6 +631,18 @@ def test_a_checksum_is_of_its_fields(folder):
             index.judge(TEXTS[:1])
         with pytest.raises(DataError):
             index.judge(TEXTS[:2], {"title": ["t"]})
+
+
+def test_who_is_known_by_its_id(folder):
+    folder.mkdir()
+    for scheme, fields in ((MinHash(), None), (Checksum(), {"title": ["t", "t", None]})):
+        with Index.create(folder / scheme.name, scheme) as index:
+            index.admit(["a", "b", "c"], [*TEXTS[:1] * 2, ""], fields)
+            for _ in range(2):
+                found = index.known(["b", "c", "d", "a"], [TEXTS[0], None, TEXTS[0], TEXTS[2]])
+                assert found == [Known("b"), Known("c"), None, Known("a", changed=True)]
+                assert [known and known.kept for known in found] == ["a", "c", None, None]
+                index.flush()
 
 
 def test_the_same_again_changes_nothing_and_other_content_takes_its_place(folder):

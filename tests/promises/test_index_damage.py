@@ -256,3 +256,21 @@ def test_changes_of_a_large_index(seed):
         outcome = require_found(questions, files, path, data)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
     print(outcomes)
+
+
+def test_a_check_while_somebody_writes_finds_nothing():
+    disk = MemoryDisk()
+    index = create(FOLDER, "minhash", disk)
+    steps = iter([step for step in script(3, 200) if step.does != "reopen"])
+    looked = 0
+
+    def meet(operation, path):
+        nonlocal looked
+        looked += 1
+        if operation == "map" and looked % 3 == 0:
+            next(steps).act(index)
+
+    for _ in range(20):
+        next(steps).act(index)
+        assert check(FOLDER, MemoryDisk(disk.files, meet)).problems == []
+    assert looked > 100

@@ -20,7 +20,7 @@ from lives import AT, Step, create, reopen, script
 
 from neardup.index.disk import Disk
 from neardup.model.verdicts import ExactDuplicate
-from neardup.pipeline.living import TOGETHER
+from neardup.pipeline.given import TOGETHER
 
 LONGEST = 0.08  # seconds that a life lasts at most
 MOST = 25  # documents of a step

@@ -177,13 +177,13 @@ def test_of_a_table_of_weights_only_its_identity_is_written(wrap):
     ],
 )
 def test_keys_suffice_for_a_stricter_policy_only(made, other, lacks):
-    found = lacking(made, None, other)
+    found = lacking(made, other)
     assert found is None if lacks is None else lacks in found
     if isinstance(made, MinHash):
-        assert lacking(made, made.layout, other) is None  # chosen by itself
+        assert lacking(made, other, chosen=True) is None  # chosen by itself
 
 
 def test_the_recall_that_is_named_is_taken():
     made, other = MinHash(threshold=0.8), MinHash(threshold=0.5)
-    share = lacking(made, None, other).partition("(recall=")[2].partition(" ")[0]
-    assert lacking(made, None, replace(other, recall=float(share))) is None
+    share = lacking(made, other).partition("(recall=")[2].partition(" ")[0]
+    assert lacking(made, replace(other, recall=float(share))) is None

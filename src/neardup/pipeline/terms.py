@@ -48,7 +48,8 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "name": scheme.name,
         "recipe": scheme.recipe,
         "key": schemes.key_identity(scheme),
-        "layout": None if (chosen := layout or getattr(scheme, "layout", None)) is None else asdict(chosen),
+        "layout": None if (used := layout or getattr(scheme, "layout", None)) is None else asdict(used),
+        "chosen": layout is not None,
         "row": [own.row_kind, own.row_width],
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
@@ -64,6 +65,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
         stated = columns_of(manifest)
         expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
         _ = terms(made, layout, stated), given["recipe"], given["key"], given["name"]
+        chosen = bool(given["chosen"])
     if scheme is not None:
         require_scheme(scheme)
         own = schemes.keyed(scheme, key)
@@ -72,7 +74,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
     else:
         own = schemes.keyed(made, key)
     if own.recipe == given["recipe"]:
-        lacks = schemes.lacking(made, layout, own)
+        lacks = schemes.lacking(made, own, chosen=chosen)
         if lacks is not None:
             raise StorageRefused(where, lacks)
         return own
