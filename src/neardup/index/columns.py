@@ -85,7 +85,7 @@ def decoded(strings: TextBatch) -> list[str]:
 
 
 def encoded(strings: list[str]) -> TextBatch:
-    """Give strings as columns have them."""
-    raw = [string.encode() for string in strings]
+    """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has."""
+    raw = [string.encode(errors="surrogatepass") for string in strings]
     offsets = np.cumsum([0, *map(len, raw)], dtype=np.int64)
     return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from neardup.model.arrays import Bytes
-from neardup.model.errors import StorageBusy, StorageFailed
+from neardup.model.errors import StorageBusy, StorageError, StorageFailed, StorageRefused
 
 _PIECE: Final = 1 << 30  # bytes written by one call: systems take no more than 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
@@ -75,7 +75,12 @@ class Disk:
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""
         with _named(path):
-            path.mkdir(exist_ok=True)
+            try:
+                path.mkdir(exist_ok=True)
+            except FileExistsError:
+                raise StorageRefused(str(path), "is no folder") from None
+            except FileNotFoundError:
+                raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""
@@ -131,7 +136,9 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
-    except StorageBusy:
+    except NotADirectoryError as error:
+        raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
+    except StorageError:
         raise
     except OSError as error:
         raise StorageFailed(str(path), error.strerror or str(error)) from error

@@ -23,8 +23,23 @@ class Part(Protocol):
         ...
 
     @property
+    def bits(self) -> int:
+        """How many low bits of its keys have given way to numbers of documents, in lists."""
+        ...
+
+    @property
     def alive(self) -> Flags:
         """Which of them were not removed; empty if none was."""
+        ...
+
+    @property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        ...
+
+    @property
+    def kept(self) -> int:
+        """How many of those that are there stand for themselves."""
         ...
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:

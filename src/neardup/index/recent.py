@@ -20,6 +20,8 @@ Keyed = Callable[[npt.NDArray[Any], Flags], Words]  # rows of signatures, and wh
 class Recent:
     """A part of an index that grows. *keyed* gives the keys of signatures, *pooled* says how they count."""
 
+    bits = 1  # its keys are whole
+
     def __init__(self, columns: Columns, keyed: Keyed, *, pooled: bool, salt: Words) -> None:
         self._keyed, self._pooled, self._salt = keyed, pooled, salt
         self._fixed = {name: Growing(kind, shape) for name, (kind, shape) in columns.fixed.items()}
@@ -38,6 +40,11 @@ class Recent:
     def alive(self) -> Flags:
         """Which of them were not removed."""
         return self._alive.values
+
+    @property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        return self._fixed["ordinal"].values
 
     @property
     def nbytes(self) -> int:
@@ -86,15 +93,22 @@ class Recent:
         """Find the document of each id, or -1."""
         return np.array([self._ids.get(own, -1) for own in ids], np.int64)
 
-    def with_contents(self, contents: Words) -> Positions:
-        """Find the first document of each content, or -1."""
-        found = [None if content is None else self._contents.get(content) for content in _contents(contents)]
-        return np.array([places[0] if places else -1 for places in found], np.int64)
+    def with_contents(self, contents: Words, besides: Positions) -> Positions:
+        """Find the first document of each content that is not *besides*, or -1."""
+        found = [[] if content is None else self._contents.get(content, []) for content in _contents(contents)]
+        return np.array(
+            [_first_besides(places, own) for places, own in zip(found, besides.tolist(), strict=True)], np.int64
+        )
 
-    def kept_by(self, keeper: int) -> Positions:
-        """Find the documents for which another one stands."""
-        own = self.take("ordinal", np.arange(self.documents)) != keeper
-        return np.flatnonzero(self.alive & own & (self._fixed["keeper"].values == keeper))
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        return int((self.alive & (self._fixed["keeper"].values == self._fixed["ordinal"].values)).sum())
+
+    def kept_by(self, keepers: Positions) -> Positions:
+        """Find the documents for which other ones stand."""
+        own = self._fixed["keeper"].values
+        return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, keepers))
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
@@ -141,6 +155,10 @@ class Recent:
         if self._pooled:
             return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
         return np.ascontiguousarray(keys[:, number]), present
+
+
+def _first_besides(places: list[int], own: int) -> int:
+    return next((place for place in places[:2] if place != own), -1)
 
 
 def _contents(contents: Words) -> list[bytes | None]:

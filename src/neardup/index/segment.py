@@ -19,6 +19,7 @@ from neardup.model.errors import StorageDamaged
 KIND: Final = "a segment of an index"
 _TOGETHER: Final = 1 << 14  # documents that are copied together
 _NOBODY: Final = 1 << 30
+_MORE: Final = 16  # times as much room, where some was not enough
 
 
 class Segment:
@@ -32,7 +33,7 @@ class Segment:
         self.documents: int = arrays.meta["documents"]
         self.first: int = arrays.meta["first"]
         self.last: int = arrays.meta["last"]
-        self.bits = document_bits(self.documents)
+        self.bits: int = arrays.meta["bits"]
         _require_columns(arrays, columns, self.documents)
         self._lists = {name: SortedLists(arrays, name, self.bits) for name in LISTS}
         self.alive: Flags = np.empty(0, np.bool_)
@@ -53,24 +54,43 @@ class Segment:
                 found[row] = place
         return found
 
-    def with_contents(self, contents: Words) -> Positions:
-        """Find the first document of each content, or -1."""
-        hits = self._find("content", contents[:, 0], np.asarray(contents.any(axis=1)))
-        same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
+    def with_contents(self, contents: Words, besides: Positions) -> Positions:
+        """Find the first document of each content that is not *besides*, or -1."""
         found = np.full(len(contents), _NOBODY, np.int64)
-        np.minimum.at(found, hits.rows[same], hits.documents[same])
+        for hits in self._hits("content", contents[:, 0], np.asarray(contents.any(axis=1))):
+            same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
+            same &= hits.documents != besides[hits.rows]
+            np.minimum.at(found, hits.rows[same], hits.documents[same])
+            if (found < _NOBODY)[contents.any(axis=1)].all():
+                break
         return np.where(found == _NOBODY, -1, found)
 
-    def kept_by(self, keeper: int) -> Positions:
-        """Find the documents for which another one stands."""
-        hits = self._find("keeper", ordinal_keys(np.array([keeper])), room=max(self.documents, 1))
-        found = np.union1d(hits.documents, self._positions(self.rekept[self.keepers == keeper]))
-        own = self.take("ordinal", found) != keeper
-        return np.asarray(found[own & (self.take("keeper", found) == keeper) & self._are_alive(found)])
+    def kept_by(self, keepers: Positions) -> Positions:
+        """Find the documents for which other ones stand."""
+        hits = self._find("keeper", ordinal_keys(np.unique(keepers)))
+        found = np.union1d(hits.documents, self._positions(self.rekept[np.isin(self.keepers, keepers)]))
+        own = self.take("keeper", found)
+        others = (own != self.take("ordinal", found)) & np.isin(own, keepers)
+        return np.asarray(found[others & self._are_alive(found)])
 
-    def _find(self, name: str, keys: Words, asking: Flags | None = None, room: int = ROOM) -> Hits:
-        asked = np.ones(len(keys), np.bool_) if asking is None else asking
-        return self._lists[name].find(np.ascontiguousarray(keys).reshape(-1, 1), asked, self.alive, room=room)
+    def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[Hits]:
+        """Find documents with a key, more each time, until no key has more than there was room for."""
+        column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
+        while True:
+            hits = self._lists[name].find(column, asking, self.alive, room=room)
+            yield hits
+            if not hits.crowded:
+                return
+            room *= _MORE
+
+    def _find(self, name: str, keys: Words) -> Hits:
+        """Find all documents with a key."""
+        return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
+
+    @property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        return np.asarray(self.arrays.whole("ordinal"))
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
@@ -114,7 +134,7 @@ class Segment:
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Find the document of each ordinal, or -1."""
-        column = self.arrays.whole("ordinal")
+        column = self.ordinals
         places = np.minimum(np.searchsorted(column, ordinals), max(self.documents - 1, 0))
         return np.where(column[places] == ordinals, places, -1)
 
@@ -124,6 +144,14 @@ class Segment:
 
     def _are_alive(self, positions: Positions) -> Flags:
         return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)
+
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        if not len(self.alive) and not len(self.rekept):
+            return int(self.arrays.meta["kept"])
+        there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
+        return int((self.take("keeper", there) == self.take("ordinal", there)).sum())
 
     @property
     def longest_list(self) -> int:
@@ -153,12 +181,13 @@ class Segment:
 def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part]) -> Stored:
     """Write the documents of some parts that are still there, in their order, as one segment.
 
-    Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document.
+    Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document. In
+    lists the numbers never get fewer bits than before: those of a key that they replaced are gone.
     """
     stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
     kept = [np.flatnonzero(flags) for flags in stays]
     total = sum(map(len, kept))
-    bits = document_bits(total)
+    bits = max([document_bits(total), *(part.bits for part in parts)])
     renumbered, first = [], 0
     for flags, positions in zip(stays, kept, strict=True):
         renumbered.append(np.where(flags, np.cumsum(flags) - 1 + first, -1))
@@ -178,8 +207,9 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
             made = _Lists(parts, name, bits, renumbered)
             write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
+        for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
         ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
-        return writer.finish({"documents": total, **ends})
+        return writer.finish({"documents": total, "bits": bits, "kept": for_themselves, **ends})
 
 
 class _Lists:

@@ -112,6 +112,11 @@ class Store:
         return [*self.segments, self.recent]
 
     @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    @property
     def torn(self) -> int:
         """How many bytes behind the last record are no record: a death in the middle of writing leaves them."""
         return self._reader.tail.torn if self._log is None else 0
@@ -126,34 +131,37 @@ class Store:
 
     def propose(self, keys: Words, asking: Flags) -> Found:
         """Find the documents that share a key with each row that asks."""
-        self._require_open()
+        self.require_open()
         return self._found([(part, part.propose(keys, asking)) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
-        self._require_open()
+        self.require_open()
         strings = encoded(list(ids))
         found = [part.with_ids(strings) for part in self.segments]
         return self._first([*found, self.recent.with_ids(list(ids))])
 
-    def with_contents(self, contents: Words) -> Places:
-        """Find the first document of each content, or -1."""
-        self._require_open()
-        found = [part.with_contents(contents) for part in self.segments]
-        return self._first([*found, self.recent.with_contents(contents)])
+    def with_contents(self, contents: Words, besides: Places | None = None) -> Places:
+        """Find the first document of each content, or -1; with *besides*, another one than that."""
+        self.require_open()
+        left_out = np.full(len(contents), -1) if besides is None else besides
+        numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
+        parts: list[Any] = self.parts
+        own = [np.where(numbers == number, positions, -1) for number in range(len(parts))]
+        return self._first([part.with_contents(contents, out) for part, out in zip(parts, own, strict=True)])
 
     def with_ordinals(self, ordinals: Positions) -> Places:
         """Find the document of each ordinal, or -1, also where it was removed."""
-        self._require_open()
-        recent = self.recent.take("ordinal", np.arange(self.recent.documents))
+        self.require_open()
+        recent = self.recent.ordinals
         found = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
         places = np.where(recent[found] == ordinals, found, -1) if len(recent) else np.full(len(ordinals), -1)
         return self._first([*(part.with_ordinals(ordinals) for part in self.segments), places])
 
-    def kept_by(self, keeper: int) -> Places:
-        """Find the documents for which another one stands, by its ordinal."""
-        self._require_open()
-        found = [*(part.kept_by(keeper) for part in self.segments), self.recent.kept_by(keeper)]
+    def kept_by(self, keepers: Positions) -> Places:
+        """Find the documents for which other ones stand, by the ordinals of those."""
+        self.require_open()
+        found = [*(part.kept_by(keepers) for part in self.segments), self.recent.kept_by(keepers)]
         return np.concatenate([_places(number, positions) for number, positions in enumerate(found)])
 
     def alive(self, places: Places) -> Flags:
@@ -182,8 +190,20 @@ class Store:
             done += len(rows)
         return taken(TextBatch(gathered.data.values, gathered.offsets.values), order)
 
+    def behind(self, ordinal: int, number: int) -> Places:
+        """Give the places of the first documents, so many at most, that were admitted after one."""
+        self.require_open()
+        found, missing = [np.empty(0, np.int64)], number
+        for part_number, part in enumerate(self.parts):
+            begin = int(np.searchsorted(part.ordinals, ordinal, side="right"))
+            there = np.flatnonzero(part.alive[begin:]) + begin if len(part.alive) else np.arange(begin, part.documents)
+            found.append(_places(part_number, there[:missing]))
+            missing -= len(found[-1])
+        return np.concatenate(found)
+
     def all_places(self) -> Iterator[Places]:
         """Give the places of all documents that are there, part by part, in the order of admission."""
+        self.require_open()
         for number, part in enumerate(self.parts):
             positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
             yield _places(number, positions)
@@ -254,7 +274,8 @@ class Store:
     def sync(self) -> None:
         """Wait until everything written down is on the disk."""
         with self.busy:
-            if self._log is not None and self._broken is None and not self._closed:
+            self.require_open()
+            if self._log is not None:
                 self._guarded(self._log.sync)
 
     def flush(self) -> None:
@@ -310,7 +331,7 @@ class Store:
 
     def refresh(self) -> bool:
         """Read what a writer has written since; say whether there was anything."""
-        self._require_open()
+        self.require_open()
         if self.writes:
             return False
         for _ in range(TRIES):
@@ -357,7 +378,7 @@ class Store:
                 batch = unflattened(self.columns, arrays)
                 ordinals = cast("Positions", batch["ordinal"])
                 self.recent.append(batch)
-                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1) if len(ordinals) else 0
+                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
             elif record.kind == "remove":
                 self._remove(self.with_ordinals(arrays["ordinal"]))
             elif record.kind == "keep":
@@ -489,7 +510,8 @@ class Store:
                 raise
             raise StorageFailed(str(self.folder), error.strerror or str(error)) from error
 
-    def _require_open(self) -> None:
+    def require_open(self) -> None:
+        """Raise ``StorageRefused`` if it was closed, ``StorageFailed`` after something went wrong."""
         if self._closed:
             raise StorageRefused(str(self.folder), "was closed")
         if self._broken:
@@ -497,7 +519,7 @@ class Store:
 
     def require_writer(self) -> None:
         """Raise ``StorageRefused`` unless this may change the index, ``StorageFailed`` after something went wrong."""
-        self._require_open()
+        self.require_open()
         if self._lock == -1:
             raise StorageRefused(str(self.folder), 'was opened to read; open it with mode="w" to change it')
         if self._process != os.getpid():

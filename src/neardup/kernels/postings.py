@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from neardup.kernels.blocks import INTACT, damaged
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import fetch_ahead, kernel
 
 PATIENCE = 16  # so many rooms are looked through for documents that are still there
 
@@ -116,6 +116,8 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     *alive* tells which documents are still there; an empty one, that all are. Returns ``(bounds, found, crowded,
     block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once, in no order; *block* is the first damaged
     block, or ``INTACT`` if what was found counts.
+
+    The lists of a row are gone through three times, so that the memory that they need is on its way together.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(_bits_of(starts.shape[1] - 1))
@@ -123,23 +125,29 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
+    begins, ends = np.zeros(keys.shape[1], np.int64), np.zeros(keys.shape[1], np.int64)
     number = 0
     crowded = 0
     for row in range(keys.shape[0]):
-        for column in range(keys.shape[1] if asking[row] and length > 0 else 0):
-            if _repeats(keys, row, column, pooled):
-                continue
-            row_of_lists = column if lists > 1 else 0
-            key = keys[row, column] & above
-            prefix = np.int64(key >> shift)
-            at = starts_begin + 4 * (row_of_lists * width + prefix)
+        columns = keys.shape[1] if asking[row] and length > 0 else 0
+        for column in range(columns):
+            fetch_ahead(starts[column if lists > 1 else 0], np.int64(keys[row, column] >> shift))
+        for column in range(columns):
+            line = column if lists > 1 else 0
+            prefix = np.int64(keys[row, column] >> shift)
+            at = starts_begin + 4 * (line * width + prefix)
             block = damaged(guard, at, at + 8)
             if block != INTACT:
                 return bounds, found[:0], crowded, block
-            begin, end = np.int64(starts[row_of_lists, prefix]), np.int64(starts[row_of_lists, prefix + 1])
-            at = entries_begin + 8 * row_of_lists * length
-            line = entries[row_of_lists]
-            low, high = begin, end
+            begins[column], ends[column] = starts[line, prefix], starts[line, prefix + 1]
+            fetch_ahead(entries[line], min(begins[column], length - 1))
+        for column in range(columns):
+            if _repeats(keys, row, column, pooled):
+                continue
+            line = entries[column if lists > 1 else 0]
+            key = keys[row, column] & above
+            at = entries_begin + 8 * length * (column if lists > 1 else 0)
+            low, high = begins[column], ends[column]
             while low < high:
                 middle = (low + high) >> 1
                 block = damaged(guard, at + 8 * middle, at + 8 * middle + 8)
@@ -151,7 +159,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                     high = middle
             listed = 0
             looked = 0
-            while low < end:
+            while low < ends[column]:
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
                     return bounds, found[:0], crowded, block

@@ -24,7 +24,8 @@ class Empty:
 class ExactDuplicate:
     """The same text, byte by byte, as that of document *of*, the first that was admitted with it.
 
-    *kept* is the document that stands for it; ``None`` if that was removed.
+    *kept* is the document that stands for that one. If that was removed, it is the closest kept document that it
+    matches itself, or ``None``.
     """
 
     name: ClassVar[str] = "exact duplicate"

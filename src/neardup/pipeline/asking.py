@@ -12,7 +12,16 @@ from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.index.growing import some, taken
 from neardup.index.store import Found, Places, Store
 from neardup.kernels.segments import blank
-from neardup.model.arrays import AnyPositions, Features, Positions, Signatures, TextBatch, Words, require_same_recipe
+from neardup.model.arrays import (
+    AnyPositions,
+    Bytes,
+    Features,
+    Positions,
+    Signatures,
+    TextBatch,
+    Words,
+    require_same_recipe,
+)
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.schemes.checksum import BODY
 from neardup.text.columns import text_column, whole_batch
@@ -22,11 +31,15 @@ CLOSEST: Final = 64  # candidates of a document that are verified: those of the 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Signatures, what tells contents apart (uint64[n, 2], zero for none), and the texts if they were given."""
+    """Signatures, what tells contents apart (uint64[n, 2], zero for none), and the texts if they were given.
+
+    If only what is *signed* can repeat another document, one without a signature has no other of the same content.
+    """
 
     signatures: Signatures
     contents: Words
     texts: TextBatch | None
+    signed_only: bool = False
 
     def __len__(self) -> int:
         return len(self.signatures)
@@ -34,33 +47,61 @@ class Asked:
     def at(self, rows: AnyPositions | slice) -> Self:
         """Give some of them; a slice copies nothing."""
         texts = None if self.texts is None else some(self.texts, rows)
-        return type(self)(self.signatures[rows], self.contents[rows], texts)
+        return type(self)(self.signatures[rows], self.contents[rows], texts, self.signed_only)
+
+    @property
+    def exact(self) -> Words:
+        """The contents by which a document can be the same as another one."""
+        return self.contents * self.signatures.present[:, None] if self.signed_only else self.contents
 
 
 def asked(scheme: Scheme, documents: Any, fields: pa.Table) -> Asked:
     """Sign texts, and tell their contents apart; take signatures as they are.
 
+    Where fields are signed, the checksum of theirs is a part of the content.
+
     Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for what is no text.
     """
     if isinstance(documents, Signatures):
         require_same_recipe(scheme.recipe, documents.recipe)
-        return Asked(documents, np.zeros((len(documents), 2), np.uint64), None)
+        return Asked(documents, np.zeros((len(documents), 2), np.uint64), None, bool(scheme.columns))
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
         return Asked(scheme.sign(column), contents(texts), texts)
-    table = fields if BODY in fields.column_names else fields.append_column(BODY, column)
-    return Asked(scheme.sign(table), contents(texts), texts)
+    listed = dict(zip(fields.column_names, fields.columns, strict=True))
+    signatures = scheme.sign(pa.table({BODY: column, **listed}))
+    return Asked(signatures, contents(texts, signatures.rows.tobytes()), texts, signed_only=True)
 
 
-def contents(texts: TextBatch) -> Words:
-    """Digest texts to 128 bits each (BLAKE2b); one of nothing but white space has none."""
+def identities(scheme: Scheme, documents: pa.ChunkedArray, fields: pa.Table) -> Bytes:
+    """Give what tells documents of one id apart, a row each: their contents and, where fields are signed, signatures.
+
+    Nothing is signed but for that.
+    """
+    if not scheme.columns:
+        return joined_identity(contents(whole_batch(documents)))
+    given = asked(scheme, documents, fields)
+    return joined_identity(given.contents, given.signatures.rows, given.signatures.present)
+
+
+def joined_identity(*columns: Any) -> Bytes:
+    """Lay columns side by side, as bytes."""
+    parts = [np.ascontiguousarray(column).reshape(len(column), -1) for column in columns]
+    return np.concatenate([part.view(np.uint8) for part in parts], axis=1)
+
+
+def contents(texts: TextBatch, more: bytes = b"") -> Words:
+    """Digest texts to 128 bits each (BLAKE2b), with as many bytes *more* each; nothing but white space has none."""
     without = np.empty(len(texts), np.bool_)
     blank(texts.data, texts.offsets, without)
     raw, bounds = texts.data.data, texts.offsets.tolist()
+    size = len(more) // max(len(texts), 1)
     digests = b"".join(
-        bytes(16) if nothing else blake2b(raw[begin:end], digest_size=16).digest()
-        for nothing, begin, end in zip(without.tolist(), bounds[:-1], bounds[1:], strict=True)
+        bytes(16)
+        if nothing
+        else blake2b(raw[begin:end], salt=more[row * size : row * size + size], digest_size=16).digest()
+        for row, (nothing, begin, end) in enumerate(zip(without.tolist(), bounds[:-1], bounds[1:], strict=True))
     )
     return np.frombuffer(bytearray(digests), "<u8").astype(np.uint64).reshape(-1, 2)
 

@@ -1,11 +1,12 @@
 """What an index keeps of a document beside its text: typed fields."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.index.columns import FIELD_KINDS, STRING, Batch, decoded
 from neardup.index.growing import some
@@ -15,6 +16,8 @@ from neardup.model.errors import DataError, require
 from neardup.text.columns import as_it_lies, table_or_column
 
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
 _ARROW: Final[dict[str, pa.DataType]] = {
     STRING: pa.large_string(),
     "integer": pa.int64(),
@@ -22,16 +25,28 @@ _ARROW: Final[dict[str, pa.DataType]] = {
     "time": pa.timestamp("us", "UTC"),
     "flag": pa.bool_(),
 }
+_TAKEN: Final[dict[str, tuple[Any, ...]]] = {
+    STRING: (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    "integer": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+    "number": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+    "time": (pa.types.is_timestamp, pa.types.is_date),
+    "flag": (pa.types.is_boolean,),
+}
+FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, as Python knows them
+LAST_MOMENT: Final = 253_402_300_799_999_999
 
 
 def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Check names and kinds of fields; Python's types stand for kinds, too."""
     require(isinstance(fields, Mapping), "fields", fields, "must map names to kinds")
     kinds: list[tuple[str, str]] = []
+    parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # of columns of strings
     for name, kind in fields.items():
         require(isinstance(name, str) and name != "", "fields", name, "must have names that are not empty")
+        require(name not in parts, "fields", name, "must not be another field's name with .data or .offsets behind it")
         own: Any = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
-        require(own in FIELD_KINDS, "fields", kind, f"must be of a kind among {', '.join(FIELD_KINDS)}")
+        known = isinstance(own, str) and own in FIELD_KINDS
+        require(known, "fields", kind, f"must be of a kind among {', '.join(FIELD_KINDS)}")
         kinds.append((name, own))
     return tuple(kinds)
 
@@ -44,7 +59,7 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
     if isinstance(source, Mapping):
         try:
             source = pa.table({name: _column(values) for name, values in source.items()})
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise DataError("fields", f"are no table: {error}") from error
     if not isinstance(source, pa.Table):
         raise DataError("fields", f"are a {type(fields).__name__}, but must be a table or map names to values")
@@ -73,8 +88,18 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
     else:
         values = store.take(f"field.{name}", places).tolist()
         if kind == "time":
-            values = [datetime.fromtimestamp(value / 1e6, UTC) for value in values]
+            values = [moment_of(value) for value in values]
     return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
+
+
+def moment_of(microseconds: int) -> datetime:
+    """Give the moment so long after the beginning of 1970, UTC."""
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
+def chosen_rows(table: pa.Table, rows: Positions) -> pa.Table:
+    """Take some rows of a table, which may have no columns."""
+    return table.take(pa.array(rows)) if table.num_columns else table
 
 
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
@@ -85,6 +110,8 @@ def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
 
 
 def _column(values: Any) -> Any:
+    if isinstance(values, str | bytes):
+        raise TypeError("a single string is no column of values")
     return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
 
 
@@ -93,11 +120,28 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
     whole = column.combine_chunks()
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     try:
+        if pa.types.is_dictionary(whole.type):
+            whole = whole.dictionary_decode()
+        _require_kind(whole.type, kind)
         if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
-            whole = whole.cast(pa.timestamp("us")).cast(wanted)
+            whole = whole.cast(pa.timestamp("us"))
+        if kind == "time":
+            _require_years(whole.cast(wanted))
         return whole.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"field {name!r}", f"holds {column.type}, but is of kind {kind}: {error}") from error
+
+
+def _require_kind(own: pa.DataType, kind: str) -> None:
+    if not any(takes(own) for takes in (pa.types.is_null, *_TAKEN[kind])):
+        raise pa.ArrowInvalid("only what is of the same kind is taken")
+
+
+def _require_years(times: pa.Array) -> None:
+    """Raise ``ArrowInvalid`` for times that Python has no ``datetime`` for."""
+    ends = pc.min_max(times.cast(pa.int64())).as_py()
+    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
+        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")
 
 
 def _plain(array: pa.Array, kind: str) -> Any:

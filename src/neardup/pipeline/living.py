@@ -3,10 +3,10 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,24 +15,34 @@ from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.index import check as checking
 from neardup.index.columns import Batch, decoded, encoded
 from neardup.index.disk import Disk
-from neardup.index.growing import taken
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Found, Places, Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
-from neardup.model.errors import DataError, ParameterError, require, require_whole
+from neardup.model.errors import DataError, require, require_whole
 from neardup.model.protocols import require_scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline import terms as own_terms
-from neardup.pipeline.asking import Asked, Verifier, asked, contents
-from neardup.pipeline.fields import field_columns, field_kinds, field_table, field_values, taken_rows
+from neardup.pipeline.asking import Asked, Verifier, asked, identities, joined_identity
+from neardup.pipeline.fields import (
+    EPOCH,
+    FIRST_MOMENT,
+    LAST_MOMENT,
+    chosen_rows,
+    field_columns,
+    field_kinds,
+    field_table,
+    field_values,
+    moment_of,
+    taken_rows,
+)
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import keyed
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import text_column
 
 MOST_ID_BYTES: Final = 1024
 TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
 
-_FAR: Final = 1e11  # seconds: the year 5138
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +152,8 @@ class Index:
         """Open an index to read (``"r"``) or to write (``"w"``).
 
         *key* is the one it was created with. A *scheme* must have the index's recipe; its policy counts then, instead
-        of that of the one it was created with. Only an index whose scheme has a table of weights needs it.
+        of that of the one it was created with, but keys stay those of the index: a policy for which they do not
+        suffice is refused. Only an index whose scheme has a table of weights needs it.
 
         A writer that finds bytes behind the last record, as a death in the middle of writing leaves them, sets them
         aside, warns (``RuntimeWarning``), and tells how many in ``stats``.
@@ -156,8 +167,8 @@ class Index:
 
         def terms_of(manifest: Any) -> Any:
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key)]
-            layout = own_terms.layout_of(chosen[0], manifest)
-            return own_terms.terms(chosen[0], layout, own_terms.columns_of(manifest))
+            made = own_terms.scheme_of_keys(manifest)
+            return own_terms.terms(made, own_terms.layout_of(made, manifest), own_terms.columns_of(manifest))
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:
@@ -176,10 +187,12 @@ class Index:
         self.close()
 
     def __len__(self) -> int:
+        self._store.require_open()
         return len(self._store)
 
     def __repr__(self) -> str:
-        return f"<Index of {len(self):,} documents in {str(self._store.folder)!r}, {self._scheme.name}>"
+        what = "closed" if self._store.closed else f"of {len(self._store):,} documents"
+        return f"<Index {what} in {str(self._store.folder)!r}, {self._scheme.name}>"
 
     @property
     def scheme(self) -> Any:
@@ -205,7 +218,7 @@ class Index:
         does not repeat itself: *ids* tell which each one is.
         """
         with self._store.busy:
-            given = self._asked(documents, fields)
+            given, _ = self._asked(documents, fields)
             names = None if ids is None else _require_ids(ids, len(given))
             verdicts: list[Verdict] = []
             for begin in range(0, len(given), TOGETHER):
@@ -214,41 +227,68 @@ class Index:
                 verdicts += self._judged(part, own)
             return verdicts
 
-    def known(self, ids: Sequence[str], texts: Any) -> list[Known | None]:
+    def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
         """Say of each document whether its id was admitted, and with this content; ``None`` if it was not.
 
-        Nothing is signed, and nothing changes. *kept* is who stands for it, ``None`` where its content is another one.
+        Nothing changes, and nothing is signed unless the scheme signs *fields*. *kept* is who stands for it, ``None``
+        where its content is another one.
         """
         with self._store.busy:
-            batch = whole_batch(text_column(texts))
-            names = _require_ids(ids, len(batch))
-            places = self._store.with_ids(names)
+            store = self._store
+            column = text_column(texts)
+            table = self._table(fields, len(column))
+            names = _require_ids(ids, len(column))
+            places = store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             found: list[Known | None] = [None] * len(names)
             for some in (there[begin : begin + TOGETHER] for begin in range(0, len(there), TOGETHER)):
                 own = places[some]
-                changed = (self._store.take("content", own) != contents(taken(batch, some))).any(axis=1).tolist()
-                kept = self._names(self._store.with_ordinals(self._store.take("keeper", own)))
+                listed = ("content", "rows", "present") if self._scheme.columns else ("content",)
+                stored = joined_identity(*(store.take(name, own) for name in listed))
+                given = identities(self._scheme, column.take(pa.array(some)), chosen_rows(table, some))
+                changed = (stored != given).any(axis=1).tolist()
+                kept = self._names(store.with_ordinals(store.take("keeper", own)))
                 for row, is_changed, keeper in zip(some.tolist(), changed, kept, strict=True):
                     found[row] = Known(names[row], is_changed, None if is_changed else keeper)
             return found
 
-    def _asked(self, documents: Any, fields: Any) -> Asked:
-        if isinstance(documents, Signatures):
-            return asked(self._scheme, documents, pa.table({}))
-        table = field_table(fields, None) if self._scheme.columns else pa.table({})
-        return asked(self._scheme, documents, table)
+    def _asked(self, documents: Any, fields: Any) -> tuple[Asked, pa.Table]:
+        """Sign documents, and give their fields as a table."""
+        given = self._signatures(documents) if isinstance(documents, Signatures) else text_column(documents)
+        table = self._table(fields, len(given))
+        return asked(self._scheme, given, table), table
+
+    def _table(self, fields: Any, number: int) -> pa.Table:
+        """Take fields that are some of this index, or of those that its scheme signs."""
+        table = field_table(fields, number)
+        known = {*self._kinds, *self._scheme.columns}
+        for name in table.column_names:
+            if name not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                raise DataError(f"field {name!r}", f"is none of this index, whose fields are {listed}")
+        return table
+
+    def _signatures(self, given: Signatures) -> Signatures:
+        """Take signatures whose rows are as the index keeps them."""
+        rows, present, own = np.asarray(given.rows), np.asarray(given.present), self._store.columns
+        if rows.dtype != own.row_kind or rows.shape != (len(rows), own.row_width):
+            raise DataError(
+                "signatures", f"must have rows of {own.row_width} {np.dtype(own.row_kind)}, as its scheme has"
+            )
+        if present.dtype != np.bool_ or present.shape != (len(rows),):
+            raise DataError("signatures", "must have a flag a row that tells whether there is one")
+        return Signatures(np.ascontiguousarray(rows), present, given.recipe)
 
     def _judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
         """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
         store = self._store
         found = store.propose(self._keys(given.signatures), given.signatures.present)
-        exact = store.with_contents(given.contents)
+        exact = store.with_contents(given.exact, own)
         if own is not None:
             asking = own[found.rows]
             stay = (found.places < asking) | (asking < 0) if before else found.places != asking
             found = Found(found.rows[stay], found.places[stay], found.crowded)
-            exact = np.where(exact == own, NONE, exact)
+            exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
         matches = self._verifier.matches(given, found)
         if not len(matches.rows) and exact.max(initial=NONE) == NONE:  # as of most documents of a crawl
             return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
@@ -306,7 +346,7 @@ class Index:
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Give what is known of documents, ``None`` where an id is not there."""
         with self._store.busy:
-            names = list(ids)
+            names = _as_strings(ids)
             places = self._store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             documents: list[Document | None] = [None] * len(names)
@@ -325,7 +365,7 @@ class Index:
             texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
         values = {name: field_values(store, name, kind, places) for name, kind in self._kinds.items()}
         return [
-            Document(name, _moment(at), keeper, {field: own[row] for field, own in values.items()}, text)
+            Document(name, moment_of(at), keeper, {field: own[row] for field, own in values.items()}, text)
             for row, (name, at, keeper, text) in enumerate(zip(ids, times, kept, texts, strict=True))
         ]
 
@@ -335,19 +375,28 @@ class Index:
         An id that is not there gives an empty list.
         """
         with self._store.busy:
-            place = self._store.with_ids([id])
+            place = self._store.with_ids(_as_strings([id]))
             if place[0] < 0:
                 return []
             keeper = self._store.take("keeper", place)
             own = self._store.with_ordinals(keeper)
-            places = np.concatenate([own[self._store.alive(own)], self._store.kept_by(int(keeper[0]))])
+            places = np.concatenate([own[self._store.alive(own)], self._store.kept_by(keeper)])
             return decoded(self._store.strings("id", places))
 
     def ids(self) -> Iterator[str]:
-        """Give the ids of all documents, as admitted."""
-        for places in self._store.all_places():
-            for begin in range(0, len(places), TOGETHER):
-                yield from decoded(self._store.strings("id", places[begin : begin + TOGETHER]))
+        """Give the ids of all documents, as admitted.
+
+        Some are read at a time: documents that come or go meanwhile are among them or not.
+        """
+        last = -1
+        while True:
+            with self._store.busy:
+                places = self._store.behind(last, TOGETHER)
+                if not len(places):
+                    return
+                names = decoded(self._store.strings("id", places))
+                last = int(self._store.take("ordinal", places)[-1])
+            yield from names
 
     # Remembering.
 
@@ -367,9 +416,9 @@ class Index:
             self._store.require_writer()
             if self.keeps_texts and isinstance(documents, Signatures):
                 raise DataError("documents", "are signatures, but this index keeps texts")
-            given = self._asked(documents, fields)
+            given, table = self._asked(documents, fields)
             names = _require_ids(ids, len(given))
-            columns = field_columns(self._kinds, field_table(fields, len(given)), len(given))
+            columns = field_columns(self._kinds, table, len(given))
             moment = _microseconds(at)
             verdicts: list[Verdict] = []
             for begin, end in _steps(names):
@@ -383,10 +432,6 @@ class Index:
         unchanged = self._unchanged(before, given)
         same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
         verdicts: list[Verdict] = [New()] * len(ids)
-        if len(same):
-            again = self._judged(given.at(same), before[same], before=True)
-            for row, verdict in zip(same.tolist(), again, strict=True):
-                verdicts[row] = verdict
         if len(new):
             batch: Batch = {
                 "time": np.full(len(new), moment),
@@ -396,6 +441,11 @@ class Index:
             gone = before[new]
             remembered = self._remembered(given.at(new) if len(same) else given, batch, gone[gone >= 0])
             for row, verdict in zip(new.tolist(), remembered, strict=True):
+                verdicts[row] = verdict
+        if len(same):
+            places = self._store.with_ids([ids[row] for row in same.tolist()])
+            again = self._judged(given.at(same), places, before=True)
+            for row, verdict in zip(same.tolist(), again, strict=True):
                 verdicts[row] = verdict
         return verdicts
 
@@ -415,7 +465,7 @@ class Index:
                 batch["text"] = given.texts
             found = store.append(batch, keys, gone)
             places = store.with_ordinals(ordinals)
-            exact = store.with_contents(given.contents)
+            exact = store.with_contents(given.exact)
             exact = np.where(exact == places, NONE, exact)
             matches = self._verifier.matches(given, found)
             standing = self._stand(places, exact, matches)
@@ -427,29 +477,28 @@ class Index:
         return verdicts
 
     def _unchanged(self, before: Places, given: Asked) -> Flags:
-        """Say which documents are there as they come: with the same content or, where that is none, signature."""
+        """Say which documents are there as they come: with the same content and signature."""
         there = before >= 0
         flags = there.copy()
         own = before[there]
         same = (self._store.take("content", own) == given.contents[there]).all(axis=1)
-        none = ~given.contents[there].any(axis=1)
         rows = (self._store.take("rows", own) == given.signatures.rows[there]).all(axis=1)
         rows &= self._store.take("present", own) == given.signatures.present[there]
-        flags[there] = same & (~none | rows)
+        flags[there] = same & rows
         return flags
 
     def remove(self, ids: Iterable[str]) -> Removal:
         """Remove documents; ids that are not there count for nothing."""
         with self._store.busy:
             self._store.require_writer()
-            places = self._store.with_ids(list(ids))
+            places = self._store.with_ids(_as_strings(ids))
             return self._removed(np.unique(places[places >= 0]))
 
     def expire(self, before: datetime | float, field: str | None = None) -> Removal:
         """Remove the documents that were admitted before a moment, or whose *field* of times lies before it."""
         with self._store.busy:
             self._store.require_writer()
-            moment = _microseconds(before)
+            moment = _microseconds(before, "before")
             require(field is None or self._kinds.get(field) == "time", "field", field, "must be a field of times")
             old = []
             for places in self._store.all_places():
@@ -464,8 +513,7 @@ class Index:
             return Removal(0, [])
         ordinals = store.take("ordinal", places)
         kept = ordinals[store.take("keeper", places) == ordinals]
-        orphans = [store.kept_by(keeper) for keeper in kept.tolist()]
-        lost = np.setdiff1d(np.concatenate([np.empty(0, np.int64), *orphans]), places)
+        lost = np.setdiff1d(store.kept_by(kept), places)
         names = decoded(store.strings("id", lost))
         with store.change():
             store.remove(places)
@@ -477,28 +525,28 @@ class Index:
         with self._store.busy:
             self._store.require_writer()
             promoted: list[str] = []
-            for places in [*self._orphans()]:
-                for begin in range(0, len(places), TOGETHER):
-                    promoted += self._promoted(places[begin : begin + TOGETHER])
+            orphans = self._orphans()
+            for begin in range(0, len(orphans), TOGETHER):  # places hold until the next change only
+                promoted += self._promoted(self._store.with_ordinals(orphans[begin : begin + TOGETHER]))
             return promoted
 
-    def _orphans(self) -> Iterator[Places]:
-        for places in self._store.all_places():
-            keepers = self._store.take("keeper", places)
-            yield places[~self._store.alive(self._store.with_ordinals(keepers))]
+    def _orphans(self) -> Positions:
+        """Give the ordinals of the documents whose keeper is gone, ascending."""
+        store, found = self._store, [np.empty(0, np.int64)]
+        for places in store.all_places():
+            gone = ~store.alive(store.with_ordinals(store.take("keeper", places)))
+            found.append(store.take("ordinal", places[gone]))
+        return np.concatenate(found)
 
     def _promoted(self, places: Places) -> list[str]:
         store = self._store
-        if not len(places):
-            return []
         signatures = Signatures(store.take("rows", places), store.take("present", places), self._scheme.recipe)
         texts = store.strings("text", places) if self.keeps_texts else None
-        given = Asked(signatures, store.take("content", places), texts)
+        given = Asked(signatures, store.take("content", places), texts, signed_only=bool(self._scheme.columns))
         found = store.propose(self._keys(signatures), signatures.present)
         stay = found.places != places[found.rows]
         found = Found(found.rows[stay], found.places[stay], found.crowded)
-        exact = store.with_contents(given.contents)
-        exact = np.where(exact == places, NONE, exact)
+        exact = store.with_contents(given.exact, places)
         standing = self._stand(places, exact, self._verifier.matches(given, found))
         keepers = np.array(standing.keepers, np.int64)
         with store.change():
@@ -529,19 +577,17 @@ class Index:
     def check(self, progress: Callable[[int, int], None] | None = None) -> checking.Report:
         """Verify every byte of the committed files; see ``Report``."""
         with self._store.busy:
+            self._store.require_open()
             return checking.check(self._store.folder, self._disk, progress)
 
     def stats(self) -> Stats:
         """Say what the index is made of."""
         store = self._store
         with store.busy:
-            kept = sum(
-                int((store.take("keeper", places) == store.take("ordinal", places)).sum())
-                for places in store.all_places()
-            )
+            store.require_open()
             return Stats(
                 documents=len(store),
-                kept=kept,
+                kept=sum(part.kept for part in store.parts),
                 segments=len(store.segments),
                 bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
                 bytes_in_log=store.log_bytes,
@@ -555,25 +601,33 @@ class Index:
 
 
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
+    require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
     return Ways(durability, require_whole("memory", memory, LEAST_MEMORY), disk)
 
 
 def _require_ids(ids: Any, number: int) -> list[str]:
     """Check ids: as many as documents, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
-    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
-        raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
-    names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    names = _as_strings(ids)
     if len(names) != number:
         raise DataError("ids", f"are {len(names):,}, but the documents are {number:,}")
     for position, name in enumerate(names):
-        if not isinstance(name, str):
-            raise DataError(f"id {position}", f"is a {type(name).__name__}, but must be a string")
         try:
             size = len(name.encode())
         except UnicodeEncodeError:
             raise DataError(f"id {position}", "has a lone surrogate, which UTF-8 cannot write") from None
         if not 1 <= size <= MOST_ID_BYTES:
             raise DataError(f"id {position}", f"has {size:,} bytes, but must have 1 to {MOST_ID_BYTES:,}")
+    return names
+
+
+def _as_strings(ids: Any) -> list[str]:
+    """Take strings of any kind as a list; whether they can be ids is another question."""
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
+    names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise DataError(f"id {position}", f"is a {type(name).__name__}, but must be a string")
     return names
 
 
@@ -595,15 +649,15 @@ def _at(array: Any, places: Positions) -> Any:
     return array[places] if len(array) else np.zeros(len(places), array.dtype)
 
 
-def _microseconds(at: datetime | float | None) -> int:
+def _microseconds(at: Any, name: str = "at") -> int:
+    """Give a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
     if at is None:
-        return int(datetime.now(UTC).timestamp() * 1e6)
+        at = datetime.now(UTC)
+    moment, number = np.nan, at
     if isinstance(at, datetime):
-        return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e6)
-    if isinstance(at, bool) or not isinstance(at, int | float) or not abs(at) < _FAR:
-        raise ParameterError("at", at, "must be a datetime or seconds since 1970")
-    return round(at * 1e6)
-
-
-def _moment(microseconds: int) -> datetime:
-    return datetime.fromtimestamp(microseconds / 1e6, UTC)
+        moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
+    elif isinstance(at, int | float | np.integer | np.floating) and not isinstance(at, bool):
+        moment = number * 1e6 if abs(number) < LAST_MOMENT else np.nan  # some integers are too large for a float
+    holds = FIRST_MOMENT <= moment <= LAST_MOMENT
+    require(holds, name, at, "must be a datetime, or seconds since 1970, in the years from 1 to 9999")
+    return round(moment)

@@ -12,11 +12,12 @@ from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import StorageRefused, require
+from neardup.model.protocols import require_scheme
 from neardup.schemes import terms as schemes
 
 
 def terms(scheme: Any, layout: Any, columns: Columns) -> Terms:
-    """Say what a store must know of a scheme."""
+    """Say what a store must know of a scheme; on opening, of that with which the index was made."""
     own = getattr(scheme, "layout", None)
     fits = layout is None or (own is not None and isinstance(layout, type(own)))
     rule = f"must be a {type(own).__name__}" if own is not None else "does not go with this scheme, which has none"
@@ -44,7 +45,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "name": scheme.name,
         "recipe": scheme.recipe,
         "key": schemes.key_identity(scheme),
-        "layout": None if (chosen := layout or getattr(scheme, "layout", None)) is None else asdict(chosen),
+        "layout": None if layout is None else asdict(layout),
         "row": [own.row_kind, own.row_width],
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
@@ -55,12 +56,17 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
     """Make the scheme that a manifest states, or take the one given, if it has the same recipe."""
     given, where = manifest.terms, str(folder)
     if scheme is not None:
+        require_scheme(scheme)
         own = schemes.keyed(scheme, key)
-    elif given["scheme"] is None:
+    elif not schemes.is_whole(given["scheme"]):
         raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
     else:
         own = schemes.read(given["scheme"], key)
     if own.recipe == given["recipe"]:
+        made = scheme_of_keys(manifest)
+        lacks = schemes.lacking(made, layout_of(made, manifest), own)
+        if lacks is not None:
+            raise StorageRefused(where, lacks)
         return own
     if schemes.key_identity(own) != given["key"] and scheme is None:
         missing = "was made with a key: open it with key=" if key is None else "was made with another key"
@@ -68,8 +74,13 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
     raise StorageRefused(where, f"was made by recipe {given['recipe']} ({given['name']}), not by {own.recipe}")
 
 
+def scheme_of_keys(manifest: Manifest) -> Any:
+    """Make the scheme whose keys the index has: another policy may have others, a secret and weights have none."""
+    return schemes.read(manifest.terms["scheme"])
+
+
 def layout_of(scheme: Any, manifest: Manifest) -> Any:
-    """Make the layout that a manifest states, whatever that of a scheme given now; ``None`` for one that has none."""
+    """Make the layout that a manifest states; ``None`` is the scheme's own."""
     given = manifest.terms["layout"]
     return None if given is None else type(scheme.layout)(**given)
 

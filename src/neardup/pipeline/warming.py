@@ -1,5 +1,8 @@
 """Compiles every kernel once, by using each."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 
 from neardup.evaluation.comparison import compare
@@ -7,7 +10,9 @@ from neardup.index.hamming import HammingTables
 from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus import dedup
+from neardup.pipeline.living import Index
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
@@ -31,7 +36,7 @@ def is_warm() -> bool | None:
 
 
 def warm() -> None:
-    """Run the main job on a few lines of text in all its ways, compare two, and ask an index of fingerprints.
+    """Run the main job on a few lines of text in all its ways, compare two, and ask indexes.
 
     What is compiled is only loaded.
     """
@@ -55,9 +60,26 @@ def warm() -> None:
     for scheme in (Trials(), Sentences()):
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
     compare(_TEXTS[0], _TEXTS[1])
+    for scheme in (schemes[0], Sentences(), SimHash()):
+        _live(scheme)
     fingerprints = np.arange(3, dtype=np.uint64)
     tables = HammingTables.build(fingerprints)
     tables.lookup(fingerprints)
     tables.count(fingerprints)
     tables.self_join()
     tables.join(fingerprints)
+
+
+def _live(scheme: Scheme) -> None:
+    """Take an index on disk through its life."""
+    with TemporaryDirectory() as folder, Index.create(Path(folder, "index"), scheme, texts=True) as index:
+        for number in range(2):
+            index.admit([f"{number}-{row}" for row in range(len(_TEXTS))], _TEXTS)
+            index.judge(_TEXTS)
+            index.flush()
+        index.judge(_TEXTS)
+        index.remove(["0-0"])
+        index.promote()
+        index.group("0-1")
+        index.compact()
+        index.check()

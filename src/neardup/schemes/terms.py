@@ -3,6 +3,8 @@
 from dataclasses import fields, replace
 from typing import Any, Final
 
+import numpy as np
+
 from neardup.model.errors import ParameterError
 from neardup.model.recipe import Hashing
 from neardup.schemes.checksum import Checksum, Field
@@ -11,22 +13,50 @@ from neardup.schemes.minhash import MinHash
 from neardup.schemes.sentences import Sentences
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
+from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 
 _SCHEMES: Final[dict[str, type]] = {
     kind.name: kind for kind in (MinHash, Trials, Sentences, SimHash, Checksum, Combined)
 }
 _VALUES: Final[dict[str, type]] = {"analysis": Analysis, "field": Field}
+_TABLE: Final = "a table of weights"
 
 
-def written(scheme: Any) -> dict[str, Any] | None:
-    """Write a scheme down without its key; ``None`` for one with a table of weights, which is no small matter."""
-    parts = {name: _written(value) for name, value in _parameters(scheme).items()}
-    return None if any(part is NotImplemented for part in parts.values()) else {"scheme": scheme.name, **parts}
+def written(scheme: Any) -> dict[str, Any]:
+    """Write a scheme down without its key. Of a table of weights, which is no small matter, only its identity stays."""
+    return {"scheme": scheme.name, **{name: _written(value) for name, value in _parameters(scheme).items()}}
+
+
+def is_whole(given: dict[str, Any]) -> bool:
+    """Say whether that is all of a scheme: no table of weights is missing."""
+    parts = [part for part in given.values() if isinstance(part, dict)]
+    return all(part.get("value") != _TABLE and is_whole(part) for part in parts)
+
+
+def lacking(made: Any, layout: Any, other: Any) -> str | None:
+    """Say what the keys of a scheme lack for the policy of an *other* one of its recipe; ``None``: nothing.
+
+    What a *layout* finds that was chosen by itself is what was wanted.
+    """
+    if isinstance(made, Combined):
+        return lacking(made.first, layout, other.first)
+    if isinstance(made, SimHash) and other.distance > made.distance:
+        return f"has keys for a distance of {made.distance}, not for {other.distance}"
+    if isinstance(made, Trials) and other.needed < made.needed:
+        return f"has keys for {made.needed} trials that agree, not for {other.needed}"
+    if isinstance(made, MinHash) and layout is None:
+        share = float(made.layout.meeting_probability(other.threshold))
+        if share < other.recall and other.threshold < made.threshold:
+            return (
+                f"has keys for a threshold of {made.threshold}: of pairs at {other.threshold} they find "
+                f"{share:.3f}, not {other.recall} (recall={int(share * 1000) / 1000} takes that)"
+            )
+    return None
 
 
 def read(given: dict[str, Any], key: bytes | None = None) -> Any:
-    """Make the scheme that was written down, with this key."""
+    """Make the scheme that was written down, with this key. Without its table of weights it has only the same keys."""
     own = dict(given)
     kind = _SCHEMES[own.pop("scheme")]
     return keyed(kind(**{name: _read(value) for name, value in own.items()}), key)
@@ -55,17 +85,18 @@ def _parameters(value: Any) -> dict[str, Any]:
 
 
 def _written(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, str, type(None))):
-        return value
-    if isinstance(value, tuple | list):
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
         return [_written(part) for part in value]
     if isinstance(value, tuple(_SCHEMES.values())):
-        inner = written(value)
-        return NotImplemented if inner is None else inner
+        return written(value)
+    if isinstance(value, TermWeights):
+        return {"value": _TABLE, "identity": value.identity}
     for name, kind in _VALUES.items():
         if isinstance(value, kind):
             return {"value": name, **{part: _written(own) for part, own in _parameters(value).items()}}
-    return NotImplemented
+    return value
 
 
 def _read(value: Any) -> Any:
@@ -75,5 +106,7 @@ def _read(value: Any) -> Any:
         return value
     if "scheme" in value:
         return read(value)
+    if value["value"] == _TABLE:
+        return "tf"
     own = dict(value)
     return _VALUES[own.pop("value")](**{name: _read(part) for name, part in own.items()})

@@ -1,0 +1,534 @@
+"""An index against a plain dictionary: whatever is done to it in whatever order, it answers as brute force would.
+
+Documents come from a pool, of which is known beforehand who has the same content, who shares a key with whom, and who
+matches whom how closely. What an index must answer is then a few lines over the documents that are there.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import (
+    Banding,
+    Checksum,
+    Combined,
+    Document,
+    Empty,
+    ExactDuplicate,
+    Index,
+    MinHash,
+    NearDuplicate,
+    New,
+    Sentences,
+    SimHash,
+    Trials,
+)
+from neardup.model.verdicts import as_record
+
+BEGIN = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
+FIELDS = {"rank": int, "host": str, "seen": datetime, "score": float, "ok": bool}
+
+
+# What can be admitted.
+
+
+def texts_of_a_pool(families, seed):
+    """Make texts: of each family some that are nearly the same, and copies but for the case of a letter."""
+    random = np.random.default_rng(seed)
+    texts = ["", "  \n", None, "word", "Word", "word!", "two words", "two words."]
+    for family in range(families):
+        words = [f"{random.choice(['ka', 'lo', 'mi'])}{family}x{number}" for number in random.integers(0, 99, 40)]
+        sentences = [words[begin : begin + 8] for begin in range(0, 40, 8)]
+        for variant in range(7):
+            own = [[*sentence] for sentence in sentences]
+            for change in range(int(random.integers(0, 4))):
+                own[random.integers(5)][random.integers(8)] = f"new{family}x{variant}x{change}"
+            own = own[: random.integers(3, 6)]
+            texts.append(" ".join(" ".join(sentence).capitalize() + "." for sentence in own))
+        texts.append(texts[-1].lower())
+    return texts
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What could be admitted, and pair by pair what is known of it. *values* are 0 where two do not match."""
+
+    scheme: Any
+    documents: list[Any]
+    fields: dict[str, list[Any]]  # those that are signed
+    signatures: Any
+    contents: list[Any]
+    values: Any
+    estimates: Any
+
+    def __len__(self):
+        return len(self.documents)
+
+
+@cache
+def pool(name, families=30, seed=1):
+    scheme = SCHEMES[name].scheme
+    documents, fields = texts_of_a_pool(families, seed), {}
+    if scheme.columns:
+        tails = ("", " " + 1100 * "y" + "1", " " + 1100 * "y" + "2")  # what stands behind 1,024 bytes is not signed
+        documents = [f"{text}{tail}" if text else text for text in documents[::3] for tail in tails for _ in range(2)]
+        fields = {"title": [[None, "a title", "another"][place % 7 % 3] for place in range(len(documents))]}
+        signatures = scheme.sign(pa.table({"body": pa.array(documents, pa.string()), **fields}))
+    else:
+        signatures = scheme.sign(documents)
+    contents = [text.encode() if (text or "").strip() else None for text in documents]
+    if scheme.columns:
+        contents = [
+            (own, title) if own and there else None
+            for own, title, there in zip(contents, fields["title"], signatures.present.tolist(), strict=True)
+        ]
+    number = len(documents)
+    left, right = (places.ravel() for places in np.indices((number, number)))
+    meet = meeting(scheme, SCHEMES[name].layout, signatures)
+    matches = scheme.matches(signatures[left], signatures[right]).reshape(number, number)
+    estimates = scheme.estimate(signatures[left], signatures[right]).reshape(number, number)
+    exact = np.zeros((number, number))
+    if not scheme.columns:
+        features = scheme.features(documents) if hasattr(scheme, "features") else scheme.first.features(documents)
+        sets = [set(features.values[begin:end].tolist()) for begin, end in pairwise(features.offsets.tolist())]
+        exact = np.array([[closeness(one, other, scheme.measure) for other in sets] for one in sets])
+        plausible = estimates >= scheme.floor
+        if hasattr(scheme, "passes"):
+            plausible &= scheme.passes(signatures, left, right).reshape(number, number)
+        exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
+    else:
+        exact = np.where(meet & matches, estimates, 0.0)
+    return Pool(scheme, documents, fields, signatures, contents, exact, np.where(meet & matches, estimates, 0.0))
+
+
+def closeness(one, other, measure):
+    whole = min(len(one), len(other)) if measure == "overlap" else len(one | other)
+    return len(one & other) / whole if whole else 0.0
+
+
+def meeting(scheme, layout, signatures):
+    """Say who shares a key with whom."""
+    keys = scheme.keys(signatures) if layout is None else scheme.keys(signatures, layout)
+    if scheme.pooled:
+        sets = [set(row) for row in keys.tolist()]
+        meet = np.array([[not one.isdisjoint(other) for other in sets] for one in sets])
+    else:
+        meet = (keys[:, None, :] == keys[None, :, :]).any(axis=2)
+    return meet & signatures.present[:, None] & signatures.present[None, :]
+
+
+# What an index must answer.
+
+
+@dataclass
+class Admitted:
+    ordinal: int
+    id: str
+    which: int  # in the pool
+    content: Any  # None where a signature was admitted, too
+    time: datetime
+    fields: dict[str, Any]
+    keeper: int = -1
+
+
+@dataclass
+class Oracle:
+    """The semantics of ``Index``, by brute force."""
+
+    pool: Pool
+    texts: bool
+    alive: dict[int, Admitted] = field(default_factory=dict)  # by ordinal, so in the order of admission
+    by_id: dict[str, Admitted] = field(default_factory=dict)
+    following: int = 0
+
+    def closest(self, which, among):
+        """Give the documents that match, the closest first, and how closely."""
+        values = self.pool.values if self.texts else self.pool.estimates
+        matches = [(-values[which, other.which], other.ordinal, other) for other in among if values[which, other.which]]
+        return [(-value, other) for value, _, other in sorted(matches, key=lambda match: match[:2])]
+
+    def decide(self, which, content, among):
+        """Give the verdict on a document, and the ordinal of the one that stands for it, ``None`` for itself."""
+        same = next((other for other in among if content is not None and other.content == content), None)
+        matches = self.closest(which, among)
+        kept = next((other for _, other in matches if other.keeper == other.ordinal), None)
+        keeper = same.keeper if same and same.keeper in self.alive else kept.ordinal if kept else None
+        if same:
+            verdict = ExactDuplicate(same.id, None if keeper is None else self.alive[keeper].id)
+        elif matches:
+            scheme, (value, other) = self.pool.scheme, matches[0]
+            verified = self.texts and not scheme.columns
+            measure = scheme.rule if scheme.columns or verified else scheme.measure
+            verdict = NearDuplicate(other.id, measure, value, verified, kept.id if kept else None)
+        else:
+            verdict = New() if self.pool.signatures.present[which] else Empty()
+        return verdict, keeper
+
+    def judge(self, given, contents, own=None):
+        ids = own or [None] * len(given)
+        return [
+            self.decide(which, content, [other for other in self.alive.values() if other.id != name])[0]
+            for which, content, name in zip(given, contents, ids, strict=True)
+        ]
+
+    def admit(self, ids, given, contents, rows, time):
+        verdicts = []
+        begin = 0
+        for end in range(1, len(ids) + 1):
+            if end == len(ids) or ids[end] in ids[begin:end]:
+                part = slice(begin, end)
+                verdicts += self.admit_different(ids[part], given[part], contents[part], rows[part], time)
+                begin = end
+        return verdicts
+
+    def admit_different(self, ids, given, contents, rows, time):
+        same = self.pool.signatures.rows[given]
+        unchanged = [
+            name in self.by_id
+            and self.by_id[name].content == content
+            and (self.pool.signatures.rows[self.by_id[name].which] == row).all()
+            for name, content, row in zip(ids, contents, same, strict=True)
+        ]
+        for name, stays in zip(ids, unchanged, strict=True):
+            if name in self.by_id and not stays:
+                self.forget(self.by_id[name])
+        verdicts = [None] * len(ids)
+        for place, name in enumerate(ids):
+            if not unchanged[place]:
+                verdicts[place], keeper = self.decide(given[place], contents[place], [*self.alive.values()])
+                own = Admitted(self.following, name, given[place], contents[place], time, rows[place])
+                own.keeper = own.ordinal if keeper is None else keeper
+                self.alive[own.ordinal] = self.by_id[name] = own
+                self.following += 1
+        for place, name in enumerate(ids):
+            if unchanged[place]:
+                before = [other for other in self.alive.values() if other.ordinal < self.by_id[name].ordinal]
+                verdicts[place] = self.decide(given[place], contents[place], before)[0]
+        return verdicts
+
+    def forget(self, document):
+        del self.alive[document.ordinal], self.by_id[document.id]
+
+    def remove(self, ids):
+        gone = {self.by_id[name].ordinal: self.by_id[name] for name in ids if name in self.by_id}
+        for document in gone.values():
+            self.forget(document)
+        return len(gone), [other.id for other in self.alive.values() if other.keeper in gone]
+
+    def promote(self):
+        promoted = []
+        for document in [other for other in self.alive.values() if other.keeper not in self.alive]:
+            others = [other for other in self.alive.values() if other is not document]
+            _, keeper = self.decide(document.which, document.content, others)
+            document.keeper = document.ordinal if keeper is None else keeper
+            promoted += [document.id] if keeper is None else []
+        return promoted
+
+    def group(self, name):
+        if name not in self.by_id:
+            return []
+        keeper = self.by_id[name].keeper
+        others = [other.id for other in self.alive.values() if other.keeper == keeper and other.ordinal != keeper]
+        return [*([self.alive[keeper].id] if keeper in self.alive else []), *others]
+
+    def get(self, name):
+        if name not in self.by_id:
+            return None
+        own = self.by_id[name]
+        keeper = self.alive[own.keeper].id if own.keeper in self.alive else None
+        return Document(
+            name, own.time, keeper, own.fields, (self.pool.documents[own.which] or "") if self.texts else None
+        )
+
+
+# Steps in the life of an index.
+
+
+@dataclass(frozen=True)
+class Case:
+    scheme: Any
+    layout: Any = None
+
+
+KEY = b"sixteen bytes it"
+SMALL = MinHash(permutations=8, shingle=2, threshold=0.5, recall=0.99)
+SCHEMES = {
+    "minhash": Case(SMALL, Banding(permutations=8, bands=8)),
+    "simhash": Case(SimHash(distance=8, threshold=0.4)),
+    "trials": Case(Trials(hashes=2, threshold=0.5)),
+    "sentences": Case(Sentences(size=16)),
+    "combined": Case(Combined(Trials(hashes=2, threshold=0.5, key=KEY), SimHash(distance=12, key=KEY))),
+    "checksum": Case(Checksum()),
+}
+KEYED = {"combined": KEY}
+CASES = [(name, texts) for name in SCHEMES for texts in (False, True)]
+STEPS = {
+    "admit": 40,
+    "admit_signatures": 6,
+    "judge": 12,
+    "get": 6,
+    "group": 8,
+    "remove": 8,
+    "expire": 3,
+    "promote": 3,
+    "flush": 2,
+    "compact": 2,
+    "reopen": 3,
+    "refresh": 6,
+    "look": 3,
+    "check": 2,
+}
+
+
+class Life:
+    """An index and its oracle, to which the same is done, step by step."""
+
+    def __init__(self, folder, name, seed, *, texts):
+        self.random = np.random.default_rng(seed)
+        self.pool = pool(name)
+        self.folder, self.texts = folder, texts
+        case = SCHEMES[name]
+        fields = FIELDS | ({"title": str} if case.scheme.columns and seed % 2 else {})
+        self.declared = fields
+        self.index = Index.create(
+            folder, case.scheme, layout=case.layout, fields=fields, texts=texts, durability="bulk", memory=1 << 20
+        )
+        self.key = KEYED.get(name)
+        self.reader = Index.open(folder, key=self.key)
+        self.oracle = Oracle(self.pool, texts)
+        self.seen = ([], 0)  # what the reader last saw
+        self.met = Counter()
+        self.now = BEGIN
+
+    def close(self):
+        self.index.close()
+        self.reader.close()
+
+    def step(self):
+        names = [*STEPS]
+        weights = np.array([*STEPS.values()], float)
+        name = names[self.random.choice(len(names), p=weights / weights.sum())]
+        getattr(self, name)()
+        assert len(self.index) == len(self.oracle.alive)
+        return name
+
+    def some(self, most):
+        return int(self.random.integers(1, most + 1))
+
+    def ids(self, number):
+        return [f"d{place}" for place in self.random.integers(0, 150, number)]
+
+    def which(self, number):
+        """Choose documents of the pool, some again and again."""
+        return self.random.integers(0, len(self.pool), number).tolist()
+
+    def rows(self, number):
+        """Make values of fields, some of them null."""
+        rows = []
+        for _ in range(number):
+            row = {
+                "rank": int(self.random.integers(-(2**62), 2**62)),
+                "host": str(self.random.choice(["", "a.example", "\u202eelpmaxe.b", "n\0l"])),
+                "seen": BEGIN + timedelta(microseconds=int(self.random.integers(-(10**15), 10**15))),
+                "score": float(self.random.normal()),
+                "ok": bool(self.random.integers(2)),
+            }
+            rows.append({name: None if self.random.random() < 0.2 else value for name, value in row.items()})
+        return rows
+
+    def given_fields(self, which, rows):
+        names = [name for name in FIELDS if self.random.random() < 0.9]
+        for row in rows:
+            row |= {name: None for name in FIELDS if name not in names}
+        signed = {name: [values[place] for place in which] for name, values in self.pool.fields.items()}
+        for place, row in enumerate(rows):
+            row |= {name: values[place] for name, values in signed.items() if name in self.declared}
+        columns = {name: [row[name] for row in rows] for name in names} | signed
+        return columns or None
+
+    def admit(self):
+        number = self.some(12) if self.random.random() < 0.9 else self.some(60)
+        ids, which, rows = self.ids(number), self.which(number), self.rows(number)
+        fields = self.given_fields(which, rows)
+        self.now += timedelta(seconds=int(self.random.integers(-10, 100)))
+        texts = [self.pool.documents[place] for place in which]
+        found = self.index.admit(ids, texts, fields, at=self.now)
+        contents = [self.pool.contents[place] for place in which]
+        self.same(found, self.oracle.admit(ids, which, contents, rows, self.now))
+
+    def admit_signatures(self):
+        if self.texts:
+            return
+        number = self.some(5)
+        ids, which, rows = self.ids(number), self.which(number), self.rows(number)
+        columns = {name: [row[name] for row in rows] for name in FIELDS}
+        for row in rows:
+            row |= {name: None for name in self.declared if name not in FIELDS}
+        found = self.index.admit(ids, self.pool.signatures[np.array(which)], columns, at=self.now)
+        self.same(found, self.oracle.admit(ids, which, [None] * number, rows, self.now))
+
+    def judge(self):
+        self.judge_with(self.index)
+
+    def judge_with(self, index):
+        which = self.which(self.some(9))
+        texts = [self.pool.documents[place] for place in which]
+        fields = {name: [values[place] for place in which] for name, values in self.pool.fields.items()} or None
+        contents = [self.pool.contents[place] for place in which]
+        if self.random.random() < 0.5:
+            self.same(index.judge(texts, fields), self.oracle.judge(which, contents))
+        else:
+            ids = self.ids(len(which))
+            self.same(index.judge(texts, fields, ids=ids), self.oracle.judge(which, contents, ids))
+
+    def same(self, found, expected):
+        self.met.update(verdict.name + (" of nobody kept" if verdict.kept is None else "") for verdict in found)
+        assert [*map(as_record, found)] == [*map(as_record, expected)]
+
+    def get(self):
+        self.get_with(self.index)
+
+    def get_with(self, index):
+        ids = self.ids(self.some(9))
+        assert index.get(ids) == [self.oracle.get(name) for name in ids]
+
+    def group(self):
+        for name in self.ids(2):
+            assert self.index.group(name) == self.oracle.group(name)
+
+    def remove(self):
+        ids = self.ids(self.some(9))
+        assert self.index.remove(ids) == self.oracle.remove(ids)
+
+    def expire(self):
+        documents = [*self.oracle.alive.values()]
+        if self.random.random() < 0.7:
+            moment = self.now - timedelta(seconds=int(self.random.integers(0, 3000)))
+            old = [document.id for document in documents if document.time < moment]
+            assert self.index.expire(moment) == self.oracle.remove(old)
+        else:
+            moment = BEGIN - timedelta(microseconds=int(self.random.integers(8 * 10**14, 10**15)))
+            old = [
+                document.id for document in documents if document.fields["seen"] and document.fields["seen"] < moment
+            ]
+            assert self.index.expire(moment, "seen") == self.oracle.remove(old)
+
+    def promote(self):
+        assert self.index.promote() == self.oracle.promote()
+
+    def flush(self):
+        self.index.flush()
+
+    def compact(self):
+        self.index.compact()
+
+    def reopen(self):
+        self.index.close()
+        self.index = Index.open(self.folder, "w", key=self.key, durability="bulk", memory=1 << 20)
+
+    def refresh(self):
+        """A reader sees nothing new before it is told to, and then everything."""
+        assert ([*self.reader.ids()], len(self.reader)) == self.seen
+        self.reader.refresh()
+        self.seen = ([*self.reader.ids()], len(self.reader))
+        assert self.seen == ([document.id for document in self.oracle.alive.values()], len(self.oracle.alive))
+        self.judge_with(self.reader)
+        self.get_with(self.reader)
+
+    def look(self):
+        stats, documents = self.index.stats(), self.oracle.alive.values()
+        assert stats.documents == len(documents)
+        assert stats.kept == sum(document.keeper == document.ordinal for document in documents)
+        assert stats.crowded == 0
+        assert [*self.index.ids()] == [document.id for document in documents]
+        if not any(document.keeper not in self.oracle.alive for document in documents):
+            groups = [self.oracle.group(document.id) for document in documents if document.keeper == document.ordinal]
+            assert sorted(name for group in groups for name in group) == sorted(self.oracle.by_id)
+
+    def check(self):
+        assert self.index.check().problems == []
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "steps"),
+    [
+        *((name, texts, 300) for name, texts in CASES),
+        *(pytest.param(name, texts, 200_000, marks=pytest.mark.soak) for name, texts in CASES),
+    ],
+)
+def test_an_index_answers_as_brute_force_does(tmp_path, name, texts, steps):
+    life = Life(tmp_path / "index", name, steps, texts=texts)
+    done = []
+    try:
+        while len(done) < steps:
+            done.append(life.step())
+    except BaseException as error:
+        error.add_note(f"after {len(done)} steps, the last ones {', '.join(done[-8:])}")
+        raise
+    finally:
+        life.close()
+    assert {"new of nobody kept", "exact duplicate", "near duplicate", "empty of nobody kept"} <= set(life.met)
+
+
+# However documents are cut into batches and files.
+
+
+def admitted(folder, name, documents, batches, between, *, texts):
+    """Admit documents batch by batch, *between* them whatever; give all that the index says then."""
+    case = SCHEMES[name]
+    ways = {"durability": "bulk", "memory": 1 << 20}
+    index = Index.create(folder, case.scheme, layout=case.layout, texts=texts, **ways)
+    verdicts = []
+    for part in batches:
+        ids, given, titles = documents
+        fields = {"title": titles[part]} if case.scheme.columns else None
+        verdicts += index.admit(ids[part], given[part], fields, at=BEGIN)
+        match between():
+            case "flush":
+                index.flush()
+            case "compact":
+                index.compact()
+            case "reopen":
+                index.close()
+                index = Index.open(folder, "w", key=KEYED.get(name), **ways)
+    with index:
+        assert index.stats().crowded == 0
+        ids = [*index.ids()]
+        groups = [index.group(name) for name in ids[::7]]
+        asked = [f"{text} more" for text in documents[1][::11]]
+        fields = {"title": documents[2][::11]} if case.scheme.columns else None
+        records = [as_record(verdict) for verdict in [*verdicts, *index.judge(asked, fields)]]
+        return records, ids, groups, index.get(ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "families"),
+    [
+        ("minhash", True, 270),
+        ("sentences", False, 270),
+        *(pytest.param(name, texts, 2000, marks=pytest.mark.soak) for name, texts in CASES),
+    ],
+)
+def test_the_same_documents_give_the_same_however_they_are_cut(tmp_path, name, texts, families):
+    random = np.random.default_rng(families)
+    given = texts_of_a_pool(families, 5)
+    number = len(given)
+    order = random.permutation(number)
+    again = np.sort(random.integers(0, number, number // 10))  # the same id with the same content
+    order = np.insert(order, again, order[again // 2])
+    titles = [f"title {place % 3}" for place in order]
+    documents = [f"id {place}" for place in order], [given[place] for place in order], titles
+    total = len(order)
+    whole = admitted(tmp_path / "whole", name, documents, [slice(0, total)], lambda: "", texts=texts)
+    for size in (1, 7):
+        batches = [slice(begin, begin + size) for begin in range(0, total, size)]
+        chances = ["flush", "compact", "reopen", *[""] * (300 // size)]
+        cut = admitted(tmp_path / f"{size}", name, documents, batches, lambda: random.choice(chances), texts=texts)  # noqa: B023
+        assert cut == whole
