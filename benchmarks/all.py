@@ -1,4 +1,4 @@
-"""Answer every question, one after the other, each in a process of its own."""
+"""Answer every question, one after the other, each in a process of its own; `--long` answers the long ones, too."""
 
 import subprocess
 import sys
@@ -8,6 +8,7 @@ from typing import Final
 QUESTIONS: Final = (
     "signatures",
     "fingerprints",
+    "fingerprint_tables",
     "signing",
     "dedup",
     "quality",
@@ -20,12 +21,16 @@ QUESTIONS: Final = (
     "living",
     "startup",
 )
+LONG: Final = ("stored_fingerprints",)  # with --long
 
 
 def main() -> None:
+    wanted = LONG if "--long" in sys.argv else ()
     folder = Path(__file__).parent
     failed = [
-        name for name in QUESTIONS if subprocess.run([sys.executable, folder / f"{name}.py"], check=False).returncode
+        name
+        for name in (*QUESTIONS, *wanted)
+        if subprocess.run([sys.executable, folder / f"{name}.py"], check=False).returncode
     ]
     if failed:
         sys.exit(f"no answer: {', '.join(failed)}")

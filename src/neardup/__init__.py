@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from neardup.evaluation.passages import Passage
     from neardup.evaluation.plans import Plan, plan
     from neardup.evaluation.proposals import Proposal
+    from neardup.evaluation.tables import TablePlan, plan_tables
+    from neardup.index.costs import measured_costs
     from neardup.index.hamming import HammingTables
     from neardup.model.arrays import Features, Signatures
     from neardup.model.errors import (
@@ -28,11 +30,12 @@ if TYPE_CHECKING:
     )
     from neardup.model.layout import Banding, Blocks
     from neardup.model.policy import Policy
-    from neardup.model.tables import TableDesign
+    from neardup.model.seen import Document
+    from neardup.model.tables import Costs, TableDesign
     from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
     from neardup.pipeline import Result, Summary, dedup
     from neardup.pipeline.crawl import CrawlFilter
-    from neardup.pipeline.living import Document, Index
+    from neardup.pipeline.living import Index
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
@@ -53,9 +56,10 @@ _HOMES = {
     "Checksum": "schemes.checksum",
     "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
+    "Costs": "model.tables",
     "CrawlFilter": "pipeline.crawl",
     "DataError": "model.errors",
-    "Document": "pipeline.living",
+    "Document": "model.seen",
     "Empty": "model.verdicts",
     "ExactDuplicate": "model.verdicts",
     "Explanation": "evaluation.comparison",
@@ -86,13 +90,16 @@ _HOMES = {
     "StorageRefused": "model.errors",
     "Summary": "pipeline",
     "TableDesign": "model.tables",
+    "TablePlan": "evaluation.tables",
     "TermWeights": "schemes.weights",
     "Trials": "schemes.trials",
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "explain": "evaluation.comparison",
+    "measured_costs": "index.costs",
     "plan": "evaluation.plans",
+    "plan_tables": "evaluation.tables",
     "resemblance": "evaluation.measures",
 }
 
@@ -104,6 +111,7 @@ __all__ = [
     "Checksum",
     "Combined",
     "Comparison",
+    "Costs",
     "CrawlFilter",
     "DataError",
     "Document",
@@ -137,13 +145,16 @@ __all__ = [
     "StorageRefused",
     "Summary",
     "TableDesign",
+    "TablePlan",
     "TermWeights",
     "Trials",
     "compare",
     "containment",
     "dedup",
     "explain",
+    "measured_costs",
     "plan",
+    "plan_tables",
     "resemblance",
 ]
 

@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,8 +52,14 @@ def tuples(found):
 
 
 def agrees(fingerprints, queries, design):
-    """Every question has the answer of the definition, in its order."""
-    tables = HammingTables.build(words(fingerprints), design.distance, design)
+    """Every question has the answer of the definition, in its order, compressed or not."""
+    for compressed in (False, True):
+        tables = HammingTables.build(words(fingerprints), design.distance, design, compressed=compressed)
+        answers(tables, fingerprints, queries, design)
+        assert tables.compressed == compressed
+
+
+def answers(tables, fingerprints, queries, design):
     expected = brute(queries, fingerprints, design.distance)
     assert tuples(tables.lookup(words(queries))) == expected
     assert tables.count(words(queries)).tolist() == [sum(i == n for i, _, _ in expected) for n in range(len(queries))]
@@ -106,7 +114,10 @@ def test_any_design_equals_brute_force_on_anything(design, some, others, data):
 def test_designs_change_nothing(fingerprints, distance, data):
     designs = [design for design in SMALL if design.distance == distance]
     one, other = (
-        HammingTables.build(words(fingerprints), distance, data.draw(st.sampled_from(designs))) for _ in range(2)
+        HammingTables.build(
+            words(fingerprints), distance, data.draw(st.sampled_from(designs)), compressed=data.draw(st.booleans())
+        )
+        for _ in range(2)
     )
     auto = HammingTables.build(words(fingerprints), distance)
     queries = words([*fingerprints, 0, MASK])
@@ -115,12 +126,14 @@ def test_designs_change_nothing(fingerprints, distance, data):
     assert tuples(one.join(other)) == tuples(other.join(one)) == tuples(one.join(words(fingerprints)))
 
 
+@pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("distance", range(8))
-def test_all_equal(distance):
-    tables = HammingTables.build(words([5] * 40), distance)
+def test_all_equal(distance, compressed):
+    tables = HammingTables.build(words([5] * 40), distance, compressed=compressed)
     assert tuples(tables.lookup(words([5, 4, MASK]))) == brute([5, 4, MASK], [5] * 40, distance)
     assert tuples(tables.self_join()) == [(i, j, 0) for i in range(40) for j in range(i + 1, 40)]
-    assert tables.nbytes < HammingTables.build(np.arange(40, dtype=np.uint64), distance).nbytes
+    different = np.random.default_rng(1).integers(0, 2**64, 40, np.uint64)
+    assert tables.nbytes < HammingTables.build(different, distance, compressed=compressed).nbytes
 
 
 @pytest.mark.parametrize("design", SMALL, ids=str)
@@ -137,7 +150,7 @@ def test_crowded_buckets(design, shift):
     """All share all bits but 20, so that whole tables are one bucket."""
     random = np.random.default_rng(shift)
     base = words([0x0123456789ABCDEF])
-    fingerprints = base ^ random.integers(0, 2**20, 4 * NARROW, np.uint64) << np.uint64(shift)
+    fingerprints = base ^ random.integers(0, 2**20, NARROW + 40, np.uint64) << np.uint64(shift)
     queries = np.concatenate([fingerprints[:10], changed(base.repeat(10), 2, random)])
     agrees(fingerprints.tolist(), queries.tolist(), design)
 
@@ -145,8 +158,8 @@ def test_crowded_buckets(design, shift):
 def test_the_first_ones_are_those_with_the_smallest_positions(monkeypatch):
     fingerprints = [0, 1, 0, 3, 7, 0, MASK, 0, 15]
     queries = [0, MASK, 7, 2**40 - 1, 0]
-    tables = HammingTables.build(words(fingerprints))
-    for block in (2, hamming.BLOCK):
+    plain, compressed = (HammingTables.build(words(fingerprints), compressed=one) for one in (False, True))
+    for block, tables in product((2, hamming.BLOCK), (plain, compressed)):
         monkeypatch.setattr(hamming, "BLOCK", block)
         for first in (1, 2, 3, 100, np.int64(4)):
             found = tuples(tables.lookup(words(queries), first=first))
@@ -163,8 +176,9 @@ def test_a_whole_population():
         fingerprints[bits * 100 : bits * 100 + 100] = changed(fingerprints[30_000:30_100], bits, random)
     queries = np.concatenate([fingerprints[30_000:30_100], fingerprints[::500]])
     distances = np.array([np.bitwise_count(fingerprints ^ query) for query in queries])
-    for design in (design for design in SMALL if design.distance == 3):
-        index, positions, found = HammingTables.build(fingerprints, 3, design).lookup(queries)
+    three = [design for design in SMALL if design.distance == 3]
+    for design, compressed in product(three, (False, True)):
+        index, positions, found = HammingTables.build(fingerprints, 3, design, compressed=compressed).lookup(queries)
         where = np.nonzero(distances <= 3)
         assert (np.stack([index, positions]) == where).all()
         assert (found == distances[where]).all()
@@ -181,6 +195,10 @@ def test_joins_of_two_indexes():
     assert tuples(one.join(other)) == brute(some, others, 1)
     assert tuples(other.join(one)) == brute(others, some, 2)
     assert tuples(one.join(one)) == brute(some, some, 1)
+    small = HammingTables.build(words(others), 1, compressed=True)
+    assert tuples(one.join(small)) == tuples(one.join(other))
+    assert tuples(small.join(one)) == brute(others, some, 1)
+    assert small.redesigned(TableDesign(kind="nested", distance=2, pieces=3)).compressed
     design = TableDesign(kind="nested", distance=5, pieces=7)
     assert tuples(one.redesigned(design).self_join()) == [
         found for found in brute(some, some, 5) if found[0] < found[1]
@@ -192,6 +210,17 @@ def test_memory_is_as_the_design_says(design):
     fingerprints = np.random.default_rng(1).integers(0, 2**64, 50_000, np.uint64)
     tables = HammingTables.build(fingerprints, 3, design)
     assert tables.nbytes / len(tables) == pytest.approx(design.bytes_each(50_000), rel=0.02)
+    small = HammingTables.build(fingerprints, 3, design, compressed=True)
+    assert small.nbytes / len(small) == pytest.approx(design.bytes_each(50_000, compressed=True), rel=0.02)
+    assert small.nbytes < tables.nbytes
+
+
+def test_similar_fingerprints_compress_better():
+    random = np.random.default_rng(1)
+    strangers = random.integers(0, 2**64, 20_000, np.uint64)
+    families = changed(strangers[:200].repeat(100), 2, random)
+    sizes = [HammingTables.build(some, compressed=True).nbytes for some in (strangers, families)]
+    assert sizes[1] < 0.9 * sizes[0]
 
 
 def test_arrays_of_any_kind_are_read_and_none_is_changed():

@@ -84,11 +84,11 @@ def test_lookup_equals_its_definition(lists, queries, distance, radii):
         if tables.finds(query, value) and (query ^ value).bit_count() <= distance
         for position in positions
     )
-    assert unpacked(hamming.lookup(asked, 2**30, distance, *tables.layout, *tables.entries)) == expected
+    assert unpacked(hamming.lookup(asked, 2**30, distance, *tables.layout, *tables.entries, None)) == expected
     counts = np.full(len(queries), 9)
-    hamming.count(asked, distance, *tables.layout, *tables.entries[:4], tables.bounds, counts)
+    hamming.count(asked, distance, *tables.layout, *tables.entries[:4], tables.bounds, None, counts)
     assert counts.tolist() == [sum(found[0] == number for found in expected) for number in range(len(queries))]
-    ones = unpacked(hamming.lookup(asked, 1, distance, *tables.layout, *tables.entries))
+    ones = unpacked(hamming.lookup(asked, 1, distance, *tables.layout, *tables.entries, None))
     assert ones == [found for found in expected if any(found[1] == positions[0] for positions in lists.values())]
 
 
@@ -134,10 +134,10 @@ def test_stored_words_are_whole(words, bucket_bits):
 
 def test_a_crowded_bucket_is_searched_for_the_leading_bits():
     """Everything is in one bucket, far more than are scanned blindly; each query has its own leading bits."""
-    lists = {number << 40 | 5: [number] for number in range(4 * hamming.NARROW)}
+    lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)
     queries = np.array([*lists, 3, 5 << 32], np.uint64)
-    found = unpacked(hamming.lookup(queries, 2**30, 7, *tables.layout, *tables.entries))
+    found = unpacked(hamming.lookup(queries, 2**30, 7, *tables.layout, *tables.entries, None))
     pairs = [(a, b) for a in range(len(lists)) for b in range(len(lists)) if ((a ^ b) << 8).bit_count() <= 7]
     near = [(a, b, (a ^ b).bit_count()) for a, b in pairs]  # the low halves of all are equal
     more = [(len(lists), 0, 2), *((len(lists) + 1, b, ((b << 8) ^ 5).bit_count()) for b in range(len(lists)))]

@@ -71,7 +71,7 @@ def test_sorted_lists_find_who_shares_a_key(table, pooled):
 
 def chained(size=64):
     heads = np.full(8, -1, np.int32)
-    return heads, np.empty(size, np.uint64), np.empty(size, np.int32), np.empty(size, np.int32)
+    return heads, np.empty(8, np.int32), np.empty(size, np.uint64), np.empty(size, np.int32), np.empty(size, np.int32)
 
 
 @given(table=tables(), anew=st.booleans())
@@ -87,8 +87,8 @@ def test_chains_find_who_shares_a_key_before_and_after(table, anew):
             documents = set(found[bounds[row] : bounds[row + 1]].tolist())
             assert documents == expected(stored[:row], stored[row], everybody, pooled=False)
     if anew:
-        arrays = (np.empty(16, np.int32), *arrays[1:])
-        chain_anew(arrays[1], nodes, arrays[0], arrays[3], np.uint64(9))
+        arrays = (np.empty(16, np.int32), np.empty(16, np.int32), *arrays[2:])
+        chain_anew(arrays[2], nodes, *arrays[:2], arrays[4], np.uint64(9))
     secret = np.uint64(9 if anew else 7)
     still = everybody.copy()
     still[: len(stored)] = alive
@@ -96,11 +96,7 @@ def test_chains_find_who_shares_a_key_before_and_after(table, anew):
     bounds, found, _, after = follow(shaped(asked, columns), asking, False, -1, *arrays, nodes, still, ROOM, secret)
     assert after == nodes
     for row, keys in enumerate(asked):
-        listed = [
-            {*[d for d, own in enumerate(stored) if own[column] == key][:ROOM]} for column, key in enumerate(keys)
-        ]
-        documents = {d for d in set().union(*listed) if still[d]}  # what found no room is on no chain
-        assert set(found[bounds[row] : bounds[row + 1]].tolist()) == documents
+        assert set(found[bounds[row] : bounds[row + 1]].tolist()) == expected(stored, keys, alive, pooled=False)
 
 
 def test_who_does_not_ask_finds_nothing_and_is_not_put_there():
@@ -118,6 +114,18 @@ def test_a_crowded_key_is_counted_and_costs_no_more(members):
     entries, starts = sorted_lists([(5 << 60,)] * members, 1, pooled=False, bits=10)
     ask = np.array([[5 << 60]], np.uint64)
     _, found, crowded, _ = find(ask, np.ones(1, np.bool_), False, entries, starts, 10, ALL, ROOM, None, 0, 0)
+    assert sorted(found.tolist()) == list(range(ROOM))
+    assert crowded == (members > ROOM)
+
+
+@pytest.mark.parametrize("members", [ROOM, ROOM + 1, 60])
+def test_a_crowded_key_on_a_chain_is_counted_alike(members):
+    arrays = chained()
+    keys, everybody = np.full((members, 1), 5, np.uint64), np.ones(64, np.bool_)
+    asking = np.ones(members, np.bool_)
+    _, _, crowded, nodes = follow(keys, asking, False, 0, *arrays, 0, everybody, ROOM, np.uint64(7))
+    assert (nodes, crowded) == (members, max(0, members - 1 - ROOM))
+    _, found, crowded, _ = follow(keys[:1], asking[:1], False, -1, *arrays, nodes, everybody, ROOM, np.uint64(7))
     assert sorted(found.tolist()) == list(range(ROOM))
     assert crowded == (members > ROOM)
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from neardup.model import tables
 from neardup.model.errors import ParameterError
-from neardup.model.tables import BITS, FingerprintTable, TableDesign
+from neardup.model.tables import BITS, Costs, FingerprintTable, TableDesign
 
 ALL = [design for distance in range(8) for design in TableDesign.choices(distance)]
 
@@ -91,8 +91,11 @@ def test_the_laws_of_a_design(design):
     probes = sum(table.probes for table in design.tables)
     expected = sum(10**6 * table.probes / 2**table.lead for table in design.tables)
     assert design.candidates(10**6) == pytest.approx(expected)
-    time = probes * tables.PROBE + design.candidates(10**6) * tables.COMPARE
-    assert design.microseconds(10**6) == pytest.approx(time)
+    size = 10**6 * design.bytes_each(10**6)
+    reach = tables.PROBE + tables.SPREAD * np.log2(1 + size / 2**30)
+    assert design.microseconds(10**6) == pytest.approx(probes * reach + expected * tables.COMPARE)
+    costs = Costs(probe=7, spread=0, compare=3)
+    assert design.microseconds(10**6, costs) == pytest.approx(probes * 7 + expected * 3)
     assert design.candidates(0) == 0
 
 
@@ -101,6 +104,8 @@ def test_bytes_are_entries_directories_and_positions():
     assert design.bucket_bits(20_000_000) == 16
     assert design.bytes_each(20_000_000) == pytest.approx(4 * (4 + 2) + 4, rel=0.01)
     assert [design.bucket_bits(number) for number in (0, 1, 100, 2**20)] == [1, 1, 4, 16]
+    assert design.bytes_each(2**32) == pytest.approx(4 * (4 + 2) + 4, rel=0.01)
+    assert design.bytes_each(2**34) == pytest.approx(4 * (4 + 2) + 8, rel=0.01)  # more than 4 bytes can count
 
 
 @pytest.mark.parametrize("number", [0, 1, 1000, 10**6, 10**9])
@@ -111,6 +116,23 @@ def test_no_design_is_as_much_smaller_as_the_chosen_one_is_faster(distance, numb
     for design in TableDesign.choices(distance):
         faster = design.microseconds(number) / chosen.microseconds(number)
         assert chosen.bytes_each(number) / design.bytes_each(number) <= faster * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("distance", range(8))
+def test_what_is_chosen_fits(distance):
+    number = 10**7
+    sizes = {design: number * design.bytes_each(number) for design in TableDesign.choices(distance)}
+    for size in sizes.values():
+        assert sizes[TableDesign.choose(distance=distance, fingerprints=number, memory=size)] <= size
+    with pytest.raises(ParameterError, match="the smallest design's size") as caught:
+        TableDesign.choose(distance=distance, fingerprints=number, memory=min(sizes.values()) - 1)
+    assert caught.value.name == "memory"
+
+
+def test_costs_decide():
+    dear, cheap = Costs(probe=1, spread=0, compare=0), Costs(probe=0, spread=0, compare=1)
+    choices = [TableDesign.choose(distance=3, fingerprints=10**7, costs=costs) for costs in (dear, cheap)]
+    assert choices[0].candidates(10**7) > choices[1].candidates(10**7)
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,15 @@ def test_fields_that_are_signed_are_given_to_the_scheme(tmp_path):
     with Index.create(tmp_path / "seen", Checksum(), fields={"title": str, "text": str}) as index:
         answering = Answering(index, admit=True)
         lines = [line(id=name, text=STORM + "x" * extra, title="t") for name, extra in (("a", 0), ("b", 0))]
-        answers = answering.answer([*lines, line(id="c", text=BAKER, body=STORM, title="t")], 1)
-        assert [answer["verdict"] for answer in answers] == ["new", "exact duplicate", "near duplicate"]
-        assert answering.answer([line(id="d", text=STORM)], 4)[0]["verdict"] == "empty"
+        answers = answering.answer([*lines, line(id="c", text=STORM)], 1)
+        assert [answer["verdict"] for answer in answers] == ["new", "exact duplicate", "empty"]
+        lines = [
+            line(id="d", text=STORM, body=STORM),
+            line(id="e", text=STORM, body=BAKER, title="t"),
+            line(id="f", text=STORM, body=STORM, title="t"),
+        ]
+        answers = answering.answer(lines, 4)
+        assert [answer["verdict"] for answer in answers] == ["empty", "new", "exact duplicate"]
         assert index.get(["a"])[0].fields == {"title": "t", "text": STORM}
 
 

@@ -19,7 +19,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup, resemblance
+from neardup import (
+    Analysis,
+    Checksum,
+    Combined,
+    Field,
+    Index,
+    MinHash,
+    Sentences,
+    SimHash,
+    Trials,
+    dedup,
+    resemblance,
+)
 from neardup.kernels.shingles import SPREAD
 from neardup.schemes.sketching import rounds
 from neardup.text.columns import text_column, whole_batch
@@ -104,6 +116,15 @@ def steal_a_band(scheme, victims, messages):
         bands = [behind[begin:end] for begin, end in pairwise(scheme.layout.edges)]
         attempts.append([f"{message} {cut_out(words, band, scheme.shingle)}" for band in bands])
     return first_to_succeed(are_candidates, scheme, victims, attempts)
+
+
+def steal_minima(scheme, victims, messages):
+    """Bring the shingles behind all minima: own ones that happen to be smaller are few."""
+    texts = []
+    for victim, message in zip(victims, messages, strict=True):
+        behind = givers(scheme, "minhash", scheme.permutations, victim)
+        texts.append(f"{message} {cut_out(victim.split(), behind, scheme.shingle)}")
+    return texts
 
 
 def loot(scheme, victim, ways, random):
@@ -354,3 +375,65 @@ def test_what_verification_finds():
             found = dedup(texts, scheme=scheme, verify=verify)
             assert found.summary.near == number
             assert (found.kept[:VICTIMS] == np.arange(VICTIMS)).all()
+
+
+# Poisoning: an index of pages already seen is given a forged one, so that it drops the victim when that comes.
+
+POISONS = ATTACKS | {"minhash": Attack(steal_minima, MinHash(), LONG, MinHash().probability(0.02))}
+
+
+@cache
+def poison(name):
+    return (
+        forged(name)
+        if POISONS[name] is ATTACKS[name]
+        else POISONS[name].forge(POISONS[name].scheme, POISONS[name].victims, MESSAGES)
+    )
+
+
+def documents(given):
+    """Take texts, or records, as an index takes them: documents and fields."""
+    if not isinstance(given, pa.Table):
+        return given, None
+    return given.column("body"), given.drop_columns("body")
+
+
+def suppressed(folder, attack, texts, *, key=None, keeps_texts=False):
+    """Count the victims that an index drops for a text forged beforehand."""
+    victims, ids = documents(attack.victims), [f"victim {number}" for number in range(VICTIMS)]
+    with Index.create(folder, attack.scheme, key=key, texts=keeps_texts, durability="bulk") as index:
+        index.admit([f"forged {number}" for number in range(VICTIMS)], *documents(texts))
+        judged = [verdict.kept for verdict in index.judge(*victims)]
+        index.admit(ids, *victims)
+        assert [document.kept for document in index.get(ids)] == [
+            kept or name for kept, name in zip(judged, ids, strict=True)
+        ]
+        return sum(kept is not None for kept in judged)
+
+
+@pytest.mark.parametrize("name", POISONS)
+def test_an_index_by_a_public_recipe_is_poisoned(tmp_path, name):
+    assert suppressed(tmp_path / "index", POISONS[name], poison(name)) > 0.9 * VICTIMS
+
+
+@pytest.mark.parametrize("keys", [2, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("name", POISONS)
+def test_an_index_with_a_key_is_not(tmp_path, name, keys):
+    """Of 100 victims none is dropped, nor of 1,000."""
+    attack = POISONS[name]
+    for number in range(keys):
+        key = np.random.default_rng(100 + number).bytes(16)
+        assert suppressed(tmp_path / f"{number}", attack, poison(name), key=key) == 0
+    assert keys * VICTIMS * attack.chance < 1e-5
+
+
+@pytest.mark.parametrize("name", POISONS)
+def test_kept_texts_betray_what_only_looks_alike(tmp_path, name):
+    """Without a key, too. Sentences whose hashes are equal pass for the same, and a checksum has nothing else."""
+    dropped = suppressed(tmp_path / "index", POISONS[name], poison(name), keeps_texts=True)
+    assert dropped > 0.9 * VICTIMS if name in {"sentences", "checksum"} else dropped == 0
+
+
+def test_poison_resembles_its_victims_little():
+    for victim, text in zip(LONG, poison("minhash"), strict=True):
+        assert resemblance(victim, text, shingle=MinHash().shingle) < 0.02

@@ -85,10 +85,7 @@ def pool(name, families=30, seed=1):
         signatures = scheme.sign(documents)
     contents = [text.encode() if (text or "").strip() else None for text in documents]
     if scheme.columns:
-        contents = [
-            (own, title) if own and there else None
-            for own, title, there in zip(contents, fields["title"], signatures.present.tolist(), strict=True)
-        ]
+        contents = [own and (own, title) for own, title in zip(contents, fields["title"], strict=True)]
     number = len(documents)
     left, right = (places.ravel() for places in np.indices((number, number)))
     meet = meeting(scheme, SCHEMES[name].layout, signatures)
@@ -156,7 +153,8 @@ class Oracle:
 
     def decide(self, which, content, among):
         """Give the verdict on a document, and the ordinal of the one that stands for it, ``None`` for itself."""
-        same = next((other for other in among if content is not None and other.content == content), None)
+        known = content is not None and (self.pool.signatures.present[which] or not self.pool.scheme.columns)
+        same = next((other for other in among if known and other.content == content), None)
         matches = self.closest(which, among)
         kept = next((other for _, other in matches if other.keeper == other.ordinal), None)
         keeper = same.keeper if same and same.keeper in self.alive else kept.ordinal if kept else None

@@ -80,7 +80,7 @@ class Plan:
     def __str__(self) -> str:
         rows = [_proposal_cells(one) for one in self.proposals] or self._curve_cells()
         head = [_WORDS.get(name, name) for name in self.header]
-        table = _aligned([head, *rows])
+        table = aligned([head, *rows])
         return "\n".join([self.heading, "", *table, *([""] if self.notes else []), *self.notes])
 
     @property
@@ -316,7 +316,7 @@ def _amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits tell enough
 
 
-def _aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
+def aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
     """Make columns: words to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     words = [all(not cell[:1].isdigit() for cell in column[1:]) for column in zip(*rows, strict=True)]

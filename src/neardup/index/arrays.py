@@ -92,8 +92,8 @@ class ArraysWriter:
     def close(self) -> None:
         """Leave the file as it is."""
         if self._file >= 0:
-            self._disk.close(self._file)
-            self._file = -1
+            file, self._file = self._file, -1
+            self._disk.close(file, self._path)
 
     def __enter__(self) -> Self:
         return self

@@ -39,6 +39,8 @@ class Disk:
         with _named(path):
             while rest:
                 written = self._write(file, rest[:_PIECE])
+                if not written:
+                    raise StorageFailed(str(path), "the system takes no more bytes")
                 rest = rest[written:]
 
     def _write(self, file: int, data: memoryview) -> int:
@@ -49,9 +51,10 @@ class Disk:
         with _named(path):
             os.fsync(file)
 
-    def close(self, file: int) -> None:
+    def close(self, file: int, path: Path) -> None:
         """Close a file; what was not synced may still be lost."""
-        os.close(file)
+        with _named(path):
+            os.close(file)
 
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""
@@ -79,7 +82,7 @@ class Disk:
                 path.mkdir(exist_ok=True)
             except FileExistsError:
                 raise StorageRefused(str(path), "is no folder") from None
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
 
     def names(self, path: Path) -> list[str]:
@@ -128,17 +131,23 @@ class Disk:
                 raise
             return file
 
+    def unlock(self, file: int, path: Path) -> None:
+        """Give the lock back, also where a process that was forked meanwhile has not let go of the file yet."""
+        with _named(path):
+            try:
+                fcntl.flock(file, fcntl.LOCK_UN)
+            finally:
+                os.close(file)
+
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
     """Name the file in what the system says."""
     try:
         yield
-    except FileNotFoundError:
+    except (FileNotFoundError, StorageError):
         raise
     except NotADirectoryError as error:
         raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
-    except StorageError:
-        raise
     except OSError as error:
         raise StorageFailed(str(path), error.strerror or str(error)) from error

@@ -1,8 +1,9 @@
 """An append-only log of framed, checksummed records.
 
 A header tells what it is: magic, format, the index's *mark* and the number of its first record. Then come the frames:
-the record's number, its size, a checksum, and the record. The checksum covers the numbers, the record and the header,
-so that no frame of another log or place passes for one of this.
+the record's number, its size, the number of the first record that was not known to be on the disk yet, a checksum, and
+the record. The checksum covers the numbers, the record and the header, so that no frame of another log or place passes
+for one of this.
 
 A record is a kind and named arrays: the size of a JSON directory, the directory, the arrays' bytes.
 """
@@ -10,6 +11,7 @@ A record is a kind and named arrays: the size of a JSON directory, the directory
 import json
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +27,7 @@ MARK_BYTES: Final = 16
 
 _MAGIC: Final = b"neardupL"
 _HEADER: Final = struct.Struct(f"<8sQ{MARK_BYTES}sQQ")  # magic, format, mark, number of the first record, checksum
-_FRAME: Final = struct.Struct("<QQQ")  # number, bytes, checksum
+_FRAME: Final = struct.Struct("<QQQQ")  # number, bytes, first number not synced, checksum
 _SIZE: Final = struct.Struct("<I")
 _AHEAD: Final = 64  # records that are looked for behind a damaged one
 
@@ -54,6 +56,7 @@ class LogWriter:
     def __init__(self, disk: Disk, path: Path, file: int, seed: int, tail: Tail) -> None:
         self._disk, self._path, self._file, self._seed = disk, path, file, seed
         self.following, self.size = tail.following, tail.end
+        self._synced = tail.following  # the number of the first record that may not be on the disk
 
     @classmethod
     def create(cls, disk: Disk, path: Path, mark: bytes, first: int) -> "LogWriter":
@@ -61,19 +64,34 @@ class LogWriter:
         head = _HEADER.pack(_MAGIC, FORMAT, mark, first, 0)[:-8]
         seed = checksum(head)
         file = disk.create(path)
-        disk.append(file, head + struct.pack("<Q", seed), path)
-        disk.sync(file, path)
-        return cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
+        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
+        with writer.closed_on_failure():
+            disk.append(file, head + struct.pack("<Q", seed), path)
+            writer.sync()
+        return writer
 
     @classmethod
     def reopen(cls, disk: Disk, path: Path, seed: int, tail: Tail) -> "LogWriter":
-        """Go on behind the last record; the file must end there."""
-        return cls(disk, path, disk.reopen(path), seed, tail)
+        """Go on behind the last record, all being on the disk; the file must end there."""
+        writer = cls(disk, path, disk.reopen(path), seed, tail)
+        with writer.closed_on_failure():
+            writer.sync()
+        return writer
+
+    @contextmanager
+    def closed_on_failure(self) -> Iterator[None]:
+        """Close it if what is done within fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def append(self, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Write one record. It is safe from the process's death on return, from the system's after ``sync``."""
         record = _encoded(kind, arrays)
-        frame = _FRAME.pack(self.following, len(record), _frame_sum(self._seed, self.following, record))
+        total = _frame_sum(self._seed, self.following, self._synced, record)
+        frame = _FRAME.pack(self.following, len(record), self._synced, total)
         self._disk.append(self._file, frame + record, self._path)
         self.following += 1
         self.size += len(frame) + len(record)
@@ -81,20 +99,21 @@ class LogWriter:
     def sync(self) -> None:
         """Wait until all records are on the disk."""
         self._disk.sync(self._file, self._path)
+        self._synced = self.following
 
     def close(self) -> None:
         """Leave the file as it is."""
         if self._file >= 0:
-            self._disk.close(self._file)
-            self._file = -1
+            file, self._file = self._file, -1
+            self._disk.close(file, self._path)
 
 
 class LogReader:
     """Reads the records of a log, and those that were appended since.
 
-    Bytes behind the last record that are no record are what a death in the middle of writing leaves: ``tail`` tells
-    how many. But where *sealed* says that so many bytes were records, or where records follow, it is damage, and
-    raises ``StorageDamaged``.
+    Bytes behind the last record are what a death in the middle of writing leaves, or a power failure of what was not
+    synced: ``tail`` tells how many. But where *sealed* says that so many bytes were records, or where a record follows
+    that was written when this one was on the disk, it is damage, and raises ``StorageDamaged``.
     """
 
     def __init__(self, disk: Disk, path: Path, mark: bytes, sealed: int) -> None:
@@ -130,25 +149,25 @@ class LogReader:
         begin = place + _FRAME.size
         if begin > len(data):
             return -1
-        own, size, total = _FRAME.unpack(data[place:begin])
+        own, size, synced, total = _FRAME.unpack(data[place:begin])
         if own != number or size > len(data) - begin:
             return -1
-        return size if _frame_sum(self.seed, number, data[begin : begin + size]) == total else -1
+        return size if _frame_sum(self.seed, number, synced, data[begin : begin + size]) == total else -1
 
     def _records_follow(self, data: memoryview, number: int) -> bool:
-        """Say whether a whole record stands anywhere behind a damaged one."""
+        """Say whether a whole record stands anywhere behind a damaged one that was on the disk before it."""
         raw = bytes(data)
         for later in range(number + 1, number + _AHEAD):
             place = raw.find(struct.pack("<Q", later))
             while place >= 0:
-                if self._frame(data, place, later) >= 0:
+                if self._frame(data, place, later) >= 0 and _FRAME.unpack_from(data, place)[2] > number:
                     return True
                 place = raw.find(struct.pack("<Q", later), place + 1)
         return False
 
 
-def _frame_sum(seed: int, number: int, record: bytes | memoryview) -> int:
-    return checksum(struct.pack("<QQQQ", seed, number, len(record), checksum(record)))
+def _frame_sum(seed: int, number: int, synced: int, record: bytes | memoryview) -> int:
+    return checksum(struct.pack("<QQQQQ", seed, number, len(record), synced, checksum(record)))
 
 
 def _encoded(kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

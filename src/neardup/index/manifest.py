@@ -56,7 +56,8 @@ class Manifest:
             disk.append(file, content + b"\n" + _seal(content), new)
             disk.sync(file, new)
         finally:
-            disk.close(file)
+            disk.close(file, new)
+        disk.sync_folder(folder)  # the files that it names must be there before it is
         disk.rename(new, folder / NAME)
         disk.sync_folder(folder)
         return following

@@ -38,8 +38,12 @@ def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways) -> St
     """Make an index in a folder that does not exist or is empty; *stated* is what opening it will want to know."""
     disk = ways.disk
     disk.make_folder(folder)
+    _require_empty(folder, disk)  # nothing is left in a folder that is somebody else's, not even a lock
+    disk.sync_folder(folder.absolute().parent)
     with _lock(folder, disk, wanted=True) as lock:
         _require_empty(folder, disk)
+        for name in sorted(_UNFINISHED - {LOCK}):
+            disk.remove(folder / name)
         mark = secrets.token_bytes(MARK_BYTES)
         log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
         log.close()
@@ -69,15 +73,13 @@ def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
         yield lock
     except BaseException:
         if wanted:
-            disk.close(lock)
+            disk.unlock(lock, folder / LOCK)
         raise
 
 
 def _require_empty(folder: Path, disk: Disk) -> None:
     if set(disk.names(folder)) - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own")
-    for name in sorted(_UNFINISHED - {LOCK}):
-        disk.remove(folder / name)
 
 
 def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int) -> Store:

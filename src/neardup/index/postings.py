@@ -89,14 +89,20 @@ class Chains:
     def __init__(self, *, pooled: bool) -> None:
         self._pooled = pooled
         self._secret = np.uint64(randbits(64) | 1)
-        self._heads = np.full(1 << 10, -1, np.int32)
+        self._heads, self._tails = np.full(1 << 10, -1, np.int32), np.empty(1 << 10, np.int32)
         self._keys, self._documents, self._following = Growing(np.uint64), Growing(np.int32), Growing(np.int32)
         self._nodes = 0
 
     @property
     def nbytes(self) -> int:
         """The memory it takes."""
-        return self._heads.nbytes + self._keys.nbytes + self._documents.nbytes + self._following.nbytes
+        return (
+            self._heads.nbytes
+            + self._tails.nbytes
+            + self._keys.nbytes
+            + self._documents.nbytes
+            + self._following.nbytes
+        )
 
     def find(self, keys: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
         """Find the documents that share a key with each row that asks."""
@@ -108,14 +114,16 @@ class Chains:
         for column in (self._keys, self._documents, self._following):
             column.reserve(more)
         if self._nodes + more > len(self._heads):
-            self._heads = np.empty(1 << (2 * (self._nodes + more)).bit_length(), np.int32)
-            kernels.chain_anew(self._keys.room, self._nodes, self._heads, self._following.room, self._secret)
+            chains = 1 << (2 * (self._nodes + more)).bit_length()
+            self._heads, self._tails = np.empty(chains, np.int32), np.empty(chains, np.int32)
+            ends = (self._heads, self._tails)
+            kernels.chain_anew(self._keys.room, self._nodes, *ends, self._following.room, self._secret)
         return self._follow(keys, asking, first, alive, room)
 
     def _follow(self, keys: Words, asking: Flags, first: int, alive: Flags, room: int) -> Hits:
-        nodes = (self._keys.room, self._documents.room, self._following.room)
+        chains = (self._heads, self._tails, self._keys.room, self._documents.room, self._following.room)
         bounds, documents, crowded, self._nodes = kernels.follow(
-            keys, asking, self._pooled, first, self._heads, *nodes, self._nodes, alive, room, self._secret
+            keys, asking, self._pooled, first, *chains, self._nodes, alive, room, self._secret
         )
         for column in (self._keys, self._documents, self._following):
             column.size = self._nodes

@@ -8,7 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
@@ -86,6 +86,7 @@ class Store:
         self.keyed, self._pooled, self._memory, self._durability = keyed, pooled, memory, durability
         self._lock, self._process = lock, os.getpid()
         self._broken: str | None = None
+        self._untold = False  # whether it broke when nobody was waiting for an answer
         self._closed = False
         self._log: LogWriter | None = None
         self.busy = threading.RLock()
@@ -275,8 +276,20 @@ class Store:
         """Wait until everything written down is on the disk."""
         with self.busy:
             self.require_open()
+            self._require_own()
             if self._log is not None:
                 self._guarded(self._log.sync)
+
+    def sync_unasked(self) -> bool:
+        """Do so when nobody waits for it, and say whether to go on: if it fails, the next call says so."""
+        with self.busy:
+            if self._closed or self._broken:
+                return False
+            try:
+                self.sync()
+            except StorageError:
+                self._untold = True
+            return not self._untold
 
     def flush(self) -> None:
         """Put what is in memory into a segment, and begin a new log."""
@@ -298,11 +311,16 @@ class Store:
                     progress(done + 1, len(groups))
 
     def close(self) -> None:
-        """Make everything last, and let others write. A second call does nothing."""
+        """Make everything last, and let others write. A second call does nothing.
+
+        Raises ``StorageFailed`` where that is not so, and nobody was told yet.
+        """
         with self.busy:
             if self._closed:
                 return
             try:
+                if self._untold:
+                    self.require_open()
                 if self.writes and self._broken is None and self._process == os.getpid():
                     self.sync()
                     if self._log is not None and self._log.size != self.manifest.sealed:
@@ -314,11 +332,13 @@ class Store:
     def _release(self) -> None:
         self._closed = True
         self._synced.set()
-        if self._log is not None:
-            self._log.close()
-        if self._lock >= 0:
-            self._disk.close(self._lock)
-            self._lock = -1
+        try:
+            if self._log is not None:
+                self._log.close()
+        finally:
+            if self._lock >= 0:
+                lock, self._lock = self._lock, -1
+                self._disk.unlock(lock, self.folder / LOCK)
 
     def forget_in_child(self) -> None:
         """After a fork, let go of the lock in the child: it is the parent's."""
@@ -334,6 +354,7 @@ class Store:
         self.require_open()
         if self.writes:
             return False
+        self._require_own()
         for _ in range(TRIES):
             try:
                 manifest = Manifest.read(self._disk, self.folder)
@@ -378,7 +399,7 @@ class Store:
                 batch = unflattened(self.columns, arrays)
                 ordinals = cast("Positions", batch["ordinal"])
                 self.recent.append(batch)
-                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
+                self._next_ordinal = max([self._next_ordinal, *(ordinals[-1:] + 1).tolist()])
             elif record.kind == "remove":
                 self._remove(self.with_ordinals(arrays["ordinal"]))
             elif record.kind == "keep":
@@ -390,6 +411,7 @@ class Store:
 
     def _take_over(self) -> None:
         """Become the writer: remove what no manifest names, and go on behind the log's last record."""
+        self._guarded(lambda: self._disk.sync_folder(self.folder))  # whoever renamed the manifest may have died then
         named = {*self.manifest.files, MANIFEST, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(_KINDS):
@@ -398,9 +420,8 @@ class Store:
         if self.set_aside:  # nothing is cut off in place: the next log does without it
             self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
         else:
-            path = self.folder / self.manifest.log
-            self._log = LogWriter.reopen(self._disk, path, self._reader.seed, self._reader.tail)
-            self._guarded(self._log.sync)
+            path, reader = self.folder / self.manifest.log, self._reader
+            self._log = self._guarded(lambda: LogWriter.reopen(self._disk, path, reader.seed, reader.tail))
 
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
         log = self._log
@@ -464,6 +485,10 @@ class Store:
             log = None
             if flushes:
                 log = LogWriter.create(disk, folder / f"log-{number:08}", self._mark, self._following())
+            with log.closed_on_failure() if log else nullcontext():
+                return committed(kept, log), kept, log
+
+        def committed(kept: list[Segment], log: LogWriter | None) -> Manifest:
             following = replace(
                 before,
                 next_file=number + 1,
@@ -473,14 +498,14 @@ class Store:
                 segments=tuple(part.stored for part in kept),
                 amendments=self._amended(kept, number),
             )
-            return following.commit(disk, folder), kept, log
+            return following.commit(disk, folder)
 
         self.manifest, self.segments, log = self._guarded(written)
         if log:
-            if self._log is not None:
-                self._log.close()
-            self._log, self._log_begin = log, log.size
+            old, self._log, self._log_begin = self._log, log, log.size
             self.recent = self._new_recent()
+            if old is not None:
+                self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):
             self._guarded(lambda name=name: disk.remove(folder / name))  # type: ignore[misc]
 
@@ -515,6 +540,7 @@ class Store:
         if self._closed:
             raise StorageRefused(str(self.folder), "was closed")
         if self._broken:
+            self._untold = False
             raise StorageFailed(str(self.folder), f"does no further work, open it anew: {self._broken}")
 
     def require_writer(self) -> None:
@@ -522,7 +548,10 @@ class Store:
         self.require_open()
         if self._lock == -1:
             raise StorageRefused(str(self.folder), 'was opened to read; open it with mode="w" to change it')
-        if self._process != os.getpid():
+        self._require_own()
+
+    def _require_own(self) -> None:
+        if self._lock != -1 and self._process != os.getpid():
             raise StorageRefused(str(self.folder), "is written by the process that forked this one; open it anew here")
 
     # Places.
@@ -568,11 +597,7 @@ def _level(documents: int) -> int:
 def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> None:
     while not ended.wait(INTERVAL):
         living = store()
-        if living is None:
-            return
-        try:
-            living.sync()
-        except StorageError:  # the next call says so
+        if living is None or not living.sync_unasked():
             return
         del living
 

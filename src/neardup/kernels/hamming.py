@@ -18,6 +18,12 @@ match belongs to the first table that finds it: each is found once, and nobody n
 
 Found pairs are packed as ``left << 33 | right << 3 | distance``.
 
+*Guarded.* Tables that are mapped from a file come with ``(data, sums, seen, begins, sizes, fault)``: the guard of the
+file (``neardup.kernels.blocks``); at which byte row *t* of each array begins (``begins[array, t]``, int64); how many
+bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. No entry tells where to read before its
+blocks are verified. If one is damaged, *fault* tells which, and nothing that was found may be believed. In place of
+a guard there is ``None`` for tables in memory, and nothing is compiled for it.
+
 ``lookup`` and ``count`` both write out how a probe is asked: most find nothing, and a function that hands *near* back
 for each of those takes twice the time.
 """
@@ -25,12 +31,14 @@ for each of those takes twice the time.
 import numpy as np
 from numba import njit
 
+from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, near_at, ones, trailing_zeros
 
 DISTANCE_BITS, POSITION_BITS = 3, 30
+LOWS, HIGHS, STARTS, POSITIONS, BOUNDS = range(5)  # the arrays of a guard
 
 BLOCK = 16  # entries that are compared at once, and that come from memory together; a row of lows has as many to spare
-NARROW = 64  # entries of a bucket that are scanned without a search for the leading bits
+NARROW = 512  # entries of a bucket that are scanned without a search, which waits for memory at each step
 AHEAD = 32  # probes whose memory is asked for together
 FETCHED = 512  # entries of a bucket that are asked for; the processor foresees the others
 
@@ -51,7 +59,7 @@ def _rotated(value, by):
 
 
 @njit(nogil=True)
-def _read(value, rotations, masks):
+def reordered(value, rotations, masks):
     """Put the bits of a value in a table's order."""
     word = _ZERO
     for move in range(masks.size):
@@ -60,7 +68,7 @@ def _read(value, rotations, masks):
 
 
 @njit(nogil=True)
-def _restored(word, rotations, masks):
+def restored(word, rotations, masks):
     """Put bits that a table has read back in their own order."""
     value = _ZERO
     for move in range(masks.size):
@@ -72,7 +80,7 @@ def _restored(word, rotations, masks):
 def read(values, rotations, masks, words):
     """Put the bits of all *values* in the order of one table, with its row of *rotations* and *masks*."""
     for i in range(values.size):
-        words[i] = _read(values[i], rotations, masks)
+        words[i] = reordered(values[i], rotations, masks)
 
 
 @kernel
@@ -93,6 +101,41 @@ def store(words, bucket_bits, lows, highs, starts):
 
 
 @njit(nogil=True)
+def is_intact(guard, array, table, begin, end):
+    """Tell whether these entries of a table's row may be used, and note it if not."""
+    if guard is None:
+        return True
+    data, sums, seen, begins, sizes, fault = guard
+    row, size = begins[array, table], sizes[array]
+    block = damaged((data, sums, seen), row + begin * size, row + end * size)
+    if block != INTACT:
+        fault[0] = block
+    return block == INTACT
+
+
+@njit(nogil=True)
+def are_intact(guard, array, probes, number):
+    """Tell whether all entries from ``probes[i, 3]`` up to ``probes[i, 4]`` may be used, of tables ``probes[i, 1]``.
+
+    It does what ``is_intact`` does for one, in less time: a call of that counts references to all arrays of a guard.
+    """
+    if guard is None:
+        return True
+    data, sums, seen, begins, sizes, fault = guard
+    size = sizes[array]
+    for i in range(number):
+        row = begins[array, probes[i, 1]]
+        first, last = row + probes[i, 3] * size, row + probes[i, 4] * size
+        block, beyond = first >> BLOCK_BITS, (last - 1) >> BLOCK_BITS
+        if beyond - block > 1 or not (seen[block] and seen[beyond]):
+            bad = damaged((data, sums, seen), first, last)
+            if bad != INTACT:
+                fault[0] = bad
+                return False
+    return True
+
+
+@njit(nogil=True)
 def _rest(lows, highs, place):
     """Give the bits of an entry that its bucket does not imply."""
     rest = np.uint64(lows[place])
@@ -102,10 +145,12 @@ def _rest(lows, highs, place):
 
 
 @njit(nogil=True)
-def _first_from(lows, highs, begin, end, rest):
+def _first_from(lows, highs, begin, end, rest, guard, table):
     """Find the first entry of a part of a bucket that is not below *rest*."""
     while begin < end:
         middle = (begin + end) >> 1
+        is_intact(guard, LOWS, table, middle, middle + 1)
+        is_intact(guard, HIGHS, table, middle, middle + 1)
         if _rest(lows, highs, middle) < rest:
             begin = middle + 1
         else:
@@ -125,7 +170,7 @@ def _next_near(lows, begin, end, low, distance):
 
 
 @njit(nogil=True)
-def _room_for(found, number):
+def room_for(found, number):
     """Give an array with the same contents and room for this number, at least."""
     if number <= found.size:
         return found
@@ -135,15 +180,17 @@ def _room_for(found, number):
 
 
 @njit(nogil=True)
-def _rank(value, lows, highs, starts, to_bucket):
+def _rank(value, lows, highs, starts, to_bucket, guard):
     """Find a value that is in table 0."""
     bucket = np.int64(value >> to_bucket)
+    if not is_intact(guard, STARTS, 0, bucket, bucket + 2):
+        return np.int64(-1)
     rest = value & ((_ONE << to_bucket) - _ONE)
-    return _first_from(lows, highs, np.int64(starts[bucket]), np.int64(starts[bucket + 1]), rest)
+    return _first_from(lows, highs, np.int64(starts[bucket]), np.int64(starts[bucket + 1]), rest, guard, 0)
 
 
 @njit(nogil=True)
-def _is_first(difference, table, covers, radii):
+def is_first(difference, table, covers, radii):
     """Tell whether no table before this one finds values that differ in these bits."""
     for before in range(table):
         if ones(difference & covers[before]) <= radii[before]:
@@ -152,27 +199,27 @@ def _is_first(difference, table, covers, radii):
 
 
 @njit(nogil=True)
-def _behind(lead):
+def behind_first(lead):
     """Mask the bits behind the first *lead* ones, which are 1 to 64."""
     return (_ALL >> np.uint64(lead - 1)) >> _ONE
 
 
 @njit(nogil=True)
-def _range(word, lead, bucket_bits, lows, highs, starts):
+def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
     """Find where the entries with the leading bits of *word* are, or a few more, in a table given by its rows."""
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(word >> to_bucket)
     begin, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
     if end - begin > NARROW and lead > bucket_bits:
-        behind = _behind(lead)
+        behind = behind_first(lead)
         rest = word & ((_ONE << to_bucket) - _ONE) & ~behind
-        begin = _first_from(lows, highs, begin, end, rest)
-        end = _first_from(lows, highs, begin, end, rest + behind + _ONE)
+        begin = _first_from(lows, highs, begin, end, rest, guard, table)
+        end = _first_from(lows, highs, begin, end, rest + behind + _ONE, guard, table)
     return begin, end
 
 
 @njit(nogil=True)
-def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, number):
+def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, number):
     """Collect what a probe finds up to *end*; *place* is the first entry whose low bits are near.
 
     *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for the near entries that
@@ -184,21 +231,22 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
     row, high_row = lows[table], highs[table]
     to_bucket = np.uint64(64 - bucket_bits)
     above = (query ^ flip) >> to_bucket << to_bucket
-    behind = _behind(leads[table])
+    behind = behind_first(leads[table])
     while place < end:
+        is_intact(guard, HIGHS, table, place, place + 1)
         difference = (above | _rest(row, high_row, place)) ^ query
         differing = ones(difference)
         if differing <= np.uint64(distance) and (difference ^ flip) & ~behind == _ZERO:
             rank = place
             if table > 0:
                 rotations, masks = orders[0][table], orders[1][table]
-                difference = _restored(difference, rotations, masks)
+                difference = restored(difference, rotations, masks)
                 rank = -1
-                if _is_first(difference, table, covers, radii):
-                    value = _restored(query, rotations, masks) ^ difference
-                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket)
+                if is_first(difference, table, covers, radii):
+                    value = restored(query, rotations, masks) ^ difference
+                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket, guard)
             if rank >= 0:
-                near = _room_for(near, number + 1)
+                near = room_for(near, number + 1)
                 near[number] = np.uint64(rank) << _DISTANCE | differing
                 number += 1
         place = _next_near(row, place + 1, end, np.uint32(query & _LOW), np.uint32(distance))
@@ -206,45 +254,62 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
 
 
 @njit(nogil=True)
-def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes):
-    """List the next probes with what they are to scan, and ask for the memory that they will need.
+def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, directory, words, probes):
+    """List the next probes, and ask for the memory of the directory that they will need.
 
     *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and to
-    *probes* the numbers of query, table and flip, and where the entries are. Returns how many.
+    *probes* the numbers of query, table and flip, and from where up to where the directory is to be read. Returns how
+    many.
     """
-    lows, highs, starts = stored
     to_bucket = np.uint64(64 - bucket_bits)
     number = 0
     query, table, flip = cursor[0], cursor[1], cursor[2]
     while number < AHEAD and query < queries.size:
-        word = _read(queries[query], orders[0][table], orders[1][table])
+        word = reordered(queries[query], orders[0][table], orders[1][table])
         stop = min(flip_bounds[table + 1], flip + AHEAD - number)
         for changed in range(flip, stop):
             words[number] = word
+            bucket = np.int64((word ^ flips[changed]) >> to_bucket)
             probes[number, 0], probes[number, 1], probes[number, 2] = query, table, changed
-            fetch_ahead(starts[table], np.int64((word ^ flips[changed]) >> to_bucket))
+            probes[number, 3], probes[number, 4] = bucket, bucket + 2
+            fetch_ahead(directory[table], bucket)
             number += 1
         flip = stop
         if flip == flip_bounds[table + 1]:
             table += 1
-            if table == lows.shape[0]:
+            if table == flip_bounds.size - 1:
                 query, table, flip = query + 1, 0, 0
     cursor[0], cursor[1], cursor[2] = query, table, flip
-    for i in range(number):
-        table = probes[i, 1]
-        word = words[i] ^ flips[probes[i, 2]]
-        begin, end = _range(word, leads[table], bucket_bits, lows[table], highs[table], starts[table])
-        probes[i, 3], probes[i, 4] = begin, end
-        for place in range(begin, min(end, begin + FETCHED), BLOCK):
-            fetch_ahead(lows[table], place)
     return number
 
 
 @njit(nogil=True)
-def _listed(rank, bounds):
+def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes):
+    """List the next probes with what they are to scan, and ask for the memory that they will need.
+
+    Writes to *probes* where the entries are. Returns how many, and a negative number if something is damaged.
+    """
+    lows, highs, starts = stored
+    number = list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, starts, words, probes)
+    if not are_intact(guard, STARTS, probes, number):
+        return -1
+    for i in range(number):
+        table = probes[i, 1]
+        word = words[i] ^ flips[probes[i, 2]]
+        begin, end = _range(word, leads[table], bucket_bits, lows[table], highs[table], starts[table], guard, table)
+        probes[i, 3], probes[i, 4] = begin, end
+        for place in range(begin, min(end, begin + FETCHED), BLOCK):
+            fetch_ahead(lows[table], place)
+    return number if are_intact(guard, LOWS, probes, number) else -1
+
+
+@njit(nogil=True)
+def positions_of(rank, bounds, guard):
     """Tell where the positions of a value begin and end."""
     if bounds.size == 0:
         return rank, rank + 1
+    if not is_intact(guard, BOUNDS, 0, rank, rank + 2):
+        return np.int64(0), np.int64(0)
     return np.int64(bounds[rank]), np.int64(bounds[rank + 1])
 
 
@@ -266,6 +331,7 @@ def lookup(
     starts,
     positions,
     bounds,
+    guard,
 ):
     """Find what is near each of the *queries*, at most 2**30: packed pairs (query, position, distance).
 
@@ -277,7 +343,9 @@ def lookup(
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
+        prepared = _prepare(
+            queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes
+        )
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
             begin, end = probes[i, 3], probes[i, 4]
@@ -285,12 +353,13 @@ def lookup(
             if place == end:
                 continue
             near, matches = _collect(
-                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, 0
             )
             for match in near[:matches]:
-                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
                 end = min(end, begin + most)
-                found = _room_for(found, number + end - begin)
+                is_intact(guard, POSITIONS, 0, begin, end)
+                found = room_for(found, number + end - begin)
                 for place in range(begin, end):
                     right = np.uint64(positions[place]) << _DISTANCE
                     found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
@@ -314,6 +383,7 @@ def count(
     highs,
     starts,
     bounds,
+    guard,
     counts,
 ):
     """Count the positions near each of the *queries* into *counts* (int64)."""
@@ -322,7 +392,9 @@ def count(
     near = np.empty(64, np.uint64)
     counts[:] = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, words, probes)
+        prepared = _prepare(
+            queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes
+        )
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
             begin, end = probes[i, 3], probes[i, 4]
@@ -330,10 +402,10 @@ def count(
             if place == end:
                 continue
             near, matches = _collect(
-                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, near, 0
+                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, 0
             )
             for match in near[:matches]:
-                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
                 counts[query] += end - begin
 
 
@@ -383,22 +455,34 @@ def join(
             low = np.uint32(query & _LOW)
             matches = 0
             for flip in table_flips:
-                begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row)
+                begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row, None, table)
                 if itself:
                     begin = max(begin, entry + 1)
                 place = _next_near(low_row, begin, end, low, np.uint32(distance))
                 if place < end:
                     near, matches = _collect(
-                        query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, near, matches
+                        query,
+                        flip,
+                        place,
+                        end,
+                        table,
+                        distance,
+                        orders,
+                        rules,
+                        bucket_bits,
+                        stored,
+                        None,
+                        near,
+                        matches,
                     )
             if matches == 0:
                 continue
-            value = _restored(query, rotations[table], masks[table])
-            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket)
-            other_begin, other_end = _listed(rank, other_bounds)
+            value = restored(query, rotations[table], masks[table])
+            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket, None)
+            other_begin, other_end = positions_of(rank, other_bounds, None)
             for match in near[:matches]:
-                begin, end = _listed(np.int64(match >> _DISTANCE), bounds)
-                found = _room_for(found, number + (end - begin) * (other_end - other_begin))
+                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, None)
+                found = room_for(found, number + (end - begin) * (other_end - other_begin))
                 for place in range(begin, end):
                     for other_place in range(other_begin, other_end):
                         left, right = np.uint64(positions[place]), np.uint64(other_positions[other_place])
@@ -408,8 +492,8 @@ def join(
                         number += 1
     if itself:
         for rank in range(bounds.size - 1):
-            begin, end = _listed(rank, bounds)
-            found = _room_for(found, number + (end - begin) * (end - begin - 1) // 2)
+            begin, end = positions_of(rank, bounds, None)
+            found = room_for(found, number + (end - begin) * (end - begin - 1) // 2)
             for place in range(begin, end):
                 for later in range(place + 1, end):
                     found[number] = np.uint64(positions[place]) << _RIGHT | np.uint64(positions[later]) << _DISTANCE

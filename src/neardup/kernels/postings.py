@@ -11,7 +11,7 @@ they are pooled and C is 1), their low *document_bits* replaced by the document'
 ``starts[c, p + 1]`` are those that begin with the bits *p*.
 
 *Chains.* Keys of a column that are equal in some mixed bits are on one chain, the oldest first, from ``heads[bits]``
-on by ``following``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
+on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
 """
 
 import numpy as np
@@ -203,12 +203,12 @@ def _chain(mixed, secret, size):
 
 
 @kernel
-def follow(keys, asking, pooled, first, heads, node_keys, node_documents, following, nodes, alive, room, secret):
+def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents, following, nodes, alive, room, secret):
     """Find the documents that share a key with each row that is *asking*, on chains; then put them there, in turn.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
-    The arrays of nodes must have places left for all keys. Returns ``(bounds, found, crowded, nodes)``, as ``find``
-    does, and the number of nodes there are then.
+    The arrays of nodes must have places left for all keys. Whoever is not *alive* leaves the chains. Returns
+    ``(bounds, found, crowded, nodes)``, as ``find`` does, and the number of nodes there are then.
     """
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
@@ -224,40 +224,57 @@ def follow(keys, asking, pooled, first, heads, node_keys, node_documents, follow
             last = -1
             node = heads[chain]
             listed = 0
-            looked = 0
             while node >= 0:
-                if node_keys[node] == mixed:
-                    looked += 1
-                    document = node_documents[node]
-                    if alive[document]:
-                        listed += 1
-                        if (first < 0 or document != first + row) and _is_new(seen, row, document):
-                            found = _appended(found, number, document)
-                            number += 1
-                    if listed == room or looked == PATIENCE * room:
+                document = np.int64(node_documents[node])
+                if not alive[document]:
+                    node = _left_out(node, last, chain, heads, tails, following)
+                    continue
+                if node_keys[node] == mixed and (first < 0 or document != first + row):
+                    if listed == room:
+                        crowded += 1
                         break
+                    listed += 1
+                    if _is_new(seen, row, document):
+                        found = _appended(found, number, document)
+                        number += 1
                 last = node
                 node = following[node]
-            if node >= 0:
-                crowded += 1
-            elif first >= 0:
+            if first >= 0:  # crowded or not: others may be removed
                 node_keys[nodes] = mixed
                 node_documents[nodes] = first + row
-                following[nodes] = -1
-                if last < 0:
-                    heads[chain] = nodes
-                else:
-                    following[last] = nodes
+                _put_last(nodes, chain, heads, tails, following)
                 nodes += 1
         bounds[row + 1] = number
     return bounds, found[:number], crowded, nodes
 
 
+@njit(nogil=True)
+def _put_last(node, chain, heads, tails, following):
+    """Put a node at the end of a chain."""
+    following[node] = -1
+    if heads[chain] < 0:
+        heads[chain] = node
+    else:
+        following[tails[chain]] = node
+    tails[chain] = node
+
+
+@njit(nogil=True)
+def _left_out(node, last, chain, heads, tails, following):
+    """Take a node out of a chain, behind the *last* one or in front of all; give the next one."""
+    after = following[node]
+    if last < 0:
+        heads[chain] = after
+    else:
+        following[last] = after
+    if after < 0:
+        tails[chain] = last
+    return after
+
+
 @kernel
-def chain_anew(node_keys, nodes, heads, following, secret):
+def chain_anew(node_keys, nodes, heads, tails, following, secret):
     """Put all nodes on other chains, in their old order."""
     heads[:] = -1
-    for node in range(nodes - 1, -1, -1):  # each in front of those that came later
-        chain = _chain(node_keys[node], secret, heads.size)
-        following[node] = heads[chain]
-        heads[chain] = node
+    for node in range(nodes):
+        _put_last(node, _chain(node_keys[node], secret, heads.size), heads, tails, following)

@@ -3,22 +3,47 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import comb
+from math import comb, log2
 from typing import Final, Literal, Self
 
-from neardup.model.errors import require, require_whole
+from neardup.model.errors import ParameterError, require, require_whole
 
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
 MOST_TABLES: Final = 64
 KINDS: Final = ("blocks", "nested", "probes")
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
-POSITION_BYTES: Final = 4
+CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
+CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
+# Microseconds of a lookup among many, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 80 million
+# fingerprints in all designs for distance 3.
+PROBE: Final = 0.05  # to reach a bucket of small tables, which is not in the processor's nearest caches
+SPREAD: Final = 0.03  # how much longer that takes whenever the tables, beyond a gibibyte, take twice the memory
+COMPARE: Final = 0.0005  # to read and compare a fingerprint of the bucket
 
-# Microseconds of a lookup among many, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 20 million
-# fingerprints.
-PROBE: Final = 0.08  # to reach a bucket, which is not in the processor's cache
-COMPARE: Final = 0.0005  # to read and compare a fingerprint of it
+_GIBIBYTE: Final = 1 << 30
+_NARROW: Final = 1 << 32  # what can be numbered with 4 bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What the parts of a lookup cost on one core, in microseconds.
+
+    To reach a bucket takes ``probe + spread * log2(1 + bytes / 2**30)``, if the index takes so many *bytes*: the
+    larger it is, the less of it, and of the pages that say where it is in memory, the processor's caches hold. To
+    *compare* a query with a fingerprint of the bucket takes so much more.
+
+    >>> Costs(probe=0.05, spread=0.03).of_probe(3 * 2**30)
+    0.11
+    """
+
+    probe: float = PROBE
+    spread: float = SPREAD
+    compare: float = COMPARE
+
+    def of_probe(self, size: float) -> float:
+        """Tell what it takes to reach a bucket of an index of this *size* in bytes."""
+        return self.probe + self.spread * log2(1 + size / _GIBIBYTE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,10 +165,13 @@ class TableDesign:
             FingerprintTable(leading=part, radius=whole + (number < more)) for number, part in enumerate(pieces)
         )
 
-    def bucket_bits(self, fingerprints: int) -> int:
-        """How many of the leading bits choose a bucket by one look: all, or two less than number the fingerprints."""
+    def bucket_bits(self, fingerprints: int, *, compressed: bool = False) -> int:
+        """How many of the leading bits choose a bucket by one look: all, or two less than number the fingerprints.
+
+        Compressed, it is four less: larger buckets take more time, and less memory.
+        """
         shortest = min(table.lead for table in self.tables)
-        return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - 3))
+        return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - (5 if compressed else 3)))
 
     def candidates(self, fingerprints: int) -> float:
         """How many fingerprints a query is compared with, expected of so many random ones.
@@ -153,29 +181,47 @@ class TableDesign:
         """
         return fingerprints * sum(table.probes / float(2**table.lead) for table in self.tables)
 
-    def bytes_each(self, fingerprints: int) -> float:
-        """How much memory a fingerprint takes, if all are different: table entries, directories, its position."""
-        bits = self.bucket_bits(fingerprints)
-        directory = 4 * ((1 << bits) + 1)
-        return len(self.tables) * (4 + high_bytes(bits) + directory / max(1, fingerprints)) + POSITION_BYTES
+    def bytes_each(self, fingerprints: int, *, compressed: bool = False) -> float:
+        """How much memory a fingerprint takes, if all are different: table entries, directories, its position.
 
-    def microseconds(self, fingerprints: int) -> float:
-        """Predict the time of a lookup: ``probes * PROBE + candidates * COMPARE``."""
+        Positions and directories count the fingerprints with 4 bytes, or 8 where there are more than 2**32. Those of
+        compressed tables are expected to be random; similar ones take less.
+        """
+        bits = self.bucket_bits(fingerprints, compressed=compressed)
+        number = 4 if fingerprints <= _NARROW else 8
+        directory = number * ((1 << bits) + 1) / max(1, fingerprints)
+        if compressed:
+            entry = (BITS - log2(max(1, fingerprints)) + CODE_BITS) / 8 + CODES / max(1, fingerprints)
+            return len(self.tables) * (entry + directory) + directory + number
+        return len(self.tables) * (4 + high_bytes(bits) + directory) + number
+
+    def microseconds(self, fingerprints: int, costs: Costs | None = None) -> float:
+        """Predict the time of a lookup: ``probes * costs.of_probe(bytes) + candidates * costs.compare``."""
+        costs = costs or Costs()
         probes = sum(table.probes for table in self.tables)
-        return probes * PROBE + self.candidates(fingerprints) * COMPARE
+        probe = costs.of_probe(fingerprints * self.bytes_each(fingerprints))
+        return probes * probe + self.candidates(fingerprints) * costs.compare
 
     @classmethod
-    def choose(cls, *, distance: int, fingerprints: int) -> Self:
-        """Take the design with the smallest product of predicted time and memory.
+    def choose(
+        cls, *, distance: int, fingerprints: int, memory: float | None = None, costs: Costs | None = None
+    ) -> Self:
+        """Take the design with the smallest product of predicted time and memory, of those that fit into *memory*.
 
         Half the time is worth twice the memory, and no more.
 
         >>> TableDesign.choose(distance=3, fingerprints=20_000_000)
         TableDesign(kind='blocks', distance=3, pieces=4)
+        >>> TableDesign.choose(distance=3, fingerprints=20_000_000, memory=400e6)
+        TableDesign(kind='probes', distance=3, pieces=2)
         """
+        sizes = {design: fingerprints * design.bytes_each(fingerprints) for design in cls.choices(distance)}
+        fitting = [design for design, size in sizes.items() if memory is None or size <= memory]
+        if not fitting:
+            least = min(sizes.values())
+            raise ParameterError("memory", memory, f"must be at least {least:,.0f} bytes, the smallest design's size")
         return min(
-            cls.choices(distance),
-            key=lambda design: design.microseconds(fingerprints) * design.bytes_each(fingerprints),
+            fitting, key=lambda design: design.microseconds(fingerprints, costs) * design.bytes_each(fingerprints)
         )
 
     @classmethod

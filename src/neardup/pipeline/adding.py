@@ -22,7 +22,8 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl import Moment, address_fields, visit
 from neardup.pipeline.fields import field_kinds
-from neardup.pipeline.living import MOST_ID_BYTES, Index
+from neardup.pipeline.given import MOST_ID_BYTES
+from neardup.pipeline.living import Index
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id

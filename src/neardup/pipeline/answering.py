@@ -10,7 +10,8 @@ from neardup.index.columns import STRING
 from neardup.model.errors import require
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl import address_fields, visit
-from neardup.pipeline.living import MOST_ID_BYTES, Index
+from neardup.pipeline.given import MOST_ID_BYTES
+from neardup.pipeline.living import Index
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id

@@ -80,15 +80,14 @@ def identities(scheme: Scheme, documents: pa.ChunkedArray, fields: pa.Table) -> 
     Nothing is signed but for that.
     """
     if not scheme.columns:
-        return joined_identity(contents(whole_batch(documents)))
+        return _side_by_side(contents(whole_batch(documents)))
     given = asked(scheme, documents, fields)
-    return joined_identity(given.contents, given.signatures.rows, given.signatures.present)
+    return _side_by_side(given.contents, given.signatures.rows, given.signatures.present)
 
 
-def joined_identity(*columns: Any) -> Bytes:
-    """Lay columns side by side, as bytes."""
-    parts = [np.ascontiguousarray(column).reshape(len(column), -1) for column in columns]
-    return np.concatenate([part.view(np.uint8) for part in parts], axis=1)
+def _side_by_side(*columns: Any) -> Bytes:
+    parts = [np.ascontiguousarray(column).reshape(len(column), -1).view(np.uint8) for column in columns]
+    return np.concatenate(parts, axis=1)
 
 
 def contents(texts: TextBatch, more: bytes = b"") -> Words:

@@ -77,7 +77,7 @@ class CrawlFilter:
 
     def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
         """Say what each page is to those admitted. Changes nothing; pages are given as to ``judge_and_admit``."""
-        urls, column, table = _parted(self._index, pages, texts, fields)
+        urls, column, table = self._parted(pages, texts, fields)
         return visit(self._index, self._ids(urls), column, table, remember=False)
 
     def judge_and_admit(
@@ -92,10 +92,13 @@ class CrawlFilter:
 
         Raises ``DataError`` for what are no URLs, texts or fields, before anything is changed.
         """
-        urls, column, table = _parted(self._index, pages, texts, fields)
+        urls, column, table = self._parted(pages, texts, fields)
         ids = self._ids(urls)
         with self._busy:
             return visit(self._index, ids, column, address_fields(self._index, urls, table), at=at, remember=True)
+
+    def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
+        return _parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
 
     def _ids(self, urls: Sequence[Any]) -> list[str]:
         for position, url in enumerate(urls):
@@ -190,16 +193,15 @@ def _as_it_came(url: str) -> str:
     return url.encode("utf-8", "replace").decode()
 
 
-def _parted(index: Index, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
-    """Take a batch of pages apart: URLs, texts, fields."""
+def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
+    """Take a batch of pages apart: URLs, texts, fields. Of a table's columns only those that are *known* are fields."""
     source = table_or_column(pages)
     if isinstance(source, pa.Table):
         for name in (URL, TEXT):
             if name not in source.column_names:
                 there = ", ".join(source.column_names)
                 raise DataError(f"column {name!r}", f"is not there; the columns are {there}")
-        wanted = {*index.fields, *index.scheme.columns}
-        others = source.select([name for name in source.column_names if name in wanted]) if fields is None else fields
+        others = source.select([name for name in source.column_names if name in known]) if fields is None else fields
         return source.column(URL).to_pylist(), text_column(source.column(TEXT)), field_table(others, len(source))
     if texts is None:
         source, texts = _unzipped(source)

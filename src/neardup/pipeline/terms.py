@@ -45,7 +45,8 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "name": scheme.name,
         "recipe": scheme.recipe,
         "key": schemes.key_identity(scheme),
-        "layout": None if layout is None else asdict(layout),
+        "layout": None if (used := layout or getattr(scheme, "layout", None)) is None else asdict(used),
+        "chosen": layout is not None,
         "row": [own.row_kind, own.row_width],
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
@@ -64,7 +65,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
         own = schemes.read(given["scheme"], key)
     if own.recipe == given["recipe"]:
         made = scheme_of_keys(manifest)
-        lacks = schemes.lacking(made, layout_of(made, manifest), own)
+        lacks = schemes.lacking(made, own, chosen=given["chosen"])
         if lacks is not None:
             raise StorageRefused(where, lacks)
         return own
@@ -80,7 +81,7 @@ def scheme_of_keys(manifest: Manifest) -> Any:
 
 
 def layout_of(scheme: Any, manifest: Manifest) -> Any:
-    """Make the layout that a manifest states; ``None`` is the scheme's own."""
+    """Make the layout that a manifest states, whatever that of a scheme given now; ``None`` for one that has none."""
     given = manifest.terms["layout"]
     return None if given is None else type(scheme.layout)(**given)
 

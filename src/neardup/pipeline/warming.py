@@ -62,12 +62,21 @@ def warm() -> None:
     compare(_TEXTS[0], _TEXTS[1])
     for scheme in (schemes[0], Sentences(), SimHash()):
         _live(scheme)
+    for compressed in (False, True):
+        _tables(compressed=compressed)
+
+
+def _tables(*, compressed: bool) -> None:
+    """Ask an index of fingerprints, in memory and in a file."""
     fingerprints = np.arange(3, dtype=np.uint64)
-    tables = HammingTables.build(fingerprints)
-    tables.lookup(fingerprints)
-    tables.count(fingerprints)
-    tables.self_join()
-    tables.join(fingerprints)
+    built = HammingTables.build(fingerprints, compressed=compressed)
+    with TemporaryDirectory() as folder:
+        built.save(Path(folder, "tables"))
+        for tables in (built, HammingTables.open(Path(folder, "tables"))):
+            tables.lookup(fingerprints)
+            tables.count(fingerprints)
+            tables.self_join()
+            tables.join(fingerprints)
 
 
 def _live(scheme: Scheme) -> None:

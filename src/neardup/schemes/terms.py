@@ -34,18 +34,18 @@ def is_whole(given: dict[str, Any]) -> bool:
     return all(part.get("value") != _TABLE and is_whole(part) for part in parts)
 
 
-def lacking(made: Any, layout: Any, other: Any) -> str | None:
+def lacking(made: Any, other: Any, *, chosen: bool = False) -> str | None:
     """Say what the keys of a scheme lack for the policy of an *other* one of its recipe; ``None``: nothing.
 
-    What a *layout* finds that was chosen by itself is what was wanted.
+    What a layout finds that was *chosen* by itself is what was wanted.
     """
     if isinstance(made, Combined):
-        return lacking(made.first, layout, other.first)
+        return lacking(made.first, other.first, chosen=chosen)
     if isinstance(made, SimHash) and other.distance > made.distance:
         return f"has keys for a distance of {made.distance}, not for {other.distance}"
     if isinstance(made, Trials) and other.needed < made.needed:
         return f"has keys for {made.needed} trials that agree, not for {other.needed}"
-    if isinstance(made, MinHash) and layout is None:
+    if isinstance(made, MinHash) and not chosen:
         share = float(made.layout.meeting_probability(other.threshold))
         if share < other.recall and other.threshold < made.threshold:
             return (

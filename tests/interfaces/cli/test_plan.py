@@ -9,6 +9,7 @@ import pytest
 
 import neardup
 from neardup.evaluation.plans import plan
+from neardup.evaluation.tables import plan_tables
 from neardup.interfaces.cli import main
 
 
@@ -128,9 +129,40 @@ def test_a_closed_standard_output(monkeypatch, capsys):
     assert main(["plan", "--scheme", "trials"]) == 0
 
 
+def test_designs_of_fingerprint_tables(capsys):
+    assert main(["plan", "--fingerprints", "2^34"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == f"{plan_tables(2**34, 3)}\n"
+    assert shown.err == ""
+    assert main(["plan", "--fingerprints", "20M", "--distance", "4", "--memory", "1GB"]) == 0
+    assert capsys.readouterr().out == f"{plan_tables(20_000_000, 4, memory=10**9)}\n"
+    assert main(["plan", "--fingerprints", "1B", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(plan_tables(10**9).as_dict()))
+
+
+def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
+    costs = neardup.Costs(probe=1, spread=2, compare=3)
+    monkeypatch.setattr(neardup, "measured_costs", lambda: costs)
+    assert main(["plan", "--fingerprints", "20M", "--measure"]) == 0
+    assert capsys.readouterr().out == f"{plan_tables(20_000_000, costs=costs)}\n"
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
+        (["--fingerprints", "20M", "--scheme", "minhash"], "--scheme minhash: it does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--recall", "0.9"], "--recall 0.9: it does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--bits", "64"], "--bits 64: it does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--documents", "5"], "--documents 5: it does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--svg", "a.svg"], "--svg a.svg: it does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--force"], "--force does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--distance", "8"], "--distance 8: it must be an integer from 0 to 7"),
+        (["--fingerprints", "0"], "--fingerprints 0: it must be an integer from 1"),
+        (["--fingerprints", "2^99"], "it must be an integer from 1"),
+        (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1000000: it must be at least"),
+        (["--fingerprints", "20M", "--memory", "0"], "--memory 0: it must be more than 0"),
+        (["--memory", "1GB"], "--memory 1000000000: it goes with --fingerprints"),
+        (["--measure"], "--measure goes with --fingerprints"),
         (["--hashes", "14"], "--hashes 14: it goes with a scheme"),
         (["--threshold", "0.8"], "--threshold 0.8: it goes with a recall"),
         (["--recall", "0.8"], "--threshold is needed"),
@@ -155,7 +187,10 @@ def test_wrong_options_are_told(capsys, options, complaint):
     assert len(shown.err) < 500
 
 
-@pytest.mark.parametrize("options", [["--scheme", "checksums"], ["--hashes", "many"], ["--documents", "1e6"], ["more"]])
+@pytest.mark.parametrize(
+    "options",
+    [["--scheme", "checksums"], ["--hashes", "many"], ["--documents", "1e6"], ["--fingerprints", "x"], ["more"]],
+)
 def test_what_is_no_option(capsys, options):
     with pytest.raises(SystemExit) as stopped:
         main(["plan", *options])
@@ -163,7 +198,10 @@ def test_what_is_no_option(capsys, options):
     assert "neardup: error: " in capsys.readouterr().err.replace("neardup plan", "neardup")
 
 
-@pytest.mark.parametrize("options", [[], ["--scheme", "minhash"], ["--threshold", "0.8", "--recall", "0.9"]])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--scheme", "minhash"], ["--threshold", "0.8", "--recall", "0.9"], ["--fingerprints", "1B"]],
+)
 def test_it_loads_nothing_heavy(options):
     command = [sys.executable, "-X", "importtime", "-m", "neardup", "plan", *options]
     environment = os.environ | {"PYTHONUTF8": "1"}

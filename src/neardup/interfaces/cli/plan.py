@@ -1,4 +1,4 @@
-"""Show how likely documents match at which resemblance, or propose parameters that reach a recall."""
+"""Show how likely documents match at which resemblance, propose parameters for a recall, or tables for fingerprints."""
 
 import argparse
 import json
@@ -6,7 +6,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from neardup.interfaces.cli import chart
+from neardup.interfaces.cli import amounts, chart
 from neardup.model.errors import OutputRefused, ParameterError, require
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _NUMBERS: Final = {
     "needed": "trials: how many must agree (default: 2)",
     "permutations": "minhash: minima in a signature (default: 128)",
     "bands": "minhash: parts of which one must agree (default: the fewest that let 99.9 %% at the threshold meet)",
-    "distance": "simhash: bits that may differ (default: 3)",
+    "distance": "simhash, or with --fingerprints 0 to 7: bits that may differ (default: 3)",
     "bits": "simhash: bits of a fingerprint (default: 64)",
     "blocks": "simhash: parts into which the bits are cut for the keys (default: 3 more than the distance, 1"
     " from distance 8 on)",
@@ -38,6 +38,7 @@ _SHARES: Final = {
     "apart": "with --recall: the resemblance of pairs that are no near-duplicates (default: half the threshold)",
     "background": "with --recall: the resemblance of documents that have nothing to do with each other (default: 0.05)",
 }
+_OF_TABLES: Final = ("memory", "measure")
 
 EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000000"
 
@@ -59,6 +60,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     wishes.add_argument(
         "--documents", type=int, metavar="N", default=_HIDDEN, help="with --recall: how many (default: 1,000,000)"
     )
+    tables = parser.add_argument_group("tables for fingerprints")
+    tables.add_argument(
+        "--fingerprints",
+        type=amounts.count,
+        metavar="N",
+        default=_HIDDEN,
+        help="compare the designs of an index of so many 64-bit fingerprints: a number such as 20M, 1B or 2^34",
+    )
+    tables.add_argument(
+        "--memory",
+        type=amounts.size,
+        metavar="SIZE",
+        default=_HIDDEN,
+        help="leave out the designs that need more, such as 14GB",
+    )
+    tables.add_argument(
+        "--measure", action="store_true", help="predict times from what lookups cost on this machine, now"
+    )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--svg", metavar="PATH", default=_HIDDEN, help="draw the curves into a file")
     outputs.add_argument("--force", action="store_true", help="replace a file that exists")
@@ -70,6 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.evaluation.plans import plan
 
     given = vars(arguments)
+    if "fingerprints" in given:
+        return _plan_tables(given)
+    for name in _OF_TABLES:
+        if name in given and given[name] is not False:
+            raise ParameterError(name, None if given[name] is True else given[name], "goes with --fingerprints")
     path = _STDOUT if given.get("svg") == "-" else given.get("svg")
     if path == _STDOUT and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
@@ -93,6 +117,21 @@ def run(arguments: argparse.Namespace) -> int:
     screen = sys.stderr if path == _STDOUT else sys.stdout
     if screen is not None:
         _show(made, screen, as_json=arguments.json)
+    return 0
+
+
+def _plan_tables(given: dict[str, Any]) -> int:
+    """Plan fingerprint tables, print."""
+    import neardup
+
+    for name in (*_NUMBERS, *_SHARES, "documents", "scheme", "svg"):
+        require(name not in given or name == "distance", name, given.get(name), "does not go with --fingerprints")
+    require(not given["force"], "force", None, "does not go with --fingerprints")
+    options = {name: given[name] for name in ("distance", "memory") if name in given}
+    costs = neardup.measured_costs() if given["measure"] else None
+    made = neardup.plan_tables(given["fingerprints"], costs=costs, **options)
+    if sys.stdout is not None:
+        print(json.dumps(made.as_dict(), allow_nan=False) if given["json"] else made)
     return 0
 
 

@@ -1,0 +1,173 @@
+"""What designs of fingerprint tables need and take, side by side."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from neardup.evaluation.plans import aligned
+from neardup.model.errors import require, require_whole
+from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
+
+_MOST: Final = 1 << 48
+_COLUMNS: Final = (
+    "kind",
+    "pieces",
+    "tables",
+    "leading bits",
+    "probes",
+    "candidates a probe",
+    "candidates",
+    "bytes each",
+    "memory",
+    "microseconds",
+    "",
+)
+_UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB")
+_STEP: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignPlan:
+    """A design and its laws, for so many random fingerprints.
+
+    ``leading_bits`` are the fewest and the most of its tables, ``candidates_a_probe`` likewise; ``probes`` and
+    ``candidates`` are of a lookup. ``bytes`` is the memory of the index, ``bytes_each`` of a fingerprint in it.
+    """
+
+    kind: str
+    pieces: int
+    tables: int
+    leading_bits: tuple[int, int]
+    probes: int
+    candidates_a_probe: tuple[float, float]
+    candidates: float
+    bytes_each: float
+    bytes: float
+    microseconds: float
+    chosen: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablePlan:
+    """The designs for so many fingerprints within a distance, as far as they fit into *memory*, the fastest first.
+
+    One of them is chosen (``TableDesign.choose``). *left_out* are how many do not fit. Printed, it is a table.
+    """
+
+    fingerprints: int
+    distance: int
+    memory: float | None
+    costs: Costs
+    designs: tuple[DesignPlan, ...]
+    left_out: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        table = aligned([_COLUMNS, *map(_cells, self.designs)])
+        return "\n".join([self.heading, "", *table, "", *self.notes])
+
+    @property
+    def heading(self) -> str:
+        """One line that says what the table is."""
+        fits = "" if self.memory is None else f", in at most {_size(self.memory)}"
+        return f"Designs for {self.fingerprints:,} fingerprints within distance {self.distance}{fits}; fastest first"
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to know about the table."""
+        costs = self.costs
+        return [
+            *([f"Not listed: {self.left_out}, which do not fit"] if self.left_out else []),
+            "candidates: fingerprints that a query is compared with, if all are random",
+            "bytes: of table entries, directories and positions, if all are different",
+            "microseconds: of a lookup among many on one core, where",
+            f"  a probe takes {costs.probe:.3g} + {costs.spread:.3g} * log2(1 + bytes / 2^30) and",
+            f"  a comparison {costs.compare:.3g}",
+            "chosen: the smallest product of time and memory",
+        ]
+
+
+def plan_tables(
+    fingerprints: int, distance: int = 3, *, memory: float | None = None, costs: Costs | None = None
+) -> TablePlan:
+    """Say what each design would need and take for so many 64-bit fingerprints, and which one would be chosen.
+
+    *memory*, in bytes, leaves out what does not fit; *costs* are those of another machine (``measured_costs`` measures
+    this one's). An index that is built has at most 2**30 fingerprints; a plan may be asked for more.
+
+    >>> plan = plan_tables(2**34, distance=3)
+    >>> [(one.tables, one.leading_bits, one.candidates_a_probe) for one in plan.designs if one.tables in (4, 16, 20)]
+    [(16, (28, 28), (64.0, 64.0)), (20, (31, 33), (2.0, 8.0)), (4, (16, 16), (262144.0, 262144.0))]
+    """
+    fingerprints = require_whole("fingerprints", fingerprints, 1, _MOST)
+    distance = require_whole("distance", distance, 0, MOST_DISTANCE)
+    require(memory is None or memory > 0, "memory", memory, "must be more than 0")
+    costs = costs or Costs()
+    chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)
+    plans = [_planned(design, fingerprints, costs, chosen=design == chosen) for design in TableDesign.choices(distance)]
+    fitting = [one for one in plans if memory is None or one.bytes <= memory]
+    return TablePlan(
+        fingerprints=fingerprints,
+        distance=distance,
+        memory=memory,
+        costs=costs,
+        designs=tuple(sorted(fitting, key=lambda one: one.microseconds)),
+        left_out=len(plans) - len(fitting),
+    )
+
+
+def _planned(design: TableDesign, fingerprints: int, costs: Costs, *, chosen: bool) -> DesignPlan:
+    tables = design.tables
+    leads = [table.lead for table in tables]
+    return DesignPlan(
+        kind=design.kind,
+        pieces=design.pieces,
+        tables=len(tables),
+        leading_bits=(min(leads), max(leads)),
+        probes=sum(table.probes for table in tables),
+        candidates_a_probe=(fingerprints / 2 ** max(leads), fingerprints / 2 ** min(leads)),
+        candidates=design.candidates(fingerprints),
+        bytes_each=design.bytes_each(fingerprints),
+        bytes=design.bytes_each(fingerprints) * fingerprints,
+        microseconds=design.microseconds(fingerprints, costs),
+        chosen=chosen,
+    )
+
+
+def _cells(one: DesignPlan) -> list[str]:
+    return [
+        one.kind,
+        f"{one.pieces}",
+        f"{one.tables}",
+        _range(*(f"{lead}" for lead in one.leading_bits)),
+        f"{one.probes:,}",
+        _range(*map(_amount, one.candidates_a_probe)),
+        _amount(one.candidates),
+        f"{one.bytes_each:.1f}",
+        _size(one.bytes),
+        f"{one.microseconds:,.2f}",
+        "chosen" if one.chosen else "",
+    ]
+
+
+def _range(least: str, most: str) -> str:
+    return least if least == most else f"{least}-{most}"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"  # noqa: PLR2004 - two digits
+
+
+def _size(value: float) -> str:
+    """Write a number of bytes with three digits.
+
+    >>> _size(999.4), _size(561e6), _size(1.5e12)
+    ('999 B', '561 MB', '1.5 TB')
+    """
+    unit = 0
+    while value >= _STEP - 0.5 and unit < len(_UNITS) - 1:
+        value /= _STEP
+        unit += 1
+    return f"{value:.3g} {_UNITS[unit]}"

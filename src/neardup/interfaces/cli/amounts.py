@@ -1,0 +1,47 @@
+"""How people write large numbers and sizes."""
+
+import re
+from argparse import ArgumentTypeError
+from fractions import Fraction
+from typing import Final
+
+_NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?) ?([A-Za-z]*)", re.ASCII)
+_POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
+_COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
+_SIZES: Final = {
+    "": 1,
+    "b": 1,
+    **{unit: 1000 ** (power + 1) for power, one in enumerate("kmgt") for unit in (one, f"{one}b")},
+    **{f"{one}ib": 1024 ** (power + 1) for power, one in enumerate("kmgt")},
+}
+
+
+def count(text: str) -> int:
+    """Read a number as people write large ones.
+
+    >>> count("20M"), count("1.5B"), count("2^34"), count("20,000,000")
+    (20000000, 1500000000, 17179869184, 20000000)
+    """
+    return _read(text, _COUNTS, "a number such as 20000000, 20M, 1B or 2^34")
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, with a unit or without.
+
+    >>> size("14GB"), size("1.5 GiB"), size("2^30")
+    (14000000000, 1610612736, 1073741824)
+    """
+    return _read(text, _SIZES, "a size such as 500M, 14GB or 16GiB")
+
+
+def _read(text: str, units: dict[str, int], wanted: str) -> int:
+    if power := _POWER.fullmatch(text.strip()):
+        raised: int = int(power[1]) ** int(power[2])
+        return raised
+    number = _NUMBER.fullmatch(text.strip())
+    if number is None or number[2].lower() not in units:
+        raise ArgumentTypeError(f"{text[:50]!r} is not {wanted}")
+    value = Fraction(re.sub("[,_]", "", number[1])) * units[number[2].lower()]
+    if value.denominator != 1:
+        raise ArgumentTypeError(f"{text[:50]!r} is not a whole number")
+    return int(value)

@@ -1,0 +1,88 @@
+import json
+
+import pytest
+
+import neardup
+from neardup.evaluation.tables import plan_tables
+from neardup.model.errors import ParameterError
+from neardup.model.tables import Costs, TableDesign
+
+
+def test_the_classic_example():
+    """Eight billion fingerprints within 3 bits, as published."""
+    found = {
+        (one.tables, one.leading_bits, one.candidates_a_probe)
+        for one in plan_tables(2**34, distance=3).designs
+        if one.kind != "probes"
+    }
+    assert {
+        (20, (31, 33), (2.0, 8.0)),
+        (16, (28, 28), (64.0, 64.0)),
+        (10, (25, 26), (256.0, 512.0)),
+        (4, (16, 16), (256 * 1024.0, 256 * 1024.0)),
+    } <= found
+
+
+@pytest.mark.parametrize("distance", range(8))
+def test_numbers_are_the_models(distance):
+    costs = Costs(probe=0.2, spread=0.1, compare=0.003)
+    plan = plan_tables(5_000_000, distance, costs=costs)
+    assert plan.left_out == 0
+    assert len(plan.designs) == len([*TableDesign.choices(distance)])
+    assert [one.microseconds for one in plan.designs] == sorted(one.microseconds for one in plan.designs)
+    for one in plan.designs:
+        design = TableDesign(kind=one.kind, distance=distance, pieces=one.pieces)
+        assert one.tables == len(design.tables)
+        assert one.candidates == design.candidates(5_000_000)
+        assert one.bytes == one.bytes_each * 5_000_000 == design.bytes_each(5_000_000) * 5_000_000
+        assert one.microseconds == design.microseconds(5_000_000, costs)
+        assert one.chosen == (design == TableDesign.choose(distance=distance, fingerprints=5_000_000, costs=costs))
+    assert sum(one.chosen for one in plan.designs) == 1
+
+
+def test_memory_leaves_out_what_does_not_fit():
+    whole, some = plan_tables(20_000_000), plan_tables(20_000_000, memory=10**9)
+    assert {one.bytes <= 10**9 for one in some.designs} == {True}
+    assert len(some.designs) + some.left_out == len(whole.designs)
+    assert f"Not listed: {some.left_out}, which do not fit" in str(some).splitlines()
+    assert "Not listed" not in str(whole)
+    assert "in at most 1 GB" in some.heading
+    with pytest.raises(ParameterError, match="must be at least 353,554,440 bytes"):
+        plan_tables(20_000_000, memory=1000)
+
+
+def test_the_table_is_for_people():
+    lines = str(plan_tables(2**34)).splitlines()
+    assert lines[0] == "Designs for 17,179,869,184 fingerprints within distance 3; fastest first"
+    (classic,) = (line.split() for line in lines if line.startswith("blocks") and line.split()[2] == "10")
+    assert classic[:8] == ["blocks", "5", "10", "25-26", "10", "256-512", "3,584", "58.2"]
+    assert classic[-1] == "chosen"
+
+
+def test_json_has_everything():
+    shown = json.loads(json.dumps(plan_tables(1000).as_dict(), allow_nan=False))
+    assert shown["fingerprints"] == 1000
+    assert shown["costs"] == {"probe": 0.05, "spread": 0.03, "compare": 0.0005}
+    assert {one["kind"] for one in shown["designs"]} == {"blocks", "nested", "probes"}
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"fingerprints": 0}, "fingerprints"),
+        ({"fingerprints": 2**60}, "fingerprints"),
+        ({"fingerprints": 1.5}, "fingerprints"),
+        ({"fingerprints": 5, "distance": 8}, "distance"),
+        ({"fingerprints": 5, "memory": 0}, "memory"),
+        ({"fingerprints": 5, "memory": float("nan")}, "memory"),
+    ],
+)
+def test_a_broken_rule_is_named(options, name):
+    with pytest.raises(ParameterError) as caught:
+        plan_tables(**options)
+    assert caught.value.name == name
+
+
+def test_the_public_names():
+    assert neardup.plan_tables(10) == plan_tables(10)
+    assert neardup.Costs() == Costs()

@@ -1,0 +1,730 @@
+"""Making and opening an index, and what is refused: with a reason, and before anything changes."""
+
+import json
+import os
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import (
+    Analysis,
+    Banding,
+    Blocks,
+    Checksum,
+    Combined,
+    DataError,
+    Document,
+    Empty,
+    ExactDuplicate,
+    Field,
+    Index,
+    Known,
+    MinHash,
+    NeardupError,
+    NearDuplicate,
+    New,
+    ParameterError,
+    RecipeMismatch,
+    Sentences,
+    Signatures,
+    SimHash,
+    StorageRefused,
+    TermWeights,
+    Trials,
+)
+from neardup.index.arrays import checksum
+
+KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
+TEXTS = [
+    "the storm broke over the harbour at dawn and tore three boats from their moorings",
+    "the storm broke over the harbour at dawn and tore four boats from their moorings",
+    "nothing of the kind was said about the weather by anybody else on that day",
+]
+KINDS = {"rank": int, "host": str, "seen": datetime, "score": float, "ok": bool}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "seen"
+
+
+def made(folder, *arguments, **options):
+    """Make an index with something in it, and close it."""
+    with Index.create(folder, *arguments, **options) as index:
+        index.admit(["a", "b", "c"], TEXTS)
+        index.flush()
+        index.admit(["d"], TEXTS[:1])
+    return folder
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+# Every scheme.
+
+SCHEMES = {
+    "minhash": MinHash(),
+    "minhash of letters": MinHash(analysis=Analysis(unit="letter"), shingle=5, seed=2**64 - 1),
+    "trials": Trials(words=3, trials=9, needed=3),
+    "sentences": Sentences(size=16, relative_to="smaller", threshold=0.8),
+    "simhash": SimHash(bits=128, distance=4),
+    "checksum": Checksum(fields=(Field(name="body", limit=50),), contribution="host"),
+    "combined": Combined(),
+    "combined of others": Combined(MinHash(shingle=1, threshold=0.5), Sentences(threshold=0.1)),
+}
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("name", SCHEMES)
+def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
+    with Index.create(folder, SCHEMES[name], key=key) as index:
+        index.admit(["a", "b"], TEXTS[:2])
+        judged, scheme = index.judge(TEXTS), index.scheme
+        assert judged[:2] == [ExactDuplicate("a"), ExactDuplicate("b")]
+    for mode in ("r", "w"):
+        with Index.open(folder, mode, key=key) as index:
+            assert index.scheme == scheme
+            assert index.judge(TEXTS) == judged
+    with Index.open(folder, scheme=scheme) as index:
+        assert index.judge(TEXTS) == judged
+    if key is not None:
+        for own, reason in (
+            (None, "was made with a key: open it with key="),
+            (bytes(16), "was made with another key"),
+        ):
+            for mode in ("r", "w"):
+                with pytest.raises(StorageRefused) as refused:
+                    Index.open(folder, mode, key=own)
+                assert str(refused.value) == f"{folder}: {reason}"
+                assert KEY.hex() not in str(refused.value)
+
+
+def test_a_key_is_in_no_file(folder):
+    made(folder, key=KEY)
+    with Index.open(folder, "w", key=KEY) as index:
+        index.remove(["a"])
+        index.compact()
+        assert KEY.hex() not in repr(index) + repr(index.scheme) + repr(index.stats())
+    for data in contents(folder).values():
+        for secret in (KEY, KEY[::-1], KEY.hex().encode(), KEY.hex().upper().encode(), KEY[:8], KEY[8:]):
+            assert secret not in data
+
+
+def test_a_key_where_there_is_none(folder):
+    made(folder)
+    with pytest.raises(StorageRefused, match="was made with another key"):
+        Index.open(folder, key=KEY)
+
+
+@pytest.mark.parametrize("key", [b"", b"short", "sixteen letters ", bytearray(16), 16])
+def test_what_is_no_key(folder, key):
+    with pytest.raises(ParameterError, match="key='\\(secret\\)', but it must be 16 bytes"):
+        Index.create(folder, key=key)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("scheme", [MinHash(shingle=4), MinHash(seed=2), SimHash()])
+def test_another_recipe_is_refused(folder, scheme):
+    made(folder)
+    with pytest.raises(StorageRefused) as refused:
+        Index.open(folder, scheme=scheme)
+    recipe = MinHash().recipe
+    assert str(refused.value) == f"{folder}: was made by recipe {recipe} (minhash), not by {scheme.recipe}"
+
+
+@pytest.mark.parametrize("scheme", ["minhash", MinHash, 5])
+def test_what_is_no_scheme(folder, scheme):
+    with pytest.raises(ParameterError, match="must be a scheme"):
+        Index.create(folder, scheme)
+    assert not folder.exists()
+    made(folder)
+    with pytest.raises(ParameterError, match="must be a scheme"):
+        Index.open(folder, scheme=scheme)
+
+
+@pytest.mark.parametrize("combined", [False, True])
+def test_a_table_of_weights_is_given_again(folder, combined):
+    scheme = SimHash(weights=TermWeights.fitted(TEXTS), distance=9)
+    scheme = Combined(scheme, MinHash(threshold=0.1, recall=0.5)) if combined else scheme
+    made(folder, scheme)
+    with pytest.raises(StorageRefused, match="with a table of weights: open it with scheme="):
+        Index.open(folder)
+    with Index.open(folder, "w", scheme=scheme) as index:
+        assert index.judge(TEXTS[2:]) == [ExactDuplicate("c")]
+        index.compact()
+    other = SimHash(weights=TermWeights.fitted(TEXTS[:1]), distance=9)
+    with pytest.raises(StorageRefused, match="was made by recipe"):
+        Index.open(folder, scheme=other)
+
+
+# Policy and layout.
+
+
+def test_another_policy_counts_and_keys_stay_as_they_are(folder):
+    five = TEXTS[0].replace("three", "five")
+    made(folder, MinHash(threshold=0.5))
+    with Index.open(folder, "w", scheme=MinHash(threshold=0.95)) as index:
+        assert index.judge([five]) == [New()]
+        index.admit(["e"], [f"{TEXTS[2]} again and again"])
+        index.compact()
+        assert index.get(["e"])[0].kept == "e"
+    with Index.open(folder) as index:
+        assert [verdict.of for verdict in index.judge([five, f"{TEXTS[2]} again and again"])] == ["a", "e"]
+    with pytest.raises(
+        StorageRefused, match=r"has keys for a threshold of 0\.5: of pairs at 0\.1 they find 0\.103, not 0\.5"
+    ):
+        Index.open(folder, scheme=MinHash(threshold=0.1, recall=0.5))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "layout", "other"),
+    [
+        (
+            MinHash(permutations=8, recall=0.5),
+            Banding(permutations=8, bands=8),
+            MinHash(permutations=8, threshold=0.2, recall=0.2),
+        ),
+        (SimHash(distance=3), Blocks(bits=64, distance=3, blocks=4), SimHash(distance=2)),
+    ],
+)
+def test_a_layout_is_honoured_and_remembered(folder, scheme, layout, other):
+    made(folder, scheme, layout=layout)
+    assert json.loads((folder / "manifest.json").read_bytes().split(b"\n")[0])["terms"]["layout"] is not None
+    for options in ({}, {"scheme": scheme}, {"scheme": other}):
+        with Index.open(folder, "w", **options) as index:
+            keys = index._store.keyed(index.scheme.sign(TEXTS).rows, np.ones(3, np.bool_))
+            assert (keys == scheme.keys(scheme.sign(TEXTS), layout)).all()
+            assert [verdict.of for verdict in index.judge(TEXTS)] == ["a", "b", "c"]
+            index.compact()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "layout", "rule"),
+    [
+        (MinHash(), Banding(permutations=64, bands=8), "must be for the scheme's permutations, 128"),
+        (SimHash(), Blocks(bits=128, distance=3, blocks=6), "must be for the scheme's bits, 64"),
+        (SimHash(), Blocks(bits=64, distance=4, blocks=6), "must be for the scheme's distance, 3"),
+        (SimHash(), Banding(permutations=128, bands=8), "must be a Blocks"),
+        (MinHash(), "bands", "must be a Banding"),
+        (Trials(), Banding(permutations=128, bands=8), "does not go with this scheme, which has none"),
+        (Checksum(), Blocks(bits=64, distance=3, blocks=6), "does not go with this scheme, which has none"),
+    ],
+)
+def test_a_layout_that_does_not_fit(folder, scheme, layout, rule):
+    with pytest.raises(ParameterError) as refused:
+        Index.create(folder, scheme, layout=layout)
+    assert refused.value.name == "layout"
+    assert refused.value.rule == rule
+    assert not folder.exists()
+
+
+# Folders.
+
+
+def test_where_an_index_can_be_made(tmp_path, folder):
+    folder.mkdir()
+    made(folder)
+    before = contents(folder)
+    file = tmp_path / "file"
+    file.write_text("mine")
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "mine").write_text("mine")
+    for place, reason in (
+        (folder, "is not empty: an index needs a folder of its own"),
+        (full, "is not empty: an index needs a folder of its own"),
+        (file, "is no folder"),
+        (tmp_path / "no" / "such", f"cannot be made: there is no folder '{tmp_path / 'no'}'"),
+        (file / "within", f"cannot be made: there is no folder '{file}'"),
+    ):
+        with pytest.raises(StorageRefused) as refused:
+            Index.create(place)
+        assert str(refused.value) == f"{place}: {reason}"
+    assert contents(folder) == before
+    assert file.read_text() == "mine"
+    assert [path.name for path in full.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_where_there_is_no_index(tmp_path, mode):
+    file, empty = tmp_path / "file", tmp_path / "empty"
+    file.write_text("mine")
+    empty.mkdir()
+    for place in (file, empty, tmp_path / "nothing", tmp_path / "no" / "such"):
+        with pytest.raises(StorageRefused) as refused:
+            Index.open(place, mode)
+        assert str(refused.value) == f"{place}: is no index: it has no manifest"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "file"]
+
+
+@pytest.mark.parametrize(
+    ("option", "rule"),
+    [
+        ({"durability": "never"}, "must be commit, interval or bulk"),
+        ({"durability": None}, "must be commit, interval or bulk"),
+        ({"memory": 1 << 19}, "must be an integer of at least 1048576"),
+        ({"memory": 1e9}, "must be an integer of at least 1048576"),
+    ],
+)
+def test_ways_that_there_are_not(folder, option, rule):
+    for make in (Index.create, Index.open):
+        with pytest.raises(ParameterError) as refused:
+            make(folder, **option)
+        assert refused.value.rule == rule
+        assert not folder.exists()
+
+
+@pytest.mark.parametrize("mode", ["a", "rw", None, "", 1])
+def test_modes_that_there_are_not(folder, mode):
+    made(folder)
+    with pytest.raises(ParameterError, match="must be 'r' or 'w'"):
+        Index.open(folder, mode)
+
+
+def rewritten(folder, **changes):
+    """Write a manifest as another version would."""
+    given = json.loads((folder / "manifest.json").read_bytes().split(b"\n")[0])
+    content = json.dumps(given | changes, sort_keys=True).encode()
+    (folder / "manifest.json").write_bytes(content + b"\n" + f"{checksum(content):016x}\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"format": 2}, "is of format 2, newer than the 1 that this neardup reads"),
+        ({"format": 3, "what": "else"}, "is of format 3, newer than the 1 that this neardup reads"),
+        ({"flags": ["twins", "triplets"]}, "needs triplets, twins, which this neardup does not know"),
+    ],
+)
+def test_what_a_newer_version_has_written(folder, changes, reason):
+    made(folder)
+    rewritten(folder, **changes)
+    for mode in ("r", "w"):
+        with pytest.raises(StorageRefused) as refused:
+            Index.open(folder, mode)
+        assert str(refused.value) == f"{folder / 'manifest.json'}: {reason}"
+
+
+# Ends.
+
+
+def test_a_reader_changes_nothing(folder):
+    made(folder)
+    before = contents(folder)
+    with Index.open(folder) as index:
+        for change in (
+            lambda: index.admit(["e"], TEXTS[:1]),
+            lambda: index.remove(["a"]),
+            lambda: index.remove([]),
+            lambda: index.expire(0),
+            index.promote,
+            index.flush,
+            index.compact,
+        ):
+            with pytest.raises(StorageRefused) as refused:
+                change()
+            assert str(refused.value) == f'{folder}: was opened to read; open it with mode="w" to change it'
+        index.sync()
+        assert len(index) == 4
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_what_was_closed_answers_nothing(folder, mode):
+    made(folder)
+    with Index.open(folder, mode) as index:
+        assert repr(index) == f"<Index of 4 documents in {str(folder)!r}, minhash>"
+    index.close()
+    assert repr(index) == f"<Index closed in {str(folder)!r}, minhash>"
+    for use in (
+        lambda: index.judge(TEXTS),
+        lambda: index.get(["a"]),
+        lambda: index.group("a"),
+        lambda: [*index.ids()],
+        lambda: len(index),
+        lambda: index.admit(["e"], TEXTS[:1]),
+        lambda: index.remove(["a"]),
+        lambda: index.expire(0),
+        index.promote,
+        index.refresh,
+        index.sync,
+        index.flush,
+        index.compact,
+        index.check,
+        index.stats,
+    ):
+        with pytest.raises(StorageRefused, match="was closed"):
+            use()
+
+
+def test_an_error_within_the_block_closes_it_too(folder):
+    def stopped():
+        with Index.create(folder) as index:
+            index.admit(["a"], TEXTS[:1])
+            index.admit(["b"], 5)
+
+    with pytest.raises(DataError):
+        stopped()
+    with Index.open(folder, "w") as index:
+        assert [*index.ids()] == ["a"]
+
+
+# Documents.
+
+
+def test_a_refused_admission_changes_nothing(folder):
+    index = Index.create(made(folder).parent / "other", fields=KINDS)
+    index.admit(["a"], TEXTS[:1], {"rank": [1]})
+    before, documents = contents(index._store.folder), index.get(["a", "b"])
+    two = TEXTS[:2]
+    signatures = MinHash().sign(two)
+    for arguments in (
+        (["b"], two),
+        (["b", "c"], TEXTS),
+        (["b", "b", "b"], two),
+        ("bc", two),
+        (b"bc", two),
+        (5, two),
+        (["b", None], two),
+        (["b", ""], two),
+        (["b", "c"], "a single text"),
+        (["b", "c"], b"bytes"),
+        (["b", "c"], ["text", 5]),
+        (["b", "c"], [b"text", "text"]),
+        (["b", "c"], 5),
+        (["b", "c"], {"a": "b"}),
+        (["b", "c"], pa.array([1, 2])),
+        (["b", "c"], two, {"rank": [1]}),
+        (["b", "c"], two, {"rank": [1, 2, 3]}),
+        (["b", "c"], two, {"rank": [1, 2], "host": ["h"]}),
+        (["b", "c"], two, {"unknown": [1, 2]}),
+        (["b", "c"], two, {"title": [1, 2]}),
+        (["b", "c"], two, {"rank": 5}),
+        (["b", "c"], two, {"host": "ab"}),
+        (["b", "c"], two, {"rank": [1, "two"]}),
+        (["b", "c"], two, {"rank": ["1", "2"]}),
+        (["b", "c"], two, {"rank": [1, 2**63]}),
+        (["b", "c"], two, {"rank": [1, 10**400]}),
+        (["b", "c"], two, {"rank": [1, 1.5]}),
+        (["b", "c"], two, {"rank": [1.0, float("nan")]}),
+        (["b", "c"], two, {"rank": [float("inf"), None]}),
+        (["b", "c"], two, {"rank": [True, False]}),
+        (["b", "c"], two, {"host": [1, 2]}),
+        (["b", "c"], two, {"host": ["a", "\ud800"]}),
+        (["b", "c"], two, {"host": pa.array([b"a", b"\xff"])}),
+        (["b", "c"], two, {"score": ["a", None]}),
+        (["b", "c"], two, {"seen": [5, 6]}),
+        (["b", "c"], two, {"seen": [1.5, 6.5]}),
+        (["b", "c"], two, {"seen": ["2024-01-01", None]}),
+        (["b", "c"], two, {"seen": pa.array([10**12, None], pa.timestamp("s"))}),
+        (["b", "c"], two, {"seen": pa.array([-(10**11), None], pa.timestamp("s", "UTC"))}),
+        (["b", "c"], two, {"ok": [0, 1]}),
+        (["b", "c"], two, {"ok": [{}, []]}),
+        (["b", "c"], two, ["rank"]),
+        (["b", "c"], two, 5),
+        (["b", "c"], two, pa.array([1, 2])),
+        (["b"], signatures),
+        (["b", "c"], Signatures(signatures.rows[:, :8], signatures.present, signatures.recipe)),
+        (["b", "c"], Signatures(signatures.rows.astype(np.uint64), signatures.present, signatures.recipe)),
+        (["b", "c"], Signatures(signatures.rows, signatures.present[:1], signatures.recipe)),
+        (["b", "c"], Signatures(signatures.rows, np.array([1, 1]), signatures.recipe)),
+        (["b", "c"], SimHash().sign(two)),
+    ):
+        with pytest.raises(NeardupError) as refused:
+            index.admit(*arguments)
+        assert isinstance(refused.value, DataError | RecipeMismatch), arguments
+        assert (len(index), index.get(["a", "b"])) == (1, documents)
+        assert contents(index._store.folder) == before, arguments
+    for at in (True, "now", float("nan"), float("inf"), 10**400, -(10**12), date(2024, 1, 1), Decimal(1)):
+        with pytest.raises(ParameterError, match="must be a datetime, or seconds since 1970"):
+            index.admit(["b", "c"], two, at=at)
+        with pytest.raises(ParameterError, match="must be a datetime, or seconds since 1970"):
+            index.expire(at)
+    assert contents(index._store.folder) == before
+    assert index.admit(["b", "c"], two) == [
+        ExactDuplicate("a"),
+        NearDuplicate("a", "resemblance", pytest.approx(0.7, abs=0.2)),
+    ]
+    index.close()
+
+
+def test_an_unknown_field_is_named(folder):
+    with Index.create(folder, Checksum(), fields={"rank": int}) as index:
+        with pytest.raises(DataError) as refused:
+            index.admit(["a"], TEXTS[:1], {"title": ["t"], "rnak": [1]})
+        assert str(refused.value) == "field 'rnak': is none of this index, whose fields are body, rank, title"
+        with pytest.raises(DataError, match="'rnak'"):
+            index.judge(TEXTS[:1], {"title": ["t"], "rnak": [1]})
+        assert index.admit(["a"], TEXTS[:1], {"title": ["t"], "rank": [1]}) == [New()]
+        assert index.judge(TEXTS[:1], {"title": ["t"]}) == [ExactDuplicate("a")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"rank": "int"}, "must be of a kind among string, integer, number, time, flag"),
+        ({"rank": list}, "must be of a kind among string, integer, number, time, flag"),
+        ({"rank": []}, "must be of a kind among string, integer, number, time, flag"),
+        ({"rank": None}, "must be of a kind among string, integer, number, time, flag"),
+        ({"": int}, "must have names that are not empty"),
+        ({5: int}, "must have names that are not empty"),
+        (["rank"], "must map names to kinds"),
+        ({"x": str, "x.data": int}, "must not be another field's name with .data or .offsets behind it"),
+    ],
+)
+def test_fields_that_there_are_not(folder, fields, rule):
+    with pytest.raises(ParameterError) as refused:
+        Index.create(folder, fields=fields)
+    assert (refused.value.name, refused.value.rule) == ("fields", rule)
+    assert not folder.exists()
+
+
+def test_fields_come_back_as_they_were(folder):
+    zone = timezone(timedelta(hours=5, minutes=30))
+    moments = [datetime.min.replace(tzinfo=UTC), datetime.max, datetime(2024, 5, 1, 12, tzinfo=zone), None]  # noqa: DTZ901
+    fields = {
+        "rank": [-(2**63), 2**63 - 1, 0, None],
+        "host": ["", "\0\n\u202e", "x" * 100_000, None],
+        "seen": moments,
+        "score": [float("-inf"), 5e-324, 1, None],
+        "ok": [True, False, None, None],
+        "a field/with\0a strange\nname.data": ["1", "2", "3", None],
+    }
+    ids = list("abcd")
+    with Index.create(folder, fields=KINDS | {"a field/with\0a strange\nname.data": "string"}) as index:
+        index.admit(ids, ["one two three", "", None, "four five six"], fields, at=datetime.max)  # noqa: DTZ901
+        index.flush()
+        index.admit(["e", "f"], TEXTS[:2], pa.table({"rank": pa.array([1, 2], pa.uint8())}), at=-62_135_596_800)
+        index.admit(
+            ["g"], TEXTS[2:], {"score": [float("nan")], "host": pa.array(["h"]).dictionary_encode()}, at=np.int64(5)
+        )
+    with Index.open(folder) as index:
+        assert index.fields == {
+            "rank": "integer",
+            "host": "string",
+            "seen": "time",
+            "score": "number",
+            "ok": "flag",
+            "a field/with\0a strange\nname.data": "string",
+        }
+        found = index.get(ids)
+        for name, values in fields.items():
+            expected = [
+                value.replace(tzinfo=UTC) if isinstance(value, datetime) and not value.tzinfo else value
+                for value in values
+            ]
+            assert [document.fields[name] for document in found] == expected
+        assert {document.admitted for document in found} == {datetime.max.replace(tzinfo=UTC)}
+        earliest, _, last = index.get(["e", "f", "g"])
+        assert earliest == Document(
+            "e", datetime.min.replace(tzinfo=UTC), "e", dict.fromkeys(index.fields) | {"rank": 1}, None
+        )
+        assert np.isnan(last.fields["score"])
+        assert last.admitted == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
+
+
+def test_documents_expire_at_their_moment(folder):
+    begin = datetime(2024, 1, 1, tzinfo=UTC)
+    with Index.create(folder, fields={"seen": datetime, "rank": int}) as index:
+        for number in range(4):
+            seen = {"seen": [begin + timedelta(days=10 - number) if number else None]}
+            index.admit([f"d{number}"], [f"text number {number} says this"], seen, at=begin + timedelta(days=number))
+        index.flush()
+        assert index.expire(begin).removed == 0
+        assert index.expire(begin.replace(tzinfo=None) + timedelta(microseconds=1)).removed == 1
+        assert index.expire((begin + timedelta(days=8)).timestamp(), "seen").removed == 1
+        assert [*index.ids()] == ["d1", "d2"]
+        assert index.expire(np.float64(begin.timestamp() + 86400 * 2)).removed == 1
+        for field in ("rank", "unknown", 5):
+            with pytest.raises(ParameterError, match="must be a field of times"):
+                index.expire(0, field)
+
+
+def test_texts_of_every_kind(folder):
+    texts = [
+        None,
+        "\ud800 lone surrogates \udfff are three bytes each",
+        "\0" * 5,
+        "a\0b c\0d e\0f",
+        "\u202e right to left and back \u202c again",
+        "word " * 3,
+    ]
+    with Index.create(folder, texts=True) as index:
+        first = index.admit([f"d{place}" for place in range(len(texts))], texts)
+        index.flush()
+        assert first == [Empty(), New(), Empty(), New(), New(), New()]
+        assert index.judge(texts)[1:] == [ExactDuplicate(f"d{place}") for place in range(1, len(texts))]
+        kept = [document.text for document in index.get([f"d{place}" for place in range(len(texts))])]
+        assert kept[2:] == texts[2:]
+        assert kept[0] == ""
+        assert "lone surrogates" in kept[1]
+        raw = pa.array([b"\xff\xfe no utf-8 \xc3 at all \xed\xa0\x80", None, b"word word word "], pa.binary())
+        assert index.admit(["x", "y", "z"], raw) == [New(), Empty(), ExactDuplicate("d5")]
+        assert index.judge(raw)[0] == ExactDuplicate("x")
+        assert "no utf-8" in index.get(["x"])[0].text
+        for column in (
+            pa.chunked_array([["one two three"], ["four five six"]]),
+            pa.array(["one two three", "four five six"]),
+        ):
+            assert index.judge(column) == [New(), New()]
+        assert index.judge([]) == []
+        assert index.admit([], []) == []
+        assert index.check().problems == []
+
+
+def test_ids_come_as_columns_too(folder):
+    with Index.create(folder) as index:
+        index.admit(pa.array(["a", "b"]), TEXTS[:2])
+        index.admit(np.array(["c"]), TEXTS[2:])
+        assert [document.id for document in index.get(pa.chunked_array([["a"], ["c"]]))] == ["a", "c"]
+        for call in (index.get, index.remove):
+            with pytest.raises(DataError, match="must be a sequence of strings"):
+                call("ab")
+        assert len(index) == 3
+        assert index.remove(name for name in "ab").removed == 2
+
+
+@pytest.mark.parametrize("size", [4_000_000, pytest.param(50_000_000, marks=pytest.mark.soak)])
+def test_a_text_of_many_megabytes(folder, size):
+    random = np.random.default_rng(11)
+    text = " ".join(f"w{number}" for number in random.integers(0, 10**6, size // 7))
+    with Index.create(folder, texts=True) as index:
+        assert index.admit(["a", "b", "c"], [text, TEXTS[0], f"{text} end"])[:2] == [New(), New()]
+        index.flush()
+        [verdict] = index.judge([f"one more {text}"])
+        assert verdict.of == "a"
+        assert verdict.value > 0.999
+        assert index.get(["a"])[0].text == text
+
+
+# What is known again.
+
+
+def test_a_checksum_is_of_its_fields(folder):
+    """Equal texts under another title are another document, and without what is required none is a duplicate."""
+    scheme = Checksum(fields=(Field(name="title"), Field(name="body", limit=20)), contribution="host")
+    with Index.create(folder, scheme, fields={"title": str}) as index:
+        titles = ["t", "u", "t", None, None, "t", "t"]
+        hosts = [None, None, None, None, None, "h", None]
+        texts = [*TEXTS[:1] * 6, TEXTS[1]]
+        fields = {"title": titles, "host": hosts}
+        verdicts = index.admit(list("abcdefg"), texts, fields)
+        near = NearDuplicate("a", "checksum", 1.0)
+        assert verdicts == [New(), New(), ExactDuplicate("a"), Empty(), Empty(), New(), near]
+        assert index.get(["f"])[0].fields == {"title": "t"}
+        assert index.judge(texts, fields) == [
+            ExactDuplicate("a"),
+            ExactDuplicate("b"),
+            ExactDuplicate("a"),
+            Empty(),
+            Empty(),
+            ExactDuplicate("f"),
+            ExactDuplicate("g"),
+        ]
+        assert index.admit(["a"], TEXTS[:1], {"title": ["another"]}) == [New()]
+        assert index.get(["a"])[0].fields == {"title": "another"}
+        with pytest.raises(DataError, match="'title': is required by the checksum"):
+            index.judge(TEXTS[:1])
+        with pytest.raises(DataError):
+            index.judge(TEXTS[:2], {"title": ["t"]})
+
+
+def test_who_is_known_by_its_id(folder):
+    folder.mkdir()
+    for scheme, fields in ((MinHash(), None), (Checksum(), {"title": ["t", "t", None]})):
+        with Index.create(folder / scheme.name, scheme) as index:
+            index.admit(["a", "b", "c"], [*TEXTS[:1] * 2, ""], fields)
+            for _ in range(2):
+                found = index.known(["b", "c", "d", "a"], [TEXTS[0], None, TEXTS[0], TEXTS[2]])
+                assert found == [Known("b"), Known("c"), None, Known("a", changed=True)]
+                assert [known and known.kept for known in found] == ["a", "c", None, None]
+                index.flush()
+
+
+def test_the_same_again_changes_nothing_and_other_content_takes_its_place(folder):
+    with Index.create(folder, fields={"rank": int}) as index:
+        index.admit(["a", "b"], TEXTS[:2], {"rank": [1, 2]}, at=1)
+        size = index.stats().bytes_in_log
+        assert index.admit(["b", "a"], [TEXTS[1], TEXTS[0]], {"rank": [3, 4]}, at=2)[1] == New()
+        assert index.stats().bytes_in_log == size
+        assert [document.fields["rank"] for document in index.get(["a", "b"])] == [1, 2]
+        assert index.admit(["a"], TEXTS[2:], {"rank": [5]}, at=3) == [New()]
+        assert index.get(["a"])[0].fields == {"rank": 5}
+        assert index.group("b") == ["b"]
+        assert index.get(["b"])[0].kept is None
+        assert index.promote() == ["b"]
+        assert index.get(["b"])[0].kept == "b"
+
+
+def test_a_replaced_document_leaves_before_its_batch_is_judged(folder):
+    with Index.create(folder) as index:
+        index.admit(["a", "b"], [TEXTS[0], TEXTS[0]])
+        again = index.admit(["b", "a", "c"], [TEXTS[0], TEXTS[2], TEXTS[0]])
+        assert again == [New(), New(), ExactDuplicate("b")]
+
+
+def test_orphans_are_promoted_after_the_index_was_opened_with_less_memory(folder):
+    """What is in the log may then be more than there is memory for, and becomes a file in the middle."""
+    texts = [f"text number {number // 3} has {number // 3 * 7} words and some more" for number in range(6000)]
+    with Index.create(folder) as index:
+        ids = [f"d{number}" for number in range(6000)]
+        index.admit(ids, texts)
+        kept = [document.id for document in index.get(ids) if document.kept == document.id]
+        index.remove(kept)
+    with Index.open(folder, "w", memory=1 << 20) as index:
+        promoted = index.promote()
+        assert index.stats().segments == 1
+        assert len(promoted) >= 2000
+        assert all(document.kept in set(promoted) for document in index.get([*index.ids()]))
+        assert index.check().problems == []
+
+
+def test_ids_are_given_while_the_files_change(folder):
+    """What is there all the time is given once, in order."""
+    number = 5000
+    ids = [f"d{place}" for place in range(number)]
+    texts = [f"text number {place} says {place * 7} in {place * 11} words" for place in range(number)]
+    with Index.create(folder) as index:
+        index.admit(ids, texts)
+        seen = []
+        for name in index.ids():
+            seen.append(name)
+            if len(seen) == 100:
+                index.remove(ids[:50])
+                index.flush()
+            if len(seen) == 2500:
+                index.remove(ids[2000:2048])
+                index.admit(["later"], ["text that comes later than others"])
+                index.compact()
+        assert seen == [*ids, "later"]
+
+
+def test_progress_of_looking_after_the_files(folder):
+    made(folder)
+    steps = []
+    with Index.open(folder, "w") as index:
+        index.compact(lambda done, total: steps.append(("compact", done, total)))
+        index.check(lambda done, total: steps.append(("check", done, total)))
+    assert steps[0] == ("compact", 1, 1)
+    assert steps[-1][0] == "check"
+    assert steps[-1][1] == steps[-1][2] > 0
+
+
+def test_a_child_process_does_not_write(folder):
+    """The parent's index stays the parent's; the child may read it anew."""
+    with Index.create(folder) as index:
+        index.admit(["a"], TEXTS[:1])
+        child = os.fork()
+        if child == 0:
+            try:
+                index.admit(["b"], TEXTS[1:2])
+            except StorageRefused as refused:
+                os._exit(0 if "is written by the process that forked this one" in str(refused) else 2)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        index.admit(["b"], TEXTS[1:2])
+        assert len(index) == 2

@@ -1,0 +1,171 @@
+"""Scripted lives of an index: what is done to it, and what it must answer after each step."""
+
+import random
+import warnings
+from contextlib import contextmanager
+
+from disks import FOLDER, MemoryDisk
+
+from neardup import Index, MinHash, SimHash
+
+SCHEMES = {"minhash": MinHash(permutations=8, shingle=2, recall=0.9), "simhash": SimHash()}
+MEMORY = 30_000  # bytes, less than a user may choose: so there are flushes and merges all the time
+AT = 1_700_000_000
+FIELDS = {"version": int, "name": str}
+
+
+def text(family, variant):
+    """Texts of a family are near duplicates of each other, those of one variant equal."""
+    words = [f"family{family}word{number}" for number in range(12)]
+    return " ".join([*words, f"variant{variant}"])
+
+
+class Step:
+    """One thing done to an index. *does* tells what, with whatever it needs."""
+
+    def __init__(self, does, ids=(), seed=0):
+        self.does, self.ids, self.seed = does, list(ids), seed
+
+    def __repr__(self):
+        return f"{self.does}({', '.join(self.ids)})"
+
+    @property
+    def documents(self):
+        rng = random.Random(self.seed)
+        return [text(rng.randrange(30), rng.randrange(3)) for _ in self.ids]
+
+    def act(self, index):
+        """Do it to an open index; closing and opening is not done here."""
+        if self.does == "admit":
+            fields = {"version": [self.seed] * len(self.ids), "name": [f"{name}!" for name in self.ids]}
+            index.admit(self.ids, self.documents, fields, at=AT + self.seed)
+        elif self.does == "remove":
+            index.remove(self.ids)
+        else:
+            getattr(index, self.does)()
+
+
+def script(seed, length, most=6):
+    """Make up a life: what happens most is that documents are admitted, the old ones again among them."""
+    rng = random.Random(seed)
+    names = [f"document {number}" for number in range(8 * most)]
+    for number in range(1, length + 1):
+        does = rng.choices(
+            ["admit", "remove", "promote", "flush", "compact", "sync", "reopen"], [50, 15, 8, 10, 5, 4, 8]
+        )[0]
+        few = rng.sample(names, rng.randint(1, most)) if does in {"admit", "remove"} else []
+        if does == "admit" and rng.random() < 0.2:
+            few += few[:2]  # the same id again in one batch makes two steps of it
+        yield Step(does, few, number)
+
+
+@contextmanager
+def quiet():
+    """Bear the warning that bytes behind the last record were set aside."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def create(path, scheme, disk, durability="commit", memory=MEMORY):
+    index = Index.create(path, SCHEMES[scheme], fields=FIELDS, durability=durability, disk=disk)
+    index._store._memory = memory
+    return index
+
+
+def reopen(path, disk, mode="w", durability="commit", memory=MEMORY):
+    with quiet():
+        index = Index.open(path, mode, disk=disk, durability=durability)
+    index._store._memory = memory
+    return index
+
+
+ASKED = [text(family, 0) for family in range(0, 30, 6)] + [text(99, 0), ""]
+
+
+def answers(index):
+    """Ask an index all there is to ask; what it answers must not depend on how its files lie."""
+    ids = list(index.ids())
+    documents = index.get([*ids, "nobody"])
+    assert len(index) == len(ids)
+    assert documents[-1] is None
+    assert [document.id for document in documents[:-1]] == ids
+    groups = [tuple(index.group(name)) for name in ids[:1]]
+    told = [(document.id, document.fields["version"], document.kept, document.admitted) for document in documents[:-1]]
+    assert all(document.fields["name"] == f"{document.id}!" for document in documents[:-1])
+    return (tuple(told), tuple(index.judge(ASKED)), tuple(groups))
+
+
+def read_of(files):
+    """Give what opening reads of these files at once, and the names of all."""
+    read = [bytes(file.data) for path, file in sorted(files.names.items()) if path.name.startswith(("manifest", "log"))]
+    return tuple(sorted(files.names)), tuple(read)
+
+
+class Moment:
+    """What the files were before some operation, and between which of the ``Record``'s answers an index may be then.
+
+    ``least`` is what was acknowledged, ``lasting`` what was acknowledged to outlive a power failure, ``most`` what had
+    been begun: positions in ``Record.answers``.
+    """
+
+    def __init__(self, files, operation, least, lasting, most):
+        self.files, self.operation, self.least, self.lasting, self.most = files, operation, least, lasting, most
+
+
+class Record:
+    """One life with all its moments: each operation on the files, and half of each write.
+
+    ``answers[0]`` is ``None``, which stands for no index.
+    """
+
+    def __init__(self, scheme, steps, durability):
+        self.scheme, self.durability = scheme, durability
+        self.answers = [None]
+        self.moments = []
+        self._acknowledged = self._lasting = 0
+        self._disk = MemoryDisk(meet=self._meet)
+        index = self._acted(lambda: create(FOLDER, scheme, self._disk, durability))
+        self._end(index, lasting=True)
+        for step in steps:
+            if step.does == "reopen":
+                self._acted(index.close)
+                index = self._acted(lambda: reopen(FOLDER, self._disk, durability=durability))
+            else:
+                self._acted(lambda step=step: step.act(index))
+            self._end(index, lasting=durability == "commit" or step.does in {"flush", "compact", "sync", "reopen"})
+        self._acted(index.close)
+        self._note("end")
+        self.files = self._disk.files
+
+    def _acted(self, action):
+        self._begin = len(self.moments)
+        return action()
+
+    def _end(self, index, *, lasting):
+        """Note what is answered after a step, and what may be answered in the middle of it."""
+        before = None
+        for moment in self.moments[self._begin :]:
+            now = read_of(moment.files)
+            if now != before and FOLDER / "manifest.json" in moment.files.names:
+                self._learn(moment.files)
+            before = now
+        self._learn(self._disk.files)
+        assert self.answers[-1] == answers(index)
+        self._acknowledged = len(self.answers) - 1
+        self._lasting = self._acknowledged if lasting else self._lasting
+        for moment in self.moments[self._begin :]:
+            moment.most = self._acknowledged
+
+    def _learn(self, files):
+        index = reopen(FOLDER, MemoryDisk(files), "r")
+        told = answers(index)
+        if told != self.answers[-1]:
+            self.answers.append(told)
+
+    def _meet(self, operation, path):
+        self._note(operation)
+
+    def _note(self, operation):
+        now = len(self.answers) - 1
+        self.moments.append(Moment(self._disk.files.copy(), operation, self._acknowledged, self._lasting, now))

@@ -1,0 +1,209 @@
+"""An index survives kill -9 at any moment: nothing that was acknowledged is lost, nothing appears that was not sent.
+
+What was acknowledged is told through a pipe, so the one who judges lives outside the process that is killed. One
+program that has everything loaded is forked for every life.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from lives import AT, SCHEMES, Step, create, reopen, script
+
+from neardup.index.disk import Disk
+from neardup.model.verdicts import ExactDuplicate
+from neardup.pipeline.given import TOGETHER
+
+LONGEST = 0.04  # seconds that a life lasts at most
+MOST = 25  # documents of a step
+MEMORY = 100_000  # bytes
+FAST = Path("/dev/shm")  # noqa: S108 - a death of a process leaves there what it leaves on a disk
+
+
+class Known:
+    """What an index must hold: ids in their order, each with the version and the text that it came with."""
+
+    def __init__(self):
+        self.documents = {}
+
+    def states(self, step):
+        """Apply a step; give what there may be after each of the records that it is written in."""
+        states = [self.told()]
+        if step.does == "remove":
+            for name in step.ids:
+                self.documents.pop(name, None)
+        if step.does == "admit":
+            met = set()
+            for name, own in zip(step.ids, step.documents, strict=True):
+                if name in met or len(met) == TOGETHER:
+                    states.append(self.told())
+                    met = set()
+                met.add(name)
+                if self.documents.get(name, (0, None))[1] != own:
+                    self.documents.pop(name, None)
+                    self.documents[name] = (step.seed, own)
+        return [*states, self.told()]
+
+    def told(self):
+        return list(self.documents.items())
+
+
+class Deadly(Disk):
+    """Kills its process at one of its operations, in the middle of it if that is a write."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def _met(self):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _write(self, file, data):
+        if self.left == 1:
+            super()._write(file, data[: len(data) // 2])
+        self._met()
+        return super()._write(file, data)
+
+
+def _deadly(name):
+    def operation(self, *args):
+        self._met()
+        return getattr(Disk, name)(self, *args)
+
+    return operation
+
+
+for _name in ("create", "reopen", "sync", "close", "sync_folder", "rename", "remove", "lock", "unlock"):
+    setattr(Deadly, _name, _deadly(_name))
+
+
+def steps_of(seed):
+    """Give the steps of one life; now and then one that is written in several records because it is large."""
+    rng = random.Random(seed)
+    for step in script(seed, 400, MOST):
+        if step.does == "admit" and rng.random() < 0.005:
+            yield Step("admit", [f"document {number}" for number in range(TOGETHER + 500)], step.seed + 1000 * seed)
+        else:
+            yield Step(step.does, step.ids, step.seed + 1000 * seed)
+
+
+def live(path, seed, pipe, disk):
+    """Work on an index until somebody puts an end to it."""
+    rng = random.Random(seed)
+    durability = rng.choice(["commit", "interval", "bulk"])
+    index = reopen(path, disk, durability=durability, memory=MEMORY)
+    for number, step in enumerate(steps_of(seed)):
+        os.write(pipe, b"b%d\n" % number)
+        if step.does == "reopen":
+            index.close()
+            index = reopen(path, disk, durability=durability, memory=MEMORY)
+        else:
+            step.act(index)
+        os.write(pipe, b"a%d\n" % number)
+    index.close()
+
+
+def killed(path, seed):
+    """Let a fork of this process live and kill it; give how many steps it had begun and how many acknowledged."""
+    rng = random.Random(seed)
+    disk = Deadly(int(150 ** rng.random())) if rng.random() < 0.5 else Disk()
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            live(path, seed, write, disk)
+        except BaseException:  # noqa: BLE001 - told to whoever judges
+            os.write(write, f"!{traceback.format_exc()!r}\n".encode())
+        os._exit(0)
+    os.close(write)
+    if type(disk) is Disk:
+        time.sleep(rng.random() * LONGEST)
+        os.kill(child, signal.SIGKILL)
+    with os.fdopen(read, "rb") as pipe:
+        told = pipe.read().decode().splitlines()
+    os.waitpid(child, 0)
+    assert not [line for line in told if line.startswith("!")], told[-1]
+    return sum(line[0] == "b" for line in told), sum(line[0] == "a" for line in told)
+
+
+def require_known(index, states):
+    """The index holds one of these states, and finds its documents."""
+    ids = list(index.ids())
+    found = [(own.id, own.fields["version"]) for own in index.get(ids)]
+    allowed = [[(name, version) for name, (version, _) in state] for state in states]
+    assert found in allowed, f"holds {len(found)} documents, none of the {list(map(len, allowed))} it may"
+    state = states[allowed.index(found)]
+    texts = {}
+    for name, (_, own) in state:
+        texts.setdefault(own, name)
+    asked = list(texts)[:20]
+    assert index.judge(asked) == [ExactDuplicate(texts[own]) for own in asked]
+    assert len(index) == len(found)
+    return dict(state)
+
+
+def kills(path, number, seed):
+    """Kill a writer so many times, one index outliving them all; give how many documents and steps there were."""
+    create(path, "minhash" if seed % 2 else "simhash", Disk()).close()
+    warmed = reopen(path, Disk())
+    warmed.admit(["warm"], ["everything is loaded before the first fork"], {"version": [0], "name": ["warm!"]}, at=AT)
+    warmed.flush()
+    warmed.compact()
+    warmed.remove(["warm"])
+    warmed.promote()
+    warmed.close()
+    known, acknowledged, documents = Known(), 0, 0
+    for life in range(seed * 100_000, seed * 100_000 + number):
+        begun, done = killed(path, life)
+        states = [known.told()]
+        for step, _ in zip(steps_of(life), range(begun), strict=False):
+            states = known.states(step)
+            documents += len(step.ids) if step.does == "admit" else 0
+        if done == begun:
+            states = [known.told()]
+        acknowledged += done
+        index = reopen(path, Disk(), random.Random(life).choice("rw"))
+        known.documents = require_known(index, states)
+        if life % 20 == 0:
+            index.close()
+            reopen(path, Disk(), "w").close()  # which sets aside what the last death has left
+            index = reopen(path, Disk(), "r")
+            assert index.check().problems == []
+        index.close()
+    return {"kills": number, "steps acknowledged": acknowledged, "documents sent": documents}
+
+
+PROGRAM = "import json, pathlib, sys; sys.path.insert(0, sys.argv[1]); from test_index_kills import kills; " + (
+    "print(json.dumps(kills(pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))"
+)
+
+
+def run(number, seed):
+    with TemporaryDirectory(dir=FAST if os.access(FAST, os.W_OK) else None) as folder:
+        words = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent), f"{folder}/index", str(number), str(seed)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    print(told)
+    assert told["steps acknowledged"] > number
+    return told
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kills(seed):
+    run(100, seed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_many_kills(seed):
+    run(1_000, seed)
