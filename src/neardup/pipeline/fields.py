@@ -97,6 +97,11 @@ def moment_of(microseconds: int) -> datetime:
     return EPOCH + timedelta(microseconds=microseconds)
 
 
+def chosen_rows(table: pa.Table, rows: Positions) -> pa.Table:
+    """Take some rows of a table, which may have no columns."""
+    return table.take(pa.array(rows)) if table.num_columns else table
+
+
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
     """Take some rows of columns; a slice copies nothing."""
     return {
