@@ -100,6 +100,11 @@ def moment_of(microseconds: int) -> datetime:
         raise StorageDamaged("a column of times", f"has {microseconds}, which is none") from error
 
 
+def chosen_rows(table: pa.Table, rows: Positions) -> pa.Table:
+    """Take some rows of a table, which may have no columns."""
+    return table.take(pa.array(rows)) if table.num_columns else table
+
+
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
     """Take some rows of columns; a slice copies nothing."""
     return {
