@@ -16,7 +16,7 @@ from disks import FOLDER, MemoryDisk
 from lives import Record, answers, create, quiet, reopen, script
 
 from neardup import Index, SimHash
-from neardup.index.disk import Disk
+from neardup.index.disk import Disk, _named
 from neardup.model.errors import StorageError, StorageFailed, StorageRefused
 
 FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short"]
@@ -282,6 +282,19 @@ def test_nothing_is_left_in_a_folder_of_somebody_else(tmp_path):
     with pytest.raises(StorageRefused, match="not empty"):
         Index.create(tmp_path, SimHash())
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_folder_in_one_that_may_not_be_read(tmp_path):
+    class Shut(Disk):
+        def sync_folder(self, path):
+            with _named(path):
+                if path == tmp_path:
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            super().sync_folder(path)
+
+    with Index.create(tmp_path / "index", SimHash(), disk=Shut()) as index:
+        index.admit(["a"], ["some text or other"])
+    assert len(Index.open(tmp_path / "index")) == 1
 
 
 def test_a_system_that_takes_no_bytes(tmp_path):
