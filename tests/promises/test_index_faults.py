@@ -19,7 +19,7 @@ from neardup import Index, SimHash
 from neardup.index.disk import Disk, _named
 from neardup.model.errors import StorageError, StorageFailed, StorageRefused
 
-FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short"]
+FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short", "Ctrl-C"]
 
 
 class Fault:
@@ -40,6 +40,8 @@ class Fault:
             return None
         if self.kind == "short":
             return 1
+        if self.kind == "Ctrl-C":
+            raise KeyboardInterrupt
         if operation == "sync":
             self.failed.append(path)
         raise OSError(self.kind, os.strerror(self.kind))
@@ -64,7 +66,7 @@ def lived(steps, scheme, fault, durability="commit"):
             else:
                 step.act(index)
         index.close()
-    except StorageFailed:
+    except (StorageFailed, KeyboardInterrupt):
         pass
     else:
         assert fault.kind in {"short", None} or fault.at >= len(fault.operations)
@@ -116,13 +118,15 @@ def faults(seed, length, kinds, *, stride=1):
     for at in range(0, len(count.operations), stride):
         for kind in kinds(at):
             trials += 1
-            fault = Fault(at, kind, ever=at % 2 == 1 and kind != "short")
+            fault = Fault(at, kind, ever=at % 2 == 1 and isinstance(kind, int))
             disk, index, reader, done = lived(steps, "simhash", fault)
             fault.off = True
             if index is None:
                 require_nothing_or_empty(disk.files)
                 continue
-            if kind != "short" and not index._store._closed:
+            broken = index._store._broken is not None
+            assert broken or kind in {"short", "Ctrl-C"} or index._store._closed
+            if broken and not index._store._closed:
                 require_no_further_work(index)
             index.close()
             assert not disk.open, "files are left open"
@@ -147,7 +151,7 @@ def require_nothing_or_empty(files):
 
 
 def test_every_operation_refused():
-    assert faults(4, 10, lambda at: [FAULTS[at % 4]]) > 150
+    assert faults(4, 10, lambda at: [FAULTS[at % 5]]) > 150
 
 
 @pytest.mark.soak
