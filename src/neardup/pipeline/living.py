@@ -117,7 +117,7 @@ class Index:
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:
-            text = f"{folder}: {store.set_aside:,} bytes behind its last record were never acknowledged and left out"
+            text = f"{folder}: {store.set_aside:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         return cls(store, chosen[0], disk)
 
