@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     )
     from neardup.model.layout import Banding, Blocks
     from neardup.model.policy import Policy
+    from neardup.model.seen import Document
     from neardup.model.tables import Costs, TableDesign
     from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
     from neardup.pipeline import Result, Summary, dedup
     from neardup.pipeline.crawl import CrawlFilter
-    from neardup.pipeline.living import Document, Index
+    from neardup.pipeline.living import Index
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
@@ -58,7 +59,7 @@ _HOMES = {
     "Costs": "model.tables",
     "CrawlFilter": "pipeline.crawl",
     "DataError": "model.errors",
-    "Document": "pipeline.living",
+    "Document": "model.seen",
     "Empty": "model.verdicts",
     "ExactDuplicate": "model.verdicts",
     "Explanation": "evaluation.comparison",

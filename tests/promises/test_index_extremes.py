@@ -158,6 +158,33 @@ def test_copies_come_and_go_however_many_have_gone(tmp_path, number):
             assert index.remove(ids).removed == number - 50
 
 
+def test_the_few_that_are_left_of_many_are_found_in_a_merged_file(tmp_path):
+    """In lists a key gives its low bits for the number of its document: a smaller file does not bring them back."""
+    number, left = 5000, [3, 1234, 4999]
+    texts = [f"text number {place} says {place * 7} in {place * 11} words" for place in range(number)]
+    ids = [f"d{place}" for place in range(number)]
+    with Index.create(tmp_path / "index", **WAYS) as index:
+        index.admit(ids, texts)
+        index.flush()
+        index.remove(set(ids) - {ids[place] for place in left})
+        index.compact()
+        for _ in range(2):
+            assert [document.id for document in index.get([ids[place] for place in left])] == [
+                ids[place] for place in left
+            ]
+            assert [verdict.of for verdict in index.judge([texts[place] for place in left])] == [
+                ids[place] for place in left
+            ]
+            assert [verdict.of for verdict in index.judge([f"{texts[place]} again" for place in left])] == [
+                ids[place] for place in left
+            ]
+            index.admit(
+                [f"more {place}" for place in range(5)], [f"some more text of number {place}" for place in range(5)]
+            )
+            index.flush()
+            index.compact()
+
+
 # Ids.
 
 STRANGE = [

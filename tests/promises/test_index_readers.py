@@ -127,7 +127,7 @@ def test_readers_see_a_state_after_some_operation(tmp_path, seconds):
     index.close()
 
 
-@pytest.mark.parametrize("number", [400, pytest.param(100_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [250, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_threads_judge_while_one_admits(tmp_path, number):
     known, later = [text(place) for place in range(20)], text(number - 1)
     with Index.create(tmp_path / "index", SCHEME, durability="bulk", memory=1 << 20) as index:

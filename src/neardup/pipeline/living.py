@@ -2,87 +2,32 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.index import check as checking
 from neardup.index.columns import Batch, decoded, encoded
 from neardup.index.disk import Disk
-from neardup.index.growing import taken
 from neardup.index.opening import Ways, create, open_
-from neardup.index.store import LEAST_MEMORY, Durability, Found, Places, Store
-from neardup.model.arrays import Flags, Positions, Signatures, Words
+from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
+from neardup.model.arrays import Flags, Positions, Signatures
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.protocols import require_scheme
-from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.model.seen import Document, Removal, Stats
+from neardup.model.verdicts import Known, New, Verdict
 from neardup.pipeline import terms as own_terms
-from neardup.pipeline.asking import Asked, Verifier, asked, contents
-from neardup.pipeline.fields import (
-    EPOCH,
-    FIRST_MOMENT,
-    LAST_MOMENT,
-    field_columns,
-    field_kinds,
-    field_table,
-    field_values,
-    moment_of,
-    taken_rows,
-)
+from neardup.pipeline.asking import Asked, asked, contents
+from neardup.pipeline.fields import chosen_rows, field_columns, field_kinds, field_values, moment_of, taken_rows
+from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, require_ids
+from neardup.pipeline.judging import Judge
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import keyed
 from neardup.text.columns import text_column, whole_batch
-
-MOST_ID_BYTES: Final = 1024
-TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
-
-_MICROSECOND: Final = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document as an index knows it. *kept* is the one that stands for it: itself, or ``None`` if that is gone."""
-
-    id: str
-    admitted: datetime
-    kept: str | None
-    fields: dict[str, Any]
-    text: str | None
-
-
-class Removal(NamedTuple):
-    """How many documents were removed, and the ids of those that lost the one that stood for them."""
-
-    removed: int
-    orphans: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What an index is made of.
-
-    ``removed_in_files`` documents are gone, but ``compact`` has not left them out of the files yet. ``crowded`` counts,
-    since it was opened, the keys that had more documents than were looked at; ``set_aside`` the bytes behind the last
-    record that opening found: never acknowledged, and left out.
-    """
-
-    documents: int
-    kept: int
-    segments: int
-    bytes: int
-    bytes_in_log: int
-    removed_in_files: int
-    crowded: int
-    set_aside: int
-    scheme: str
-    recipe: str
-    generation: int
 
 
 class Index:
@@ -95,7 +40,7 @@ class Index:
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
         self._store, self._scheme, self._disk = store, scheme, disk
         self._kinds = dict(store.columns.fields)
-        self._verifier = Verifier(store, scheme)
+        self._judge = Judge(store, scheme)
 
     # Making and opening.
 
@@ -172,7 +117,7 @@ class Index:
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:
-            text = f"{folder}: {store.set_aside:,} bytes behind its last record were never acknowledged and left out"
+            text = f"{folder}: {store.set_aside:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         return cls(store, chosen[0], disk)
 
@@ -218,126 +163,47 @@ class Index:
         does not repeat itself: *ids* tell which each one is.
         """
         with self._store.busy:
-            given, _ = self._asked(documents, fields)
-            names = None if ids is None else _require_ids(ids, len(given))
+            given = Given(self._scheme, self._store.columns, documents, fields)
+            names = None if ids is None else require_ids(ids, len(given))
             verdicts: list[Verdict] = []
-            for begin in range(0, len(given), TOGETHER):
-                part = given.at(slice(begin, min(begin + TOGETHER, len(given))))
-                own = None if names is None else self._store.with_ids(names[begin : begin + TOGETHER])
-                verdicts += self._judged(part, own)
+            for step in given.steps():
+                own = None if names is None else self._store.with_ids(names[step])
+                verdicts += self._judge.judged(given.at(step), own)
             return verdicts
 
-    def known(self, ids: Sequence[str], texts: Any) -> list[Known | None]:
+    def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
         """Say of each document whether its id was admitted, and with this content; ``None`` if it was not.
 
-        Nothing is signed, and nothing changes. *kept* is who stands for it, ``None`` where its content is another one.
+        Nothing changes, and nothing is signed but *fields*, if the scheme signs such and they are given. *kept* is who
+        stands for it, ``None`` where its content is another one.
         """
         with self._store.busy:
-            batch = whole_batch(text_column(texts))
-            names = _require_ids(ids, len(batch))
+            column = text_column(texts)
+            table = Given(self._scheme, self._store.columns, column, fields).table
+            names = require_ids(ids, len(column))
             places = self._store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             found: list[Known | None] = [None] * len(names)
             for some in (there[begin : begin + TOGETHER] for begin in range(0, len(there), TOGETHER)):
                 own = places[some]
-                signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
-                digests = contents(taken(batch, some), signed)
-                changed = (self._store.take("content", own) != digests).any(axis=1).tolist()
-                kept = self._names(self._store.with_ordinals(self._store.take("keeper", own)))
+                changed = self._changed(own, column.take(pa.array(some)), chosen_rows(table, some)).tolist()
+                kept = self._judge.names(self._store.with_ordinals(self._store.take("keeper", own)))
                 for row, is_changed, keeper in zip(some.tolist(), changed, kept, strict=True):
                     found[row] = Known(names[row], is_changed, None if is_changed else keeper)
             return found
 
-    def _asked(self, documents: Any, fields: Any) -> tuple[Asked, pa.Table]:
-        """Sign documents, and give their fields as a table."""
-        given = self._signatures(documents) if isinstance(documents, Signatures) else text_column(documents)
-        table = field_table(fields, len(given))
-        known = {*self._kinds, *self._scheme.columns}
-        for name in table.column_names:
-            if name not in known:
-                listed = ", ".join(sorted(known)) or "none"
-                raise DataError(f"field {name!r}", f"is none of this index, whose fields are {listed}")
-        return asked(self._scheme, given, table), table
-
-    def _signatures(self, given: Signatures) -> Signatures:
-        """Take signatures whose rows are as the index keeps them."""
-        rows, present, own = np.asarray(given.rows), np.asarray(given.present), self._store.columns
-        if rows.dtype != own.row_kind or rows.shape != (len(rows), own.row_width):
-            raise DataError(
-                "signatures", f"must have rows of {own.row_width} {np.dtype(own.row_kind)}, as its scheme has"
-            )
-        if present.dtype != np.bool_ or present.shape != (len(rows),):
-            raise DataError("signatures", "must have a flag a row that tells whether there is one")
-        return Signatures(np.ascontiguousarray(rows), present, given.recipe)
-
-    def _judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
-        """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
-        store = self._store
-        found = store.propose(self._keys(given.signatures), given.signatures.present)
-        exact = store.with_contents(given.exact, own)
-        if own is not None:
-            asking = own[found.rows]
-            stay = (found.places < asking) | (asking < 0) if before else found.places != asking
-            found = Found(found.rows[stay], found.places[stay], found.crowded)
-            exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
-        matches = self._verifier.matches(given, found)
-        if not len(matches.rows) and exact.max(initial=NONE) == NONE:  # as of most documents of a crawl
-            return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
-        nowhere = np.full(len(given), NONE)
-        return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
-
-    def _keys(self, signatures: Signatures) -> Words:
-        return self._store.keyed(signatures.rows, signatures.present)
-
-    def _stand(self, own: Places, exact: Places, matches: Matches) -> Standing:
-        """Say what each document repeats, and who stands for it; documents are numbered by their places."""
-        store = self._store
-        places = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
-        keepers = store.take("keeper", places)
-        others = np.flatnonzero(keepers != store.take("ordinal", places))
-        standing = places.copy()
-        if len(others):
-            found = store.with_ordinals(keepers[others])
-            standing[others] = np.where(store.alive(found), found, NONE)
-        known = dict(zip(places.tolist(), standing.tolist(), strict=True))
-        return stand(own.tolist(), exact.tolist(), matches, known)
-
-    def _verdicts(
-        self, given: Asked, own: Places, exact: Places, matches: Matches, standing: Standing
-    ) -> list[Verdict]:
-        near = np.array(standing.closest, np.int64)
-        kept = np.array(standing.keepers, np.int64)
-        kept[kept == own] = NONE
-        of = np.where(exact >= 0, exact, NONE)
-        of[(exact < 0) & (near >= 0)] = matches.documents[near[(exact < 0) & (near >= 0)]]
-        both = np.concatenate([of, kept])
-        names = dict(zip(both.tolist(), self._names(both), strict=True))
-        measure, verified = self._verifier.measure(given), self._verifier.verified(given)
-        verdicts: list[Verdict] = []
-        rows = zip(of.tolist(), kept.tolist(), exact.tolist(), near.tolist(), strict=True)
-        for (repeated, keeper, same, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
-            if repeated == NONE:
-                verdicts.append(New() if signed else Empty())
-            elif same != NONE:
-                verdicts.append(ExactDuplicate(str(names[repeated]), names[keeper]))
-            else:
-                value = float(matches.values[closest])
-                verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[keeper]))
-        return verdicts
-
-    def _names(self, places: Places) -> list[str | None]:
-        """Give the ids of documents that are there; ``None`` for the others."""
-        there = self._store.alive(places)
-        names: list[str | None] = [None] * len(places)
-        known = decoded(self._store.strings("id", places[there]))
-        for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
-            names[row] = name
-        return names
+    def _changed(self, own: Places, texts: pa.ChunkedArray, fields: pa.Table) -> Flags:
+        """Say where texts, and fields that are signed if they are given, are not those of documents."""
+        if not set(self._scheme.columns).isdisjoint(fields.column_names):
+            return ~self._judge.unchanged(own, asked(self._scheme, texts, fields))
+        signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
+        changed: Flags = (self._store.take("content", own) != contents(whole_batch(texts), signed)).any(axis=1)
+        return changed
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Give what is known of documents, ``None`` where an id is not there."""
         with self._store.busy:
-            names = _as_strings(ids)
+            names = as_strings(ids)
             places = self._store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             documents: list[Document | None] = [None] * len(names)
@@ -349,7 +215,7 @@ class Index:
         store = self._store
         ids = decoded(store.strings("id", places))
         times = store.take("time", places).tolist()
-        kept = self._names(store.with_ordinals(store.take("keeper", places)))
+        kept = self._judge.names(store.with_ordinals(store.take("keeper", places)))
         texts: Sequence[str | None] = [None] * len(places)
         if self.keeps_texts:
             raw = store.strings("text", places)
@@ -366,7 +232,7 @@ class Index:
         An id that is not there gives an empty list.
         """
         with self._store.busy:
-            place = self._store.with_ids(_as_strings([id]))
+            place = self._store.with_ids(as_strings([id]))
             if place[0] < 0:
                 return []
             keeper = self._store.take("keeper", place)
@@ -407,20 +273,19 @@ class Index:
             self._store.require_writer()
             if self.keeps_texts and isinstance(documents, Signatures):
                 raise DataError("documents", "are signatures, but this index keeps texts")
-            given, table = self._asked(documents, fields)
-            names = _require_ids(ids, len(given))
-            columns = field_columns(self._kinds, table, len(given))
-            moment = _microseconds(at)
+            given = Given(self._scheme, self._store.columns, documents, fields)
+            names = require_ids(ids, len(given))
+            columns = field_columns(self._kinds, given.table, len(given))
+            moment = microseconds(at)
             verdicts: list[Verdict] = []
-            for begin, end in _steps(names):
-                part = given.at(slice(begin, end))
-                verdicts += self._admitted(names[begin:end], part, taken_rows(columns, slice(begin, end)), moment)
+            for step in given.steps(names):
+                verdicts += self._admitted(names[step], given.at(step), taken_rows(columns, step), moment)
             return verdicts
 
     def _admitted(self, ids: list[str], given: Asked, columns: Batch, moment: int) -> list[Verdict]:
         """Remember documents of different ids."""
         before = self._store.with_ids(ids)
-        unchanged = self._unchanged(before, given)
+        unchanged = self._judge.unchanged(before, given)
         same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
         verdicts: list[Verdict] = [New()] * len(ids)
         if len(new):
@@ -430,66 +295,28 @@ class Index:
                 **(taken_rows(columns, new) if len(same) else columns),
             }
             gone = before[new]
-            remembered = self._remembered(given.at(new) if len(same) else given, batch, gone[gone >= 0])
+            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, gone[gone >= 0])
             for row, verdict in zip(new.tolist(), remembered, strict=True):
                 verdicts[row] = verdict
         if len(same):
             places = self._store.with_ids([ids[row] for row in same.tolist()])
-            again = self._judged(given.at(same), places, before=True)
+            again = self._judge.judged(given.at(same), places, before=True)
             for row, verdict in zip(same.tolist(), again, strict=True):
                 verdicts[row] = verdict
         return verdicts
-
-    def _remembered(self, given: Asked, batch: Batch, gone: Places) -> list[Verdict]:
-        store = self._store
-        keys = self._keys(given.signatures)
-        with store.change():
-            ordinals = store.next_ordinal + np.arange(len(given))
-            batch |= {
-                "ordinal": ordinals,
-                "keeper": ordinals,
-                "content": given.contents,
-                "present": given.signatures.present,
-                "rows": given.signatures.rows,
-            }
-            if self.keeps_texts and given.texts is not None:
-                batch["text"] = given.texts
-            found = store.append(batch, keys, gone)
-            places = store.with_ordinals(ordinals)
-            exact = store.with_contents(given.exact)
-            exact = np.where(exact == places, NONE, exact)
-            matches = self._verifier.matches(given, found)
-            standing = self._stand(places, exact, matches)
-            batch["keeper"] = keepers = store.take("ordinal", np.array(standing.keepers, np.int64))
-            store.set_keepers(places, keepers)
-            store.log_admission(batch)
-            verdicts = self._verdicts(given, places, exact, matches, standing)
-            store.commit()
-        return verdicts
-
-    def _unchanged(self, before: Places, given: Asked) -> Flags:
-        """Say which documents are there as they come: with the same content and signature."""
-        there = before >= 0
-        flags = there.copy()
-        own = before[there]
-        same = (self._store.take("content", own) == given.contents[there]).all(axis=1)
-        rows = (self._store.take("rows", own) == given.signatures.rows[there]).all(axis=1)
-        rows &= self._store.take("present", own) == given.signatures.present[there]
-        flags[there] = same & rows
-        return flags
 
     def remove(self, ids: Iterable[str]) -> Removal:
         """Remove documents; ids that are not there count for nothing."""
         with self._store.busy:
             self._store.require_writer()
-            places = self._store.with_ids(_as_strings(ids))
+            places = self._store.with_ids(as_strings(ids))
             return self._removed(np.unique(places[places >= 0]))
 
     def expire(self, before: datetime | float, field: str | None = None) -> Removal:
         """Remove the documents that were admitted before a moment, or whose *field* of times lies before it."""
         with self._store.busy:
             self._store.require_writer()
-            moment = _microseconds(before, "before")
+            moment = microseconds(before, "before")
             require(field is None or self._kinds.get(field) == "time", "field", field, "must be a field of times")
             old = []
             for places in self._store.all_places():
@@ -518,7 +345,7 @@ class Index:
             promoted: list[str] = []
             orphans = self._orphans()
             for begin in range(0, len(orphans), TOGETHER):  # places hold until the next change only
-                promoted += self._promoted(self._store.with_ordinals(orphans[begin : begin + TOGETHER]))
+                promoted += self._judge.promoted(self._store.with_ordinals(orphans[begin : begin + TOGETHER]))
             return promoted
 
     def _orphans(self) -> Positions:
@@ -528,23 +355,6 @@ class Index:
             gone = ~store.alive(store.with_ordinals(store.take("keeper", places)))
             found.append(store.take("ordinal", places[gone]))
         return np.concatenate(found)
-
-    def _promoted(self, places: Places) -> list[str]:
-        store = self._store
-        signatures = Signatures(store.take("rows", places), store.take("present", places), self._scheme.recipe)
-        texts = store.strings("text", places) if self.keeps_texts else None
-        given = Asked(signatures, store.take("content", places), texts, signed_only=bool(self._scheme.columns))
-        found = store.propose(self._keys(signatures), signatures.present)
-        stay = found.places != places[found.rows]
-        found = Found(found.rows[stay], found.places[stay], found.crowded)
-        exact = store.with_contents(given.exact, places)
-        standing = self._stand(places, exact, self._verifier.matches(given, found))
-        keepers = np.array(standing.keepers, np.int64)
-        with store.change():
-            store.log_keepers(places, store.take("ordinal", keepers))
-            names = decoded(store.strings("id", places[keepers == places]))
-            store.commit()
-        return names
 
     # Looking after the files.
 
@@ -594,61 +404,3 @@ class Index:
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
     require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
     return Ways(durability, require_whole("memory", memory, LEAST_MEMORY), disk)
-
-
-def _require_ids(ids: Any, number: int) -> list[str]:
-    """Check ids: as many as documents, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
-    names = _as_strings(ids)
-    if len(names) != number:
-        raise DataError("ids", f"are {len(names):,}, but the documents are {number:,}")
-    for position, name in enumerate(names):
-        try:
-            size = len(name.encode())
-        except UnicodeEncodeError:
-            raise DataError(f"id {position}", "has a lone surrogate, which UTF-8 cannot write") from None
-        if not 1 <= size <= MOST_ID_BYTES:
-            raise DataError(f"id {position}", f"has {size:,} bytes, but must have 1 to {MOST_ID_BYTES:,}")
-    return names
-
-
-def _as_strings(ids: Any) -> list[str]:
-    """Take strings of any kind as a list; whether they can be ids is another question."""
-    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
-        raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
-    names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
-    for position, name in enumerate(names):
-        if not isinstance(name, str):
-            raise DataError(f"id {position}", f"is a {type(name).__name__}, but must be a string")
-    return names
-
-
-def _steps(names: list[str]) -> Iterator[tuple[int, int]]:
-    """Cut a batch into runs of different ids, at most ``TOGETHER`` each."""
-    begin = 0
-    met: set[str] = set()
-    for place, name in enumerate(names):
-        if name in met or place - begin == TOGETHER:
-            yield begin, place
-            begin, met = place, set()
-        met.add(name)
-    if begin < len(names):
-        yield begin, len(names)
-
-
-def _at(array: Any, places: Positions) -> Any:
-    """Take entries; of a place less than 0 anything."""
-    return array[places] if len(array) else np.zeros(len(places), array.dtype)
-
-
-def _microseconds(at: Any, name: str = "at") -> int:
-    """Give a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
-    if at is None:
-        at = datetime.now(UTC)
-    moment, number = np.nan, at
-    if isinstance(at, datetime):
-        moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
-    elif isinstance(at, int | float | np.integer | np.floating) and not isinstance(at, bool):
-        moment = number * 1e6 if abs(number) < LAST_MOMENT else np.nan  # some integers are too large for a float
-    holds = FIRST_MOMENT <= moment <= LAST_MOMENT
-    require(holds, name, at, "must be a datetime, or seconds since 1970, in the years from 1 to 9999")
-    return round(moment)

@@ -14,8 +14,10 @@ from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms, Ways, open_
 from neardup.index.store import LEAST_MEMORY
 from neardup.model.arrays import Flags, Words
+from neardup.model.seen import Stats
 from neardup.pipeline import terms
-from neardup.pipeline.living import TOGETHER, Index, Stats
+from neardup.pipeline.given import TOGETHER
+from neardup.pipeline.living import Index
 
 AnyPath = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]

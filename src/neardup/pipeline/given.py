@@ -1,0 +1,127 @@
+"""What an index is given: documents, ids and moments, checked before anything is done, and cut into steps."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.index.columns import Columns
+from neardup.model.arrays import Positions, Signatures, require_same_recipe
+from neardup.model.errors import DataError, require
+from neardup.pipeline.asking import Asked, asked
+from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, field_table
+from neardup.text.columns import as_it_lies, text_column
+
+MOST_ID_BYTES: Final = 1024
+TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
+BYTES_TOGETHER: Final = 1 << 25  # of text, unless one document has more
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class Given:
+    """Documents for an index: texts or signatures, with a table of fields. They are signed step by step.
+
+    Raises ``DataError`` for what is no text, for signatures that are not as the index keeps them, and for fields that
+    it does not know; ``RecipeMismatch`` for signatures of another recipe.
+    """
+
+    def __init__(self, scheme: Any, columns: Columns, documents: Any, fields: Any) -> None:
+        self._scheme = scheme
+        is_signed = isinstance(documents, Signatures)
+        self._documents: Any = _signatures(scheme, columns, documents) if is_signed else text_column(documents)
+        self.table = field_table(fields, len(self._documents))
+        _require_known(self.table, {**dict(columns.fields), **dict.fromkeys(scheme.columns, "")})
+        self._ends = np.arange(len(self)) if is_signed else _text_ends(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def at(self, step: slice) -> Asked:
+        """Sign the documents of one step."""
+        if isinstance(self._documents, Signatures):
+            return asked(self._scheme, self._documents[step], self.table)
+        size = step.stop - step.start
+        return asked(self._scheme, self._documents.slice(step.start, size), self.table.slice(step.start, size))
+
+    def steps(self, names: list[str] | None = None) -> Iterator[slice]:
+        """Cut the documents into runs of different ids, of so many documents and bytes at most."""
+        begin = 0
+        met: set[str] = set()
+        for place, end in enumerate(self._ends.tolist()):
+            before = self._ends[begin - 1] if begin else 0
+            full = place - begin == TOGETHER or (end - before > BYTES_TOGETHER and place > begin)
+            if full or (names is not None and names[place] in met):
+                yield slice(begin, place)
+                begin, met = place, set()
+            if names is not None:
+                met.add(names[place])
+        if begin < len(self):
+            yield slice(begin, len(self))
+
+
+def require_ids(ids: Any, number: int) -> list[str]:
+    """Check ids: as many as documents, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
+    names = as_strings(ids)
+    if len(names) != number:
+        raise DataError("ids", f"are {len(names):,}, but the documents are {number:,}")
+    for position, name in enumerate(names):
+        try:
+            size = len(name.encode())
+        except UnicodeEncodeError:
+            raise DataError(f"id {position}", "has a lone surrogate, which UTF-8 cannot write") from None
+        if not 1 <= size <= MOST_ID_BYTES:
+            raise DataError(f"id {position}", f"has {size:,} bytes, but must have 1 to {MOST_ID_BYTES:,}")
+    return names
+
+
+def as_strings(ids: Any) -> list[str]:
+    """Take strings of any kind as a list; whether they can be ids is another question."""
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
+    names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise DataError(f"id {position}", f"is a {type(name).__name__}, but must be a string")
+    return names
+
+
+def microseconds(at: Any, name: str = "at") -> int:
+    """Give a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
+    if at is None:
+        at = datetime.now(UTC)
+    moment, number = np.nan, at
+    if isinstance(at, datetime):
+        moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
+    elif isinstance(at, int | float | np.integer | np.floating) and not isinstance(at, bool):
+        moment = number * 1e6 if abs(number) < LAST_MOMENT else np.nan  # some integers are too large for a float
+    holds = FIRST_MOMENT <= moment <= LAST_MOMENT
+    require(holds, name, at, "must be a datetime, or seconds since 1970, in the years from 1 to 9999")
+    return round(moment)
+
+
+def _require_known(table: pa.Table, known: Mapping[str, str]) -> None:
+    for name in table.column_names:
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise DataError(f"field {name!r}", f"is none of this index, whose fields are {listed}")
+
+
+def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
+    """Take signatures whose rows are as the index keeps them."""
+    require_same_recipe(scheme.recipe, given.recipe)
+    rows, present = np.asarray(given.rows), np.asarray(given.present)
+    if rows.dtype != columns.row_kind or rows.shape != (len(rows), columns.row_width):
+        kind = np.dtype(columns.row_kind)
+        raise DataError("signatures", f"must have rows of {columns.row_width} {kind}, as its scheme has")
+    if present.dtype != np.bool_ or present.shape != (len(rows),):
+        raise DataError("signatures", "must have a flag a row that tells whether there is one")
+    return Signatures(np.ascontiguousarray(rows), present, given.recipe)
+
+
+def _text_ends(column: pa.ChunkedArray) -> Positions:
+    """Tell at how many bytes each text ends."""
+    lengths = [as_it_lies(chunk).offsets for chunk in column.chunks]
+    return np.cumsum(np.concatenate([np.empty(0, np.int64), *map(np.diff, lengths)]))

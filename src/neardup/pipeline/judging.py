@@ -1,0 +1,141 @@
+"""What documents repeat of those that an index has: asked, and remembered."""
+
+from typing import Any
+
+import numpy as np
+
+from neardup.decisions.admission import NONE, Matches, Standing, stand
+from neardup.index.columns import Batch, decoded
+from neardup.index.store import Found, Places, Store
+from neardup.model.arrays import Flags, Signatures, Words
+from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
+from neardup.pipeline.asking import Asked, Verifier
+
+
+class Judge:
+    """Gives verdicts: an index proposes, the signatures or the texts decide."""
+
+    def __init__(self, store: Store, scheme: Any) -> None:
+        self._store, self._scheme = store, scheme
+        self._verifier = Verifier(store, scheme)
+
+    def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
+        """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
+        store = self._store
+        found = store.propose(self._keys(given.signatures), given.signatures.present)
+        exact = store.with_contents(given.exact, own)
+        if own is not None:
+            asking = own[found.rows]
+            stay = (found.places < asking) | (asking < 0) if before else found.places != asking
+            found = Found(found.rows[stay], found.places[stay], found.crowded)
+            exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
+        matches = self._verifier.matches(given, found)
+        if not len(matches.rows) and exact.max(initial=NONE) == NONE:  # as of most documents of a crawl
+            return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
+        nowhere = np.full(len(given), NONE)
+        return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
+
+    def _keys(self, signatures: Signatures) -> Words:
+        return self._store.keyed(signatures.rows, signatures.present)
+
+    def _stand(self, own: Places, exact: Places, matches: Matches) -> Standing:
+        """Say what each document repeats, and who stands for it; documents are numbered by their places."""
+        store = self._store
+        places = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
+        keepers = store.take("keeper", places)
+        others = np.flatnonzero(keepers != store.take("ordinal", places))
+        standing = places.copy()
+        if len(others):
+            found = store.with_ordinals(keepers[others])
+            standing[others] = np.where(store.alive(found), found, NONE)
+        known = dict(zip(places.tolist(), standing.tolist(), strict=True))
+        return stand(own.tolist(), exact.tolist(), matches, known)
+
+    def _verdicts(
+        self, given: Asked, own: Places, exact: Places, matches: Matches, standing: Standing
+    ) -> list[Verdict]:
+        near = np.array(standing.closest, np.int64)
+        kept = np.array(standing.keepers, np.int64)
+        kept[kept == own] = NONE
+        of = np.where(exact >= 0, exact, NONE)
+        of[(exact < 0) & (near >= 0)] = matches.documents[near[(exact < 0) & (near >= 0)]]
+        both = np.concatenate([of, kept])
+        names = dict(zip(both.tolist(), self.names(both), strict=True))
+        measure, verified = self._verifier.measure(given), self._verifier.verified(given)
+        verdicts: list[Verdict] = []
+        rows = zip(of.tolist(), kept.tolist(), exact.tolist(), near.tolist(), strict=True)
+        for (repeated, keeper, same, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
+            if repeated == NONE:
+                verdicts.append(New() if signed else Empty())
+            elif same != NONE:
+                verdicts.append(ExactDuplicate(str(names[repeated]), names[keeper]))
+            else:
+                value = float(matches.values[closest])
+                verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[keeper]))
+        return verdicts
+
+    def names(self, places: Places) -> list[str | None]:
+        """Give the ids of documents that are there; ``None`` for the others."""
+        there = self._store.alive(places)
+        names: list[str | None] = [None] * len(places)
+        known = decoded(self._store.strings("id", places[there]))
+        for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
+            names[row] = name
+        return names
+
+    def remembered(self, given: Asked, batch: Batch, gone: Places) -> list[Verdict]:
+        """Admit documents of different ids, with the columns of *batch*, in place of those that are *gone*."""
+        store = self._store
+        keys = self._keys(given.signatures)
+        with store.change():
+            ordinals = store.next_ordinal + np.arange(len(given))
+            batch |= {
+                "ordinal": ordinals,
+                "keeper": ordinals,
+                "content": given.contents,
+                "present": given.signatures.present,
+                "rows": given.signatures.rows,
+            }
+            if self._store.columns.texts and given.texts is not None:
+                batch["text"] = given.texts
+            found = store.append(batch, keys, gone)
+            places = store.with_ordinals(ordinals)
+            exact = store.with_contents(given.exact)
+            exact = np.where(exact == places, NONE, exact)
+            matches = self._verifier.matches(given, found)
+            standing = self._stand(places, exact, matches)
+            batch["keeper"] = keepers = store.take("ordinal", np.array(standing.keepers, np.int64))
+            store.set_keepers(places, keepers)
+            store.log_admission(batch)
+            verdicts = self._verdicts(given, places, exact, matches, standing)
+            store.commit()
+        return verdicts
+
+    def unchanged(self, before: Places, given: Asked) -> Flags:
+        """Say which documents are there as they come: with the same content and signature."""
+        there = before >= 0
+        flags = there.copy()
+        own = before[there]
+        same = (self._store.take("content", own) == given.contents[there]).all(axis=1)
+        rows = (self._store.take("rows", own) == given.signatures.rows[there]).all(axis=1)
+        rows &= self._store.take("present", own) == given.signatures.present[there]
+        flags[there] = same & rows
+        return flags
+
+    def promoted(self, places: Places) -> list[str]:
+        """Judge documents afresh that are there, and say who stands for them now; give the ids of those kept."""
+        store = self._store
+        signatures = Signatures(store.take("rows", places), store.take("present", places), self._scheme.recipe)
+        texts = store.strings("text", places) if self._store.columns.texts else None
+        given = Asked(signatures, store.take("content", places), texts, signed_only=bool(self._scheme.columns))
+        found = store.propose(self._keys(signatures), signatures.present)
+        stay = found.places != places[found.rows]
+        found = Found(found.rows[stay], found.places[stay], found.crowded)
+        exact = store.with_contents(given.exact, places)
+        standing = self._stand(places, exact, self._verifier.matches(given, found))
+        keepers = np.array(standing.keepers, np.int64)
+        with store.change():
+            store.log_keepers(places, store.take("ordinal", keepers))
+            names = decoded(store.strings("id", places[keepers == places]))
+            store.commit()
+        return names

@@ -1,0 +1,62 @@
+"""Who repeats whom, and who stands for whom, against the rule said in a few lines."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.decisions.admission import NONE, Matches, stand
+
+
+def expected(own, exact, matches, keepers):
+    keepers = dict(keepers)
+    answers = []
+    for row, itself in enumerate(own):
+        ordered = sorted((-value, document) for at, document, value in matches if at == row)
+        closest = ordered[0] if ordered else None
+        kept = [document for _, document in ordered if keepers[document] == document]
+        keeper = keepers[exact[row]] if exact[row] != NONE else NONE
+        if keeper == NONE:
+            keeper = kept[0] if kept else itself
+        if itself != NONE:
+            keepers[itself] = keeper
+        answers.append((closest, keeper))
+    return answers
+
+
+@st.composite
+def cases(draw):
+    """Documents 0 to 5 are there, each kept, behind a kept one, or behind one that is gone; 6 and on come now."""
+    there = {document: draw(st.sampled_from([document, NONE, 0])) for document in range(1, 6)} | {0: 0}
+    number = draw(st.integers(1, 5))
+    own = [draw(st.sampled_from([NONE, 6 + row])) for row in range(number)]
+    exact, matches = [], []
+    for row in range(number):
+        before = [*range(6), *(other for other in own[:row] if other != NONE)]
+        exact.append(draw(st.sampled_from([NONE, *before])))
+        chosen = draw(st.lists(st.sampled_from(before), unique=True, max_size=6))
+        matches += [(row, document, draw(st.sampled_from([0.5, 0.75, 1.0]))) for document in chosen]
+    return own, exact, draw(st.permutations(matches)), there
+
+
+@given(cases())
+def test_equals_the_rule(case):
+    own, exact, matches, keepers = case
+    rows, documents, values = zip(*matches, strict=True) if matches else ((), (), ())
+    given_matches = Matches(np.array(rows, np.int64), np.array(documents, np.int64), np.array(values, np.float64))
+    known = dict(keepers)
+    closest, standing = stand(own, exact, given_matches, known)
+    found = [
+        (None if at == NONE else (-values[at], documents[at]), keeper)
+        for at, keeper in zip(closest, standing, strict=True)
+    ]
+    assert found == expected(own, exact, matches, keepers)
+    for itself, keeper in zip(own, standing, strict=True):
+        if itself != NONE:
+            assert known[itself] == keeper
+            assert known[keeper] == keeper  # whoever stands for another one is kept
+
+
+def test_nobody_stands_for_another_through_a_chain():
+    """0 is kept, 1 stands behind it, and 2 matches 1 alone: it is a near duplicate, and kept."""
+    matches = Matches(np.array([0]), np.array([1]), np.array([0.9]))
+    assert stand([2], [NONE], matches, {1: 0}) == ([0], [2])
