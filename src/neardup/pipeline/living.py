@@ -258,8 +258,8 @@ class Index:
         names to values: fields of the index or what the scheme signs, of their kinds or written in strings. *at* is
         the time of admission: now, unless it is given. The same id with the same content again changes nothing, its
         fields and time included; with another content it takes the old one's place, which is removed before its batch
-        is judged. A batch is that of a call, cut after 2,048 documents and before an id that it has already. What is
-        returned is acknowledged: see ``create`` for what that means.
+        is judged. A batch is that of a call, cut after 2,048 documents or 32 MB of text and before an id that it has
+        already. What is returned is acknowledged: see ``create`` for what that means.
 
         Raises ``DataError`` for ids, documents and fields that are none, before anything is changed.
         """
