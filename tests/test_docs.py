@@ -178,7 +178,7 @@ def test_relative_links_resolve(page):
 def test_every_option_of_the_command_line_is_explained():
     page = (ROOT / "docs/guide/command-line.md").read_text("utf-8")
     missing = []
-    for verb in ("dedup", "compare", "plan", "demo", "warm"):
+    for verb in ("dedup", "index", "seen", "remove", "compact", "check", "stats", "compare", "plan", "demo", "warm"):
         command = [sys.executable, "-m", "neardup", verb, "--help"]
         help_text = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
         section = page.partition(f"\n## {verb}\n")[2].partition("\n## ")[0] or page

@@ -350,11 +350,14 @@ class Crawler:
         given = {f"NEARDUP_{name.upper()}": value for name, value in settings.items()}
         self.settings = Settings({"NEARDUP_INDEX": str(folder), **given})
         self.counted = Counter()
-        self.end = lambda reason: None
+        self.end = self.endless
         self.stats = SimpleNamespace(inc_value=lambda name: self.counted.update([name]))
         self.signals = SimpleNamespace(connect=self.connect)
 
-    def connect(self, close, signal):
+    def endless(self, _):
+        """Do nothing: the crawl has not begun."""
+
+    def connect(self, close, **_):
         self.end = close
 
 

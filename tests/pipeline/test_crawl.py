@@ -174,6 +174,24 @@ def test_schemes_that_sign_fields_are_given_them(tmp_path):
         assert pages.judge("http://b.example/", STORM[::-1], {"title": "Storm"}) == New()
 
 
+def test_a_change_of_a_signed_field_is_a_change(tmp_path):
+    with Index.create(tmp_path / "seen", Checksum()) as index:
+        pages = CrawlFilter(index)
+        a = "http://a.example/"
+        titles = ["Storm", "Storm", "Wind", "Wind"]
+        table = pa.table({"url": [a] * 4, "text": [STORM] * 4, "title": titles})
+        assert pages.judge_and_admit(table) == [New(), Known(a), Known(a, changed=True), Known(a)]
+        assert pages.judge(a, STORM, {"title": "Wind"}) == Known(a)
+        assert pages.judge(a, STORM, {"title": "Storm"}) == Known(a, changed=True)
+        assert pages.judge(a, BAKER, {"title": "Wind"}) == Known(a, changed=True)
+
+
+def test_columns_that_the_index_does_not_know_are_passed_over_but_fields_are_not(index, pages):
+    with pytest.raises(DataError, match="is none of this index"):
+        pages.admit("http://a.example/", STORM, {"rank": 1})
+    assert pages.judge_and_admit(pa.table({"url": ["http://a.example/"], "text": [STORM], "rank": [1]})) == [New()]
+
+
 def test_addresses_are_a_choice(index):
     pages = CrawlFilter(index, Addresses(ignore_scheme=True))
     pages.admit("http://a.example/", STORM)

@@ -115,7 +115,7 @@ class MemoryDisk(Disk):
 
     def __init__(self, files=None, meet=None):
         self.files = files or Files()
-        self.meet = meet or (lambda operation, path: None)
+        self.meet = meet or (lambda *_: None)
         self.open = {}
         self.locked = set()
         self._following = 100

@@ -3,6 +3,7 @@
 import random
 import warnings
 from contextlib import contextmanager
+from functools import partial
 
 from disks import FOLDER, MemoryDisk
 
@@ -132,7 +133,7 @@ class Record:
                 self._acted(index.close)
                 index = self._acted(lambda: reopen(FOLDER, self._disk, durability=durability))
             else:
-                self._acted(lambda step=step: step.act(index))
+                self._acted(partial(step.act, index))
             self._end(index, lasting=durability == "commit" or step.does in {"flush", "compact", "sync", "reopen"})
         self._acted(index.close)
         self._note("end")
@@ -163,7 +164,7 @@ class Record:
         if told != self.answers[-1]:
             self.answers.append(told)
 
-    def _meet(self, operation, path):
+    def _meet(self, operation, _):
         self._note(operation)
 
     def _note(self, operation):

@@ -4,6 +4,7 @@ Every byte of a small index is changed in turn, and every file cut off at every 
 """
 
 import random
+from collections import Counter
 
 import pytest
 from disks import FOLDER, ROOT, File, MemoryDisk
@@ -188,6 +189,10 @@ def test_older_files_in_the_place_of_newer_ones():
         else:
             step.act(index)
         moments.append(disk.files.copy())
+    index._store._memory = 1 << 20  # the log goes on
+    for number in range(3):
+        Step("admit", [f"late {number}"], 900 + number).act(index)
+        moments.append(disk.files.copy())
     index.close()
     questions = Questions(disk.files)
     outcomes = set()
@@ -225,16 +230,12 @@ def test_what_a_lock_holds_does_not_matter(small):
     assert Questions(files).put(changed(files, FOLDER / "writer.lock", b"anything")) == "answered"
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(8))
-def test_changes_of_a_large_index(seed):
-    """At any place of any file of an index of many blocks: a bit, a byte, a page, a cut, something more."""
-    files, _ = grown(("minhash", "simhash")[seed % 2], seed, 60, 400)
+def sampled(files, rng, number):
+    """Change any place of any file so many times: a bit, a byte, a page, a cut, something more. Count the outcomes."""
     questions = Questions(files)
-    rng = random.Random(seed)
-    outcomes = {}
     paths = [path for path, file in files.names.items() if file is not None and path.name != "writer.lock"]
-    for _ in range(12_500):
+    outcomes = Counter()
+    for _ in range(number):
         path = rng.choice(paths)
         data = bytearray(files.names[path].data)
         place = rng.randrange(len(data))
@@ -249,6 +250,30 @@ def test_changes_of_a_large_index(seed):
             del data[place:]
         else:
             data += rng.randbytes(rng.randrange(1, 100))
-        outcome = require_found(questions, files, path, data)
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    print(outcomes)
+        outcomes[require_found(questions, files, path, data)] += 1
+    return outcomes
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(8))
+def test_changes_of_a_large_index(seed):
+    files, _ = grown(("minhash", "simhash")[seed % 2], seed, 60, 60)
+    print(sampled(files, random.Random(seed), 12_500))
+
+
+def test_a_check_while_somebody_writes_finds_nothing():
+    disk = MemoryDisk()
+    index = create(FOLDER, "minhash", disk)
+    steps = iter([step for step in script(3, 200) if step.does != "reopen"])
+    looked = 0
+
+    def meet(operation, path):
+        nonlocal looked
+        looked += 1
+        if operation == "map" and looked % 3 == 0:
+            next(steps).act(index)
+
+    for _ in range(20):
+        next(steps).act(index)
+        assert check(FOLDER, MemoryDisk(disk.files, meet)).problems == []
+    assert looked > 100

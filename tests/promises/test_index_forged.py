@@ -9,6 +9,7 @@ import json
 import os
 import random
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from disks import FOLDER, MemoryDisk
-from lives import AT, MEMORY, SCHEMES, Step, quiet, reopen, script
+from lives import AT, MEMORY, SCHEMES, Step, quiet, script
 
 from neardup import Index
 from neardup.index import arrays as arrays_of
@@ -29,7 +30,7 @@ from neardup.model.errors import StorageError
 
 ROOM = 1 << 30  # bytes of memory that opening and asking may take, more than there were before
 BATCH = 250
-PROCESS = ("b", "w")
+PATIENCE = 60  # seconds that one may take
 
 HOSTILE = [
     *(None, True, False, -1, 0, 1, 2, 7, 63, 255, 1 << 31, (1 << 32) - 1, 1 << 53, (1 << 63) - 1, 1 << 63, 1 << 64),
@@ -307,7 +308,7 @@ def ask_everything(files, rng):
     names = attempt("ids", lambda: list(index.ids())) or []
     attempt("get", lambda: index.get([*names, *NAMES]))
     attempt("judge", lambda: index.judge(asked))
-    attempt("judge ids", lambda: index.judge(asked, ids=(names + NAMES)[:4]))
+    attempt("judge ids", lambda: index.judge(asked, ids=NAMES[:4]))
     attempt("group", lambda: [index.group(name) for name in (names + NAMES)[:5]])
     attempt("len", lambda: len(index))
     attempt("stats", index.stats)
@@ -330,9 +331,7 @@ NAMES = [f"document {number}" for number in range(10)]
 def checked(disk):
     from neardup.index.check import check
 
-    report = check(FOLDER, disk)
-    assert report.problems
-    return report
+    return check(FOLDER, disk)
 
 
 ORIGINALS = [("minhash", 5, True, True), ("simhash", 6, False, True), ("minhash", 7, False, False)]
@@ -344,7 +343,7 @@ def limit_memory():
 
 
 def forgeries(number, seed):
-    """Open so many forgeries in forks of this process; give how many were refused at which step, and what went wrong."""
+    """Open so many forgeries in forks of this process; give how many were refused when, and what went wrong."""
     originals = [made(scheme, own, texts=texts, closed=closed) for scheme, own, texts, closed in ORIGINALS]
     for files in originals:
         ask_everything(files.copy(), random.Random(0))  # everything is loaded before the first fork
@@ -374,6 +373,7 @@ def batch(originals, numbers):
         os.close(read)
         limit_memory()
         for number in numbers:
+            signal.alarm(PATIENCE)
             os.write(write, one(originals, number).encode())
         os._exit(0)
     os.close(write)
@@ -391,9 +391,12 @@ def one(originals, number):
     return "refused\n" if "open" in refused else "later\n" if refused else "answered\n"
 
 
-PROGRAM = "import json, sys; sys.path.insert(0, sys.argv[1]); from test_index_forged import forgeries; " + (
-    "print(json.dumps(forgeries(int(sys.argv[2]), int(sys.argv[3]))))"
-)
+PROGRAM = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_index_forged import forgeries
+print(json.dumps(forgeries(int(sys.argv[2]), int(sys.argv[3]))))
+"""
 
 
 def run(number, seed):

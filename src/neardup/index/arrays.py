@@ -6,8 +6,11 @@ are. The directory and the checksums are verified on opening, a block when someb
 """
 
 import json
+import re
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -21,10 +24,14 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 
 FORMAT: Final = 1
 ALIGNMENT: Final = 64
+MOST: Final = 1 << 62  # of every number that a file states
+
 _AT_ONCE: Final = kernels.BLOCK << 10  # bytes that are verified between two signs of progress
 
 _MAGIC: Final = b"neardupA"
 _TAIL: Final = struct.Struct("<8sIIQQ")  # magic, format, bytes of the directory, bytes of the arrays, checksum
+
+_TYPES: Final = re.compile(r"[|<][biuf][1248]")
 
 Array = npt.NDArray[Any]
 
@@ -48,6 +55,40 @@ class Stored(NamedTuple):
 def checksum(data: bytes | memoryview | Bytes) -> int:
     """Compute the checksum of some bytes; see ``neardup.kernels.blocks``."""
     return int(kernels.checksum(np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)))
+
+
+@contextmanager
+def understood(path: Path) -> Iterator[None]:
+    """Raise ``StorageDamaged`` where a file says what makes no sense, although its checksums are right.
+
+    They tell accidents, not forgeries: what is parsed is not relied upon before it is checked.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
+        raise StorageDamaged(str(path), f"makes no sense: {error!r}") from error
+    except (TypeError, ValueError, struct.error) as error:
+        raise StorageDamaged(str(path), f"makes no sense: {error}") from error
+
+
+def expect(holds: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentence
+    """Raise ``ValueError`` unless the rule holds; for use in ``understood``."""
+    if not holds:
+        raise ValueError(rule)
+
+
+def counted(given: Any, most: int = MOST) -> int:
+    """Take a number that a file states; for use in ``understood``."""
+    expect(type(given) is int and 0 <= given <= most, f"{given!r} is no number up to {most}")
+    return int(given)
+
+
+def described(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    """Take the type, the shape and so the bytes of an array that a file states; for use in ``understood``."""
+    expect(isinstance(kind, str) and _TYPES.fullmatch(kind) is not None, f"{kind!r} is no type of an array")
+    counts = tuple(counted(count) for count in shape)
+    dtype = np.dtype(kind)
+    return dtype, counts, prod(counts) * dtype.itemsize
 
 
 class ArraysWriter:
@@ -130,20 +171,23 @@ class StoredArrays:
         if stored is not None and len(data) != stored.size:
             raise StorageDamaged(str(path), f"has {len(data):,} bytes, but was written with {stored.size:,}")
         self.checksum, directory, size = self._directory(stored)
-        self.meta: dict[str, Any] = directory["meta"]
-        if directory["kind"] != kind:
-            raise StorageRefused(str(path), f"holds {directory['kind']}, but {kind} was wanted")
-        number = -(-size // kernels.BLOCK)
-        sums = data[size : size + 8 * number].copy()
-        if checksum(sums) != directory["sums"]:
-            raise StorageDamaged(str(path), "the checksums of its blocks are not as they were written")
-        self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(number, np.uint8))
-        self._begins: dict[str, int] = {}
-        self._arrays: dict[str, Array] = {}
-        for name, (dtype, shape, begin) in directory["arrays"].items():
-            end = begin + int(np.prod(shape)) * np.dtype(dtype).itemsize
-            self._begins[name] = begin
-            self._arrays[name] = data[begin:end].view(dtype).reshape(shape)
+        blocks = -(-size // kernels.BLOCK)
+        sums = data[size : size + 8 * blocks].copy()
+        with understood(path):
+            if directory["kind"] != kind:
+                raise StorageRefused(str(path), f"holds {directory['kind']}, but {kind} was wanted")
+            if checksum(sums) != directory["sums"]:
+                raise StorageDamaged(str(path), "the checksums of its blocks are not as they were written")
+            self.meta: dict[str, Any] = directory["meta"]
+            expect(isinstance(self.meta, dict), "there is nothing told of it")
+            self._begins: dict[str, int] = {}
+            self._arrays: dict[str, Array] = {}
+            for name, (stated, shape, begin) in directory["arrays"].items():
+                dtype, counts, length = described(stated, shape)
+                self._begins[name] = counted(begin, size - length)
+                expect(begin % ALIGNMENT == 0, "an array is out of line")
+                self._arrays[name] = data[begin : begin + length].view(dtype).reshape(counts)
+        self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
 
     def _directory(self, stored: Stored | None) -> tuple[int, dict[str, Any], int]:
         """Verify the tail and the directory, and everything about sizes that could lead astray."""
@@ -162,7 +206,8 @@ class StoredArrays:
             raise StorageRefused(where, f"is of format {version}, newer than the {FORMAT} that this neardup reads")
         if stored is not None and total != stored.checksum:
             raise StorageDamaged(where, "is another file than the index was made with")
-        directory: dict[str, Any] = json.loads(data[begin : -_TAIL.size].tobytes())
+        with understood(self.path):
+            directory: dict[str, Any] = json.loads(data[begin : -_TAIL.size].tobytes())
         return total, directory, size
 
     @property
@@ -206,6 +251,8 @@ class StoredArrays:
         """Copy the byte strings at these positions: of ``NAME.data``, where ``NAME.offsets`` says."""
         data, base = self._arrays[f"{name}.data"], self._begins[f"{name}.data"]
         begins, ends = (self.take(f"{name}.offsets", positions + more) for more in (0, 1))
+        if ((begins < 0) | (ends < begins) | (ends > len(data))).any():
+            raise StorageDamaged(str(self.path), f"the column {name!r} is not cut as it should be")
         self.require(kernels.damaged_ranges(self.guard, base + begins, base + ends))
         offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
         out = np.empty(int(offsets[-1]), np.uint8)

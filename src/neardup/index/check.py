@@ -8,18 +8,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.index.arrays import Stored, StoredArrays
+from neardup.index.arrays import Stored, StoredArrays, understood
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
 from neardup.index.log import LogReader
 from neardup.index.manifest import Manifest
 from neardup.index.segment import KIND as SEGMENT
-from neardup.index.store import AMENDMENTS
+from neardup.index.store import AMENDMENTS, TRIES
 from neardup.model.errors import StorageError
 
 Progress = Callable[[int, int], None]
 
-_NOT_SEALED: Final = "bytes behind its last record are no record: what was being written there was never acknowledged"
+LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the power failed: they are left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,22 @@ class Report:
 
 
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
-    """Verify every byte of an index, and what its files say of each other. Changes nothing and needs no key."""
-    try:
-        manifest = Manifest.read(disk, folder)
-    except StorageError as error:
-        return Report([str(error)], 1, 0, 0)
+    """Verify every byte of an index, and what its files say of each other. Changes nothing and needs no key.
+
+    What a writer replaced meanwhile is no problem: the files that count then are looked at instead.
+    """
+    for _ in range(TRIES):
+        try:
+            manifest = Manifest.read(disk, folder)
+            report = _report(folder, disk, manifest, progress)
+            if not report.problems or Manifest.read(disk, folder) == manifest:
+                break
+        except StorageError as error:
+            return Report([str(error)], 1, 0, 0)
+    return report
+
+
+def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | None) -> Report:
     problems: list[str] = []
     listed = [*((SEGMENT, stored) for stored in manifest.segments)]
     listed += [(AMENDMENTS, manifest.amendments)] if manifest.amendments else []
@@ -49,9 +60,13 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
             found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
         problems += found
         if arrays is not None and kind == SEGMENT and not found:
-            problems += _segment_problems(arrays, manifest, last)
-            documents += arrays.meta["documents"]
-            last = arrays.meta["last"] + 1
+            try:
+                with understood(arrays.path):
+                    problems += _segment_problems(arrays, manifest, last)
+                    documents += arrays.meta["documents"]
+                    last = arrays.meta["last"] + 1
+            except StorageError as error:
+                problems.append(str(error))
         done += stored.size
         if progress:
             progress(done, total)
@@ -98,7 +113,7 @@ def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]
     path = folder / manifest.log
     try:
         reader = LogReader(disk, path, bytes.fromhex(manifest.mark), manifest.sealed)
-        for _ in reader.read():
+        for _ in (*reader.read(), *reader.read()):  # twice: a writer may be in the middle of a record
             pass
     except FileNotFoundError:
         yield f"{path}: is not there"
@@ -106,4 +121,4 @@ def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]
         yield str(error)
     else:
         if reader.tail.torn:
-            yield f"{path}: {reader.tail.torn:,} {_NOT_SEALED}"
+            yield f"{path}: {reader.tail.torn:,} bytes behind its last record {LEFT_OUT}"

@@ -8,7 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.index.arrays import MOST, expect
 from neardup.model.arrays import TextBatch
+from neardup.model.errors import StorageDamaged
 
 STRING: Final = "string"
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
@@ -73,7 +75,18 @@ def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
 
 
 def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
-    """Put the columns together again."""
+    """Put the columns together again; for use in ``understood``."""
+    number = len(flat["ordinal"])
+    for name, (kind, shape) in columns.fixed.items():
+        expect((flat[name].dtype.str, flat[name].shape) == (kind, (number, *shape)), f"{name!r} is another column")
+    ordinals = flat["ordinal"]
+    expect(number > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "its ordinals are none")
+    expect(bool((np.diff(ordinals) > 0).all()), "its documents are not in the order of their admission")
+    for name in columns.strings:
+        data, offsets = flat[f"{name}.data"], flat[f"{name}.offsets"]
+        expect((data.dtype.str, data.ndim, offsets.dtype.str) == ("|u1", 1, "<i8"), f"{name!r} is another column")
+        cut = offsets.shape == (number + 1,) and offsets[0] == 0 and offsets[-1] == len(data)
+        expect(bool(cut and (np.diff(offsets) >= 0).all()), f"{name!r} is not cut as it should be")
     batch: Batch = {name: flat[name] for name in columns.fixed}
     return batch | {name: TextBatch(flat[f"{name}.data"], flat[f"{name}.offsets"]) for name in columns.strings}
 
@@ -81,7 +94,10 @@ def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
 def decoded(strings: TextBatch) -> list[str]:
     """Give strings as Python has them."""
     raw, bounds = strings.data.tobytes(), strings.offsets.tolist()
-    return [raw[begin:end].decode() for begin, end in pairwise(bounds)]
+    try:
+        return [raw[begin:end].decode() for begin, end in pairwise(bounds)]
+    except UnicodeDecodeError as error:
+        raise StorageDamaged("a column of strings", f"is no UTF-8: {error}") from error
 
 
 def encoded(strings: list[str]) -> TextBatch:

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.arrays import checksum
+from neardup.index.arrays import checksum, described, expect, understood
 from neardup.index.disk import Disk
 from neardup.model.errors import StorageDamaged, StorageRefused
 
@@ -138,7 +138,9 @@ class LogReader:
             begin = place + _FRAME.size
             place = begin + size
             self.tail = Tail(base + place, 0, number + 1)
-            yield _decoded(number, data[begin:place])
+            with understood(self._path):
+                record = _decoded(number, data[begin:place])
+            yield record
             number += 1
         if base + place < self._sealed or self._records_follow(data[place:], number):
             raise StorageDamaged(str(self._path), f"the record at byte {base + place:,} is damaged")
@@ -181,8 +183,9 @@ def _decoded(number: int, record: memoryview) -> Record:
     place = _SIZE.size + _SIZE.unpack(record[: _SIZE.size])[0]
     kind, directory = json.loads(bytes(record[_SIZE.size : place]))
     arrays = {}
-    for name, dtype, shape in directory:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        arrays[name] = np.frombuffer(bytearray(record[place : place + size]), dtype).reshape(shape)
+    for name, stated, shape in directory:
+        dtype, counts, size = described(stated, shape)
+        arrays[name] = np.frombuffer(bytearray(record[place : place + size]), dtype).reshape(counts)
         place += size
+    expect(place == len(record), "it is not as long as its arrays")
     return Record(number, kind, arrays)

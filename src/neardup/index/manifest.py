@@ -5,11 +5,12 @@ old one or the new one, and a death leaves one of both.
 """
 
 import json
+import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from neardup.index.arrays import Stored, checksum
+from neardup.index.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk import Disk
 from neardup.model.errors import StorageDamaged, StorageRefused
 
@@ -18,6 +19,8 @@ FORMAT: Final = 1
 FLAGS: Final[frozenset[str]] = frozenset()  # what an index may need a reader to understand; none so far
 
 _NEW: Final = "manifest.new"
+_MARK: Final = re.compile(r"[0-9a-f]{32}")
+_NAMES: Final = re.compile(r"(log|segment|amendments)-[0-9]{8,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,22 +80,39 @@ class Manifest:
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
         if data != content + b"\n" + _seal(content) or not line or not seal:
             raise StorageDamaged(str(path), "is not as it was written")
-        given = json.loads(content)
-        version = given.pop("format")
-        if version > FORMAT:
-            raise StorageRefused(str(path), f"is of format {version}, newer than the {FORMAT} that this neardup reads")
-        unknown = sorted(set(given["flags"]) - FLAGS)
-        if unknown:
-            raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
-        amendments = given.pop("amendments")
-        return cls(
-            **given
-            | {
-                "flags": tuple(given["flags"]),
-                "segments": tuple(Stored(*file) for file in given["segments"]),
-                "amendments": Stored(*amendments) if amendments else None,
-            }
-        )
+        with understood(path):
+            given = json.loads(content)
+            version = counted(given.pop("format"))
+            if version > FORMAT:
+                newer = f"is of format {version}, newer than the {FORMAT} that this neardup reads"
+                raise StorageRefused(str(path), newer)
+            unknown = sorted(set(given["flags"]) - FLAGS)
+            if unknown:
+                raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
+            amendments = given.pop("amendments")
+            manifest = cls(
+                **given
+                | {
+                    "flags": tuple(given["flags"]),
+                    "segments": tuple(Stored(*file) for file in given["segments"]),
+                    "amendments": Stored(*amendments) if amendments else None,
+                }
+            )
+            _require_sense(manifest)
+        return manifest
+
+
+def _require_sense(manifest: Manifest) -> None:
+    """Raise ``ValueError`` unless names are names of files here, and numbers such as there can be."""
+    expect(_MARK.fullmatch(manifest.mark) is not None, "its mark is none")
+    expect(isinstance(manifest.terms, dict), "its terms are none")
+    expect(all(_NAMES.fullmatch(name) for name in manifest.files), "its names are none of its files")
+    expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
+    for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
+        counted(given)
+    for file in [*manifest.segments, *([manifest.amendments] if manifest.amendments else [])]:
+        counted(file.size)
+        counted(file.checksum, (1 << 64) - 1)
 
 
 def _seal(content: bytes) -> bytes:

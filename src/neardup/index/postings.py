@@ -7,10 +7,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.arrays import ArraysWriter, StoredArrays
+from neardup.index.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.growing import Growing
 from neardup.kernels import postings as kernels
 from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.errors import StorageDamaged
 
 ROOM: Final = 64  # documents of a key that are looked at
 
@@ -55,13 +56,20 @@ def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words], number:
 class SortedLists:
     """Keys of the documents of a file; see ``write_lists``. Raises ``StorageDamaged`` where a block is damaged."""
 
-    def __init__(self, arrays: StoredArrays, name: str, bits: int) -> None:
-        self._arrays, self._name, self._bits = arrays, name, bits
+    def __init__(self, arrays: StoredArrays, name: str, bits: int, documents: int) -> None:
+        self._arrays, self._name, self._bits, self._documents = arrays, name, bits, documents
         self.entries: Words = arrays[f"{name}.entries"]
         self._starts: Any = arrays[f"{name}.starts"]
+        types = self.entries.dtype == np.uint64 and self._starts.dtype == np.uint32
+        expect(types and self.entries.ndim == self._starts.ndim == 2, f"the list {name!r} is none")  # noqa: PLR2004
+        prefixes = self._starts.shape[1] - 1
+        expect(prefixes >= 2 and prefixes & (prefixes - 1) == 0, f"the list {name!r} has no prefixes")  # noqa: PLR2004
+        expect(0 < len(self.entries) == len(self._starts), f"the list {name!r} is not as many as its prefixes")
 
     def find(self, keys: Words, asking: Flags, alive: Flags, *, pooled: bool = False, room: int = ROOM) -> Hits:
         """Find the documents that share a key with each row that asks; *alive* says which are there, empty: all."""
+        if len(self.entries) not in {1, keys.shape[1]}:
+            raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
         bounds, documents, crowded, block = kernels.find(
             keys,
             asking,
@@ -76,11 +84,19 @@ class SortedLists:
             self._arrays.begin(f"{self._name}.starts"),
         )
         self._arrays.require(block)
+        self._require_documents(int(documents.max(initial=0)))
         return Hits(bounds, documents, crowded)
+
+    def _require_documents(self, last: int) -> None:
+        if last >= self._documents:
+            raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} has documents that are not there")
 
     def list(self, number: int) -> Words:
         """Give one whole list, verified."""
-        return self._arrays.slice(f"{self._name}.entries", number, number + 1)[0]  # type: ignore[no-any-return]
+        entries: Words = self._arrays.slice(f"{self._name}.entries", number, number + 1)[0]
+        below = np.uint64((1 << self._bits) - 1)
+        self._require_documents(int((entries & below).max(initial=0)))
+        return entries
 
 
 class Chains:

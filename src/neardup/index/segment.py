@@ -1,13 +1,14 @@
 """Documents in a file: sorted lists and columns, which never change."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.arrays import ArraysWriter, Stored, StoredArrays
+from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, counted, expect, understood
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
 from neardup.index.part import LISTS, Part, id_keys, ordinal_keys
@@ -18,7 +19,9 @@ from neardup.model.errors import StorageDamaged
 
 KIND: Final = "a segment of an index"
 _TOGETHER: Final = 1 << 14  # documents that are copied together
-_NOBODY: Final = 1 << 30
+_NOBODY: Final = 1 << 31
+MOST_BITS: Final = 31  # that number a document: kernels give them as int32
+MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
 _MORE: Final = 16  # times as much room, where some was not enough
 
 
@@ -30,12 +33,13 @@ class Segment:
     ) -> None:
         self.stored, self._pooled, self._salt = stored, pooled, salt
         self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
-        self.documents: int = arrays.meta["documents"]
-        self.first: int = arrays.meta["first"]
-        self.last: int = arrays.meta["last"]
-        self.bits: int = arrays.meta["bits"]
-        _require_columns(arrays, columns, self.documents)
-        self._lists = {name: SortedLists(arrays, name, self.bits) for name in LISTS}
+        with understood(path):
+            meta = arrays.meta
+            self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
+            self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
+            expect(0 < self.documents <= 1 << self.bits, "there are not so many documents")
+            _require_columns(arrays, columns, self.documents)
+            self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in LISTS}
         self.alive: Flags = np.empty(0, np.bool_)
         self.rekept: Positions = np.empty(0, np.int64)  # ordinals, as are their keepers
         self.keepers: Positions = np.empty(0, np.int64)
@@ -87,10 +91,14 @@ class Segment:
         """Find all documents with a key."""
         return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
 
-    @property
+    @cached_property
     def ordinals(self) -> Positions:
         """The number of each document's admission, ascending."""
-        return np.asarray(self.arrays.whole("ordinal"))
+        column: Positions = np.asarray(self.arrays.whole("ordinal"))
+        ends = (int(column[0]), int(column[-1]))
+        if ends != (self.first, self.last) or not (column[1:] > column[:-1]).all():
+            raise StorageDamaged(str(self.arrays.path), "its documents are not in the order of their admission")
+        return column
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
@@ -149,7 +157,7 @@ class Segment:
     def kept(self) -> int:
         """How many of the documents that are there stand for themselves."""
         if not len(self.alive) and not len(self.rekept):
-            return int(self.arrays.meta["kept"])
+            return self._kept
         there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
         return int((self.take("keeper", there) == self.take("ordinal", there)).sum())
 
@@ -258,5 +266,6 @@ def _require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> 
         if not holds:
             raise StorageDamaged(str(arrays.path), f"lacks the column {name!r} as the index knows it")
     for name in columns.strings:
-        if f"{name}.offsets" not in arrays or arrays[f"{name}.offsets"].shape != (documents + 1,):
-            raise StorageDamaged(str(arrays.path), f"lacks the column {name!r} as the index knows it")
+        data, offsets = arrays[f"{name}.data"], arrays[f"{name}.offsets"]
+        expect((data.dtype.str, data.ndim) == ("|u1", 1), f"the column {name!r} is another one")
+        expect((offsets.dtype.str, offsets.shape) == ("<i8", (documents + 1,)), f"the column {name!r} is another one")

@@ -10,17 +10,18 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.arrays import ArraysWriter, Stored, StoredArrays
+from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, understood
 from neardup.index.columns import Batch, Columns, encoded, flattened, unflattened
 from neardup.index.disk import Disk
 from neardup.index.growing import GrowingStrings, taken
-from neardup.index.log import LogReader, LogWriter
+from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
 from neardup.index.part import Part
@@ -46,7 +47,7 @@ TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
 _KINDS: Final = ("segment-", "log-", "amendments-")
 _BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
 
-_writers: "weakref.WeakSet[Store]" = weakref.WeakSet()
+_stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
 
 class Found(NamedTuple):
@@ -99,9 +100,13 @@ class Store:
         self._mark = bytes.fromhex(manifest.mark)
         self._salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)
         self._load(manifest)
+        _stores.add(self)
         if lock >= 0:
-            _writers.add(self)
-            self._take_over()
+            try:
+                self._take_over()
+            except BaseException:
+                self._lock = -1  # whoever opened it gives the lock back
+                raise
             if durability == "interval":
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
 
@@ -341,7 +346,7 @@ class Store:
                 self._disk.unlock(lock, self.folder / LOCK)
 
     def forget_in_child(self) -> None:
-        """After a fork, let go of the lock in the child: it is the parent's."""
+        """After a fork, let go of the lock in the child, as it is the parent's, and of what its threads held."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -2
@@ -372,10 +377,16 @@ class Store:
         """Open the files that a manifest names; what is open already stays so."""
         known = {segment.stored: segment for segment in self.segments}
         segments = [known.get(stored) or self._segment(stored) for stored in manifest.segments]
+        for one, other in pairwise(segments):
+            if one.last >= other.first:
+                raise StorageDamaged(str(self.folder / other.stored.name), "comes before the segment in front of it")
         if manifest.amendments:
             file = StoredArrays(self._disk, self.folder / manifest.amendments.name, AMENDMENTS, manifest.amendments)
-            for segment in segments:
-                segment.amend(file.whole("removed"), file.whole("rekept"), file.whole("keepers"))
+            with understood(file.path):
+                removed, rekept, keepers = (_ordinals(file.whole(name)) for name in ("removed", "rekept", "keepers"))
+                expect(len(rekept) == len(keepers), "not everybody has one who stands for him")
+                for segment in segments:
+                    segment.amend(removed, rekept, keepers)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
         self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
@@ -393,19 +404,27 @@ class Store:
     def _replay(self) -> None:
         """Repeat what the log says."""
         for record in self._reader.read():
-            arrays = record.arrays
-            if record.kind == "admit":
-                self._remove(self.with_ordinals(arrays["gone"]))
-                batch = unflattened(self.columns, arrays)
-                ordinals = cast("Positions", batch["ordinal"])
-                self.recent.append(batch)
-                self._next_ordinal = max([self._next_ordinal, *(ordinals[-1:] + 1).tolist()])
-            elif record.kind == "remove":
-                self._remove(self.with_ordinals(arrays["ordinal"]))
-            elif record.kind == "keep":
-                self.set_keepers(self.with_ordinals(arrays["ordinal"]), arrays["keeper"])
-            else:
-                raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
+            with understood(self.folder / self.manifest.log):
+                self._repeat(record)
+
+    def _repeat(self, record: Record) -> None:
+        arrays = record.arrays
+        if record.kind == "admit":
+            gone, batch = _ordinals(arrays["gone"]), unflattened(self.columns, arrays)
+            ordinals = cast("Positions", batch["ordinal"])
+            before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
+            expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of their admission")
+            self._remove(self.with_ordinals(gone))
+            self.recent.append(batch)
+            self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
+        elif record.kind == "remove":
+            self._remove(self.with_ordinals(_ordinals(arrays["ordinal"])))
+        elif record.kind == "keep":
+            ordinals, keepers = _ordinals(arrays["ordinal"]), _ordinals(arrays["keeper"])
+            expect(len(ordinals) == len(keepers), "not everybody has one who stands for him")
+            self.set_keepers(self.with_ordinals(ordinals), keepers)
+        else:
+            raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
     # Writing.
 
@@ -582,6 +601,12 @@ class Store:
                 yield parts[number], rows, places[rows] & _POSITION
 
 
+def _ordinals(array: npt.NDArray[Any]) -> Positions:
+    """Take a column of ordinals that a file states; for use in ``understood``."""
+    expect((array.dtype.str, array.ndim) == ("<i8", 1), "its ordinals are none")
+    return array
+
+
 def _places(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:
     return positions.astype(np.int64) + (part << _POSITION_BITS)
 
@@ -603,7 +628,7 @@ def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> N
 
 
 def _forget_all() -> None:
-    for store in list(_writers):
+    for store in list(_stores):
         store.forget_in_child()
 
 

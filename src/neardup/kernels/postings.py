@@ -139,7 +139,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
             block = damaged(guard, at, at + 8)
             if block != INTACT:
                 return bounds, found[:0], crowded, block
-            begins[column], ends[column] = starts[line, prefix], starts[line, prefix + 1]
+            begins[column], ends[column] = starts[line, prefix], min(np.int64(starts[line, prefix + 1]), length)
             fetch_ahead(entries[line], min(begins[column], length - 1))
         for column in range(columns):
             if _repeats(keys, row, column, pooled):
@@ -169,7 +169,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                     crowded += 1
                     break
                 document = np.int64(line[low] & ~above)
-                if alive.size == 0 or alive[document]:
+                if alive.size == 0 or document >= alive.size or alive[document]:  # one too large is found, and refused
                     listed += 1
                     if _is_new(seen, row, document):
                         found = _appended(found, number, document)

@@ -29,7 +29,7 @@ class Stats:
 
     ``removed_in_files`` documents are gone, but ``compact`` has not left them out of the files yet. ``crowded`` counts,
     since it was opened, the keys that had more documents than were looked at; ``set_aside`` the bytes behind the last
-    record that opening found: never acknowledged, and left out.
+    record that opening found and left out: never acknowledged, or not synced when the power failed.
     """
 
     documents: int

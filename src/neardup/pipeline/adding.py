@@ -17,13 +17,14 @@ from neardup.index.columns import STRING
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.store import Durability
 from neardup.model.arrays import Positions
-from neardup.model.errors import FieldMissing, OutputRefused, ParameterError, require
+from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl import Moment, address_fields, visit
 from neardup.pipeline.fields import field_kinds
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
+from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.collection import Collection, SetAside
@@ -120,8 +121,10 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             inputs, text=text, id=id, columns=wanted, strict=strict, max_bytes=max_bytes, progress=progress
         )
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
-        ids, set_aside = _named(documents, urls, addresses or Addresses())
-        given = _fields(documents, kinds, signed)
+        given, refused = _fields(documents, kinds, signed)
+        ids, set_aside = _named(documents, urls, addresses or Addresses(), refused)
+        if strict and set_aside:
+            raise DataError(f"{set_aside[0].source}:{set_aside[0].position}", set_aside[0].reason)
         created = index is None
         if index is None:
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts, **ways))
@@ -182,20 +185,22 @@ def _counted(verdict: Verdict) -> str:
 
 
 def _named(
-    documents: Collection, urls: list[str | None] | None, addresses: Addresses
+    documents: Collection, urls: list[str | None] | None, addresses: Addresses, refused: dict[int, str]
 ) -> tuple[list[str | None], list[SetAside]]:
-    """Give the id of each document; of those that cannot have one none, and why."""
+    """Give the id of each document; of those that cannot have one, or are *refused*, none, and why."""
     ids: list[str | None] = documents.ids.to_pylist()
     if urls is not None:
-        known = ((row, url) for row, url in enumerate(urls) if url and url.strip())
-        for row, url in known:
-            ids[row] = document_id(addresses.normal(url))
+        for row, url in enumerate(urls):
+            if url and url.strip():
+                ids[row] = document_id(addresses.normal(url))
     aside: list[SetAside] = []
     standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
     for row, own in enumerate(ids):
         size = len(own.encode()) if own else 0
-        reason = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}" if size > MOST_ID_BYTES else ""
-        if standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
+        reason = refused.get(row, "")
+        if size > MOST_ID_BYTES:
+            reason = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}"
+        elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
             reason = _NAMELESS
         if reason:
             aside.append(SetAside(*documents.place(row), reason))
@@ -208,16 +213,38 @@ def _last(ids: list[str | None]) -> Positions:
     return np.array(sorted({own: row for row, own in enumerate(ids) if own is not None}.values()), np.int64)
 
 
-def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[str]) -> pa.Table:
-    """Give the fields that the scheme signs, as they are written, and those of the index, as far as they are there."""
-    columns = {}
+def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[str]) -> tuple[pa.Table, dict[int, str]]:
+    """Give the fields that the scheme signs and those of the index, as far as they are there; and who has wrong ones.
+
+    Strings, and what is signed, are as they are written; other kinds are read from what is written.
+    """
+    columns: dict[str, Any] = {}
+    refused: dict[int, str] = {}
     for name in dict.fromkeys([*signed, *kinds]):
+        kind = kinds.get(name, STRING)
         try:
-            columns[name] = documents.column(name, literal=name in signed or kinds[name] == STRING)
+            column = documents.column(name, literal=kind != "flag")
         except FieldMissing:
             if name in signed and name != BODY and len(documents):
                 raise
-    return pa.table(columns)
+            continue
+        columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, refused)
+    return pa.table(columns), refused
+
+
+def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> Any:
+    """Read the values of a kind from a column; what is none is null, and the row is refused."""
+    if not len(column) or (kind == "flag" and pa.types.is_boolean(column.type)):
+        return column
+    read = READ[kind]
+    values: list[Any] = []
+    for row, written in enumerate(column.to_pylist()):
+        try:
+            values.append(None if written in {None, ""} else read.read(written))
+        except (ValueError, KeyError, OverflowError):
+            values.append(None)
+            refused.setdefault(row, f"its {name!r} must be {read.expected}")
+    return pa.array(values, read.type)
 
 
 def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool) -> None:

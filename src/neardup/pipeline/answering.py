@@ -1,7 +1,6 @@
 """The crawl moment line by line: JSON records in, verdicts out."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +12,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl import address_fields, visit
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
+from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.arriving import MOST_BYTES
@@ -21,13 +21,7 @@ from neardup.sources.records import decoder, literal, reason_of
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if so many are waiting
 
-_TYPES: Final[dict[str, tuple[Any, pa.DataType, str]]] = {
-    "integer": (int | None, pa.int64(), "an integer of 64 bits"),
-    "number": (float | None, pa.float64(), "a number"),
-    "time": (datetime | None, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
-    "flag": (bool | None, pa.bool_(), "true or false"),
-}
-_MOST_INTEGER: Final = 1 << 63
+_JSON: Final[dict[str, Any]] = {"integer": int | None, "number": float | None, "flag": bool | None, "time": str | None}
 
 
 class _Refused(Exception):  # noqa: N818 - what becomes of a line
@@ -89,8 +83,8 @@ class Answering:
         fields = {}
         for name in self._fields:
             values = [own.get(name) for own in given]
-            if name == BODY and name in self._signed and not any(value is not None for value in values):
-                continue  # the text stands for it
+            if name == BODY and name in self._signed:  # the text stands for it
+                values = [text if value is None else value for value, text in zip(values, texts, strict=True)]
             fields[name] = pa.array(values, self._type(name))
         table = pa.table(fields)
         if self._admit:
@@ -104,7 +98,7 @@ class Answering:
 
     def _type(self, name: str) -> pa.DataType:
         kind = self._index.fields.get(name, STRING)
-        return pa.large_string() if name in self._signed or kind == STRING else _TYPES[kind][1]
+        return pa.large_string() if name in self._signed or kind == STRING else READ[kind].type
 
     def _page(self, line: bytes | None) -> tuple[str, str | None, str, dict[str, Any]]:
         """Give the id, URL, text and fields of a line."""
@@ -139,16 +133,13 @@ class Answering:
             if kind == STRING:
                 return written
         token = tokens[name] or b"null"
-        python, _, expected = _TYPES[kind]
         try:
-            value = msgspec.json.decode(token, type=python)
-        except msgspec.MsgspecError:
-            raise _Refused(f"its {name!r} must be {expected}") from None
-        if kind == "integer" and value is not None and not -_MOST_INTEGER <= value < _MOST_INTEGER:
-            raise _Refused(f"its {name!r} must be {expected}")
-        if name in self._signed:
-            return written
-        return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
+            value = msgspec.json.decode(token, type=_JSON[kind])
+            if value is not None and kind != "number":
+                value = READ[kind].read(value if kind == "time" else token.decode())
+        except (msgspec.MsgspecError, ValueError, OverflowError):
+            raise _Refused(f"its {name!r} must be {READ[kind].expected}") from None
+        return written if name in self._signed else value
 
     def _literal(self, name: str, tokens: Mapping[str, bytes]) -> str | None:
         try:

@@ -12,7 +12,16 @@ from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.index.growing import some, taken
 from neardup.index.store import Found, Places, Store
 from neardup.kernels.segments import blank
-from neardup.model.arrays import AnyPositions, Features, Positions, Signatures, TextBatch, Words, require_same_recipe
+from neardup.model.arrays import (
+    AnyPositions,
+    Bytes,
+    Features,
+    Positions,
+    Signatures,
+    TextBatch,
+    Words,
+    require_same_recipe,
+)
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.schemes.checksum import BODY
 from neardup.text.columns import text_column, whole_batch
@@ -63,6 +72,22 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table) -> Asked:
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     signatures = scheme.sign(pa.table({BODY: column, **listed}))
     return Asked(signatures, contents(texts, signatures.rows.tobytes()), texts, signed_only=True)
+
+
+def identities(scheme: Scheme, documents: pa.ChunkedArray, fields: pa.Table) -> Bytes:
+    """Give what tells documents of one id apart, a row each: their contents and, where fields are signed, signatures.
+
+    Nothing is signed but for that.
+    """
+    if not scheme.columns:
+        return _side_by_side(contents(whole_batch(documents)))
+    given = asked(scheme, documents, fields)
+    return _side_by_side(given.contents, given.signatures.rows, given.signatures.present)
+
+
+def _side_by_side(*columns: Any) -> Bytes:
+    parts = [np.ascontiguousarray(column).reshape(len(column), -1).view(np.uint8) for column in columns]
+    return np.concatenate(parts, axis=1)
 
 
 def contents(texts: TextBatch, more: bytes = b"") -> Words:

@@ -10,15 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.columns import STRING
-from neardup.index.growing import taken
-from neardup.model.arrays import TextBatch
 from neardup.model.errors import DataError
 from neardup.model.verdicts import Known, Verdict
-from neardup.pipeline.asking import contents
-from neardup.pipeline.fields import field_table
+from neardup.pipeline.asking import identities
+from neardup.pipeline.fields import chosen_rows, field_table
 from neardup.pipeline.living import Index
 from neardup.sources.addresses import Addresses, document_id
-from neardup.text.columns import table_or_column, text_column, whole_batch
+from neardup.text.columns import table_or_column, text_column
 
 URL, HOST, TEXT = "url", "host", "text"
 
@@ -119,14 +117,15 @@ def visit(  # noqa: PLR0913 - what an admission is made of
     """
     column = text_column(texts)
     table = field_table(fields, len(column))
-    known = index.known(ids, column)
-    earlier = _repeats(ids, whole_batch(column)) if remember else {}
+    known = index.known(ids, column, table)
+    earlier = _repeats(index, ids, column, table) if remember else {}
     verdicts: list[Verdict | None] = [None if found is None or found.changed else found for found in known]
     for row, (_, changed) in earlier.items():
         verdicts[row] = None if changed else Known(ids[row])
     rest = [row for row, verdict in enumerate(verdicts) if verdict is None]
     if rest:
-        own, their, those = [ids[row] for row in rest], column.take(pa.array(rest)), _rows(table, rest)
+        rows = np.array(rest)
+        own, their, those = [ids[row] for row in rest], column.take(pa.array(rows)), chosen_rows(table, rows)
         judged = index.admit(own, their, those, at=at) if remember else index.judge(their, those, ids=own)
         for row, verdict in zip(rest, judged, strict=True):
             met = known[row] is not None or row in earlier
@@ -135,7 +134,7 @@ def visit(  # noqa: PLR0913 - what an admission is made of
     return _with_keepers(ids, [verdict for verdict in verdicts if verdict is not None], earlier)
 
 
-def _repeats(ids: Sequence[str], texts: TextBatch) -> dict[int, tuple[int, bool]]:
+def _repeats(index: Index, ids: Sequence[str], texts: pa.ChunkedArray, fields: pa.Table) -> dict[int, tuple[int, bool]]:
     """Find the rows with the id of an earlier one: which is the last such, and whether its content was another."""
     last: dict[str, int] = {}
     before: dict[int, int] = {}
@@ -145,9 +144,12 @@ def _repeats(ids: Sequence[str], texts: TextBatch) -> dict[int, tuple[int, bool]
         last[own] = row
     if not before:
         return {}
-    rows, others = np.array(list(before)), np.array(list(before.values()))
-    changed = (contents(taken(texts, rows)) != contents(taken(texts, others))).any(axis=1)
-    return {row: (other, is_changed) for (row, other), is_changed in zip(before.items(), changed.tolist(), strict=True)}
+    rows, others = (
+        identities(index.scheme, texts.take(pa.array(places)), chosen_rows(fields, places))
+        for places in (np.array(list(before)), np.array(list(before.values())))
+    )
+    changed = (rows != others).any(axis=1).tolist()
+    return {row: (other, is_changed) for (row, other), is_changed in zip(before.items(), changed, strict=True)}
 
 
 def _with_keepers(ids: Sequence[str], verdicts: list[Verdict], earlier: dict[int, tuple[int, bool]]) -> list[Verdict]:
@@ -222,7 +224,3 @@ def _unzipped(pages: Any) -> tuple[list[Any], list[Any]]:
 
 def _each(fields: Mapping[str, Any] | None) -> dict[str, list[Any]] | None:
     return None if fields is None else {name: [value] for name, value in fields.items()}
-
-
-def _rows(table: pa.Table, rows: list[int]) -> pa.Table:
-    return table if not table.num_columns or len(rows) == len(table) else table.take(pa.array(rows))

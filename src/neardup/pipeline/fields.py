@@ -12,7 +12,7 @@ from neardup.index.columns import FIELD_KINDS, STRING, Batch, decoded
 from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, StorageDamaged, require
 from neardup.text.columns import as_it_lies, table_or_column
 
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
@@ -95,7 +95,15 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
 
 def moment_of(microseconds: int) -> datetime:
     """Give the moment so long after the beginning of 1970, UTC."""
-    return EPOCH + timedelta(microseconds=microseconds)
+    try:
+        return EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError as error:
+        raise StorageDamaged("a column of times", f"has {microseconds}, which is none") from error
+
+
+def chosen_rows(table: pa.Table, rows: Positions) -> pa.Table:
+    """Take some rows of a table, which may have no columns."""
+    return table.take(pa.array(rows)) if table.num_columns else table
 
 
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.index import check as checking
 from neardup.index.columns import Batch, decoded, encoded
 from neardup.index.disk import Disk
-from neardup.index.growing import taken
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
-from neardup.model.arrays import Positions, Signatures
+from neardup.model.arrays import Flags, Positions, Signatures
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Document, Removal, Stats
 from neardup.model.verdicts import Known, New, Verdict
 from neardup.pipeline import terms as own_terms
-from neardup.pipeline.asking import Asked, contents
-from neardup.pipeline.fields import field_columns, field_kinds, field_values, moment_of, taken_rows
+from neardup.pipeline.asking import Asked, asked, contents
+from neardup.pipeline.fields import chosen_rows, field_columns, field_kinds, field_values, moment_of, taken_rows
 from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, require_ids
 from neardup.pipeline.judging import Judge
 from neardup.schemes.minhash import MinHash
@@ -117,7 +117,7 @@ class Index:
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:
-            text = f"{folder}: {store.set_aside:,} bytes behind its last record were never acknowledged and left out"
+            text = f"{folder}: {store.set_aside:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         return cls(store, chosen[0], disk)
 
@@ -171,26 +171,34 @@ class Index:
                 verdicts += self._judge.judged(given.at(step), own)
             return verdicts
 
-    def known(self, ids: Sequence[str], texts: Any) -> list[Known | None]:
+    def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
         """Say of each document whether its id was admitted, and with this content; ``None`` if it was not.
 
-        Nothing is signed, and nothing changes. *kept* is who stands for it, ``None`` where its content is another one.
+        Nothing changes, and nothing is signed but *fields*, if the scheme signs such and they are given. *kept* is who
+        stands for it, ``None`` where its content is another one.
         """
         with self._store.busy:
-            batch = whole_batch(text_column(texts))
-            names = require_ids(ids, len(batch))
+            column = text_column(texts)
+            table = Given(self._scheme, self._store.columns, column, fields).table
+            names = require_ids(ids, len(column))
             places = self._store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             found: list[Known | None] = [None] * len(names)
             for some in (there[begin : begin + TOGETHER] for begin in range(0, len(there), TOGETHER)):
                 own = places[some]
-                signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
-                digests = contents(taken(batch, some), signed)
-                changed = (self._store.take("content", own) != digests).any(axis=1).tolist()
+                changed = self._changed(own, column.take(pa.array(some)), chosen_rows(table, some)).tolist()
                 kept = self._judge.names(self._store.with_ordinals(self._store.take("keeper", own)))
                 for row, is_changed, keeper in zip(some.tolist(), changed, kept, strict=True):
                     found[row] = Known(names[row], is_changed, None if is_changed else keeper)
             return found
+
+    def _changed(self, own: Places, texts: pa.ChunkedArray, fields: pa.Table) -> Flags:
+        """Say where texts, and fields that are signed if they are given, are not those of documents."""
+        if not set(self._scheme.columns).isdisjoint(fields.column_names):
+            return ~self._judge.unchanged(own, asked(self._scheme, texts, fields))
+        signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
+        changed: Flags = (self._store.take("content", own) != contents(whole_batch(texts), signed)).any(axis=1)
+        return changed
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Give what is known of documents, ``None`` where an id is not there."""

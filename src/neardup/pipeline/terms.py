@@ -7,12 +7,15 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.index.arrays import expect, understood
 from neardup.index.columns import Columns
+from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import StorageRefused, require
 from neardup.model.protocols import require_scheme
+from neardup.pipeline.fields import field_kinds
 from neardup.schemes import terms as schemes
 
 
@@ -56,16 +59,22 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
 def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) -> Any:
     """Make the scheme that a manifest states, or take the one given, if it has the same recipe."""
     given, where = manifest.terms, str(folder)
+    with understood(folder / MANIFEST):
+        made = scheme_of_keys(manifest)
+        layout, whole = layout_of(made, manifest), schemes.is_whole(given["scheme"])
+        stated = columns_of(manifest)
+        expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
+        _ = terms(made, layout, stated), given["recipe"], given["key"], given["name"]
+        chosen = bool(given["chosen"])
     if scheme is not None:
         require_scheme(scheme)
         own = schemes.keyed(scheme, key)
-    elif not schemes.is_whole(given["scheme"]):
+    elif not whole:
         raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
     else:
-        own = schemes.read(given["scheme"], key)
+        own = schemes.keyed(made, key)
     if own.recipe == given["recipe"]:
-        made = scheme_of_keys(manifest)
-        lacks = schemes.lacking(made, own, chosen=given["chosen"])
+        lacks = schemes.lacking(made, own, chosen=chosen)
         if lacks is not None:
             raise StorageRefused(where, lacks)
         return own
@@ -90,6 +99,8 @@ def columns_of(manifest: Manifest) -> Columns:
     """Say what an index knows of a document."""
     given = manifest.terms
     fields = tuple((name, kind) for name, kind in given["fields"])
+    expect(isinstance(given["texts"], bool), "it does not say whether there are texts")
+    expect(field_kinds(dict(fields)) == fields, "its fields are none")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 
 

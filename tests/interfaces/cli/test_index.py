@@ -140,6 +140,37 @@ def test_other_formats_and_fields(neardup, tmp_path):
     assert second.fields == {"rank": 2, "when": None}
 
 
+def test_fields_are_read_from_what_is_written(neardup, tmp_path):
+    (tmp_path / "in.csv").write_text(
+        f"id,text,rank,share,when,flag\na,{STORM},3,0.5,2026-01-31T12:00:00+01:00,true\nb,{BAKER},,,,\nc,x,1.5,,,\n"
+        "d,x,,,today,\ne,x,,,,yes\n"
+    )
+    fields = ("rank:integer", "share:number", "when:time", "flag:flag")
+    options = [part for field in fields for part in ("--field", field)]
+    shown = neardup("index", "in.csv", "--to", "seen", *options, code=1).out
+    assert "set aside: in.csv:4: its 'rank' must be an integer of 64 bits" in shown
+    assert "set aside: in.csv:5: its 'when' must be a time such as 2026-01-31T12:00:00Z" in shown
+    assert "set aside: in.csv:6: its 'flag' must be true or false" in shown
+    with Index.open("seen") as index:
+        first, second = index.get(["a", "b"])
+        assert len(index) == 2
+    assert first.fields | {"when": first.fields["when"].isoformat()} == {
+        "rank": 3,
+        "share": 0.5,
+        "when": "2026-01-31T11:00:00+00:00",
+        "flag": True,
+    }
+    assert set(second.fields.values()) == {None}
+    assert "in.csv:4: its 'rank'" in neardup("index", "in.csv", "--to", "seen", "--strict", code=1).err
+
+
+def test_flags_of_json_are_flags(neardup, tmp_path):
+    written(tmp_path / "in.jsonl", [{"id": "a", "text": STORM, "flag": True}, {"id": "b", "text": BAKER}])
+    neardup("index", "in.jsonl", "--to", "seen", "--field", "flag:flag", "--field", "none:time")
+    with Index.open("seen") as index:
+        assert [document.fields["flag"] for document in index.get(["a", "b"])] == [True, None]
+
+
 def test_a_folder_is_an_input(neardup, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "storm.txt").write_text(STORM)

@@ -1,0 +1,38 @@
+"""Values of fields, read from how they are written in JSON and in tables of text."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+_MOST_INTEGER: Final = 1 << 63
+
+
+class Reading(NamedTuple):
+    """How a kind is read: *read* raises ``ValueError`` or ``KeyError`` for what is not as *expected*."""
+
+    read: Callable[[str], Any]
+    type: pa.DataType
+    expected: str
+
+
+def _integer(written: str) -> int:
+    value = int(written)
+    if not -_MOST_INTEGER <= value < _MOST_INTEGER:
+        raise ValueError(written)
+    return value
+
+
+def _moment(written: str) -> datetime:
+    """Read a moment; one without a zone is in UTC."""
+    value = datetime.fromisoformat(written)
+    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+READ: Final = {
+    "integer": Reading(_integer, pa.int64(), "an integer of 64 bits"),
+    "number": Reading(float, pa.float64(), "a number"),
+    "time": Reading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
+    "flag": Reading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
+}
