@@ -427,7 +427,7 @@ def test_a_refused_admission_changes_nothing(folder):
         (["b", "c"], two, {"rank": 5}),
         (["b", "c"], two, {"host": "ab"}),
         (["b", "c"], two, {"rank": [1, "two"]}),
-        (["b", "c"], two, {"rank": ["1", "2"]}),
+        (["b", "c"], two, {"rank": ["1", "2.5"]}),
         (["b", "c"], two, {"rank": [1, 2**63]}),
         (["b", "c"], two, {"rank": [1, 10**400]}),
         (["b", "c"], two, {"rank": [1, 1.5]}),
@@ -546,6 +546,19 @@ def test_fields_come_back_as_they_were(folder):
         )
         assert np.isnan(last.fields["score"])
         assert last.admitted == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
+
+
+def test_fields_are_taken_as_they_are_written_in_files(folder):
+    with Index.create(folder, fields=KINDS) as index:
+        written = {"rank": ["-7"], "seen": ["2026-01-31T12:00:00+01:00"], "score": ["1e3"], "ok": ["true"]}
+        index.admit(["a"], TEXTS[:1], written)
+        assert index.get(["a"])[0].fields == {
+            "rank": -7,
+            "host": None,
+            "seen": datetime(2026, 1, 31, 11, tzinfo=UTC),
+            "score": 1000.0,
+            "ok": True,
+        }
 
 
 def test_documents_expire_at_their_moment(folder):

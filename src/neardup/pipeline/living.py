@@ -265,9 +265,11 @@ class Index:
         """Remember documents, and say of each what it repeats of those admitted before, in this batch too.
 
         *ids* are strings of 1 to 1,024 bytes; *documents* are texts or ``Signatures``; *fields* is a table, or maps
-        names to values. *at* is the time of admission: now, unless it is given. The same id with the same content
-        again changes nothing; with another content it takes the old one's place, which is removed before its batch is
-        judged. What is returned is acknowledged: see ``create`` for what that means.
+        names to values: fields of the index or what the scheme signs, of their kinds or written in strings. *at* is
+        the time of admission: now, unless it is given. The same id with the same content again changes nothing, its
+        fields and time included; with another content it takes the old one's place, which is removed before its batch
+        is judged. A batch is that of a call, cut after 2,048 documents or 32 MB of text and before an id that it has
+        already. What is returned is acknowledged: see ``create`` for what that means.
 
         Raises ``DataError`` for ids, documents and fields that are none, before anything is changed.
         """
