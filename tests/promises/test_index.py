@@ -498,6 +498,7 @@ def admitted(folder, name, documents, batches, between, *, texts):
                 index = Index.open(folder, "w", key=KEYED.get(name), **ways)
     with index:
         assert index.stats().crowded == 0
+        assert index.stats().segments > 0  # memory was full
         ids = [*index.ids()]
         groups = [index.group(name) for name in ids[::7]]
         asked = [f"{text} more" for text in documents[1][::11]]

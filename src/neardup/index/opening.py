@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
+from neardup.index.finding import Finding
 from neardup.index.log import MARK_BYTES, LogWriter
 from neardup.index.manifest import Manifest
-from neardup.index.recent import Keyed
 from neardup.index.store import LOCK, TRIES, Durability, Store
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
@@ -22,8 +22,7 @@ class Terms(NamedTuple):
     """What a store must be told, because only the scheme knows."""
 
     columns: Columns
-    keyed: Keyed
-    pooled: bool
+    finding: Finding
 
 
 class Ways(NamedTuple):
@@ -96,8 +95,7 @@ def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int
         folder,
         manifest,
         terms.columns,
-        terms.keyed,
-        pooled=terms.pooled,
+        terms.finding,
         lock=lock,
         durability=ways.durability,
         memory=ways.memory,

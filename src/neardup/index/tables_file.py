@@ -35,17 +35,19 @@ class StoredTables(NamedTuple):
 
 
 class TablesFile:
-    """Guards the arrays of a file."""
+    """Guards the arrays of tables in a file, whose names begin with *prefix*."""
 
-    def __init__(self, stored: StoredArrays, *, compressed: bool) -> None:
+    def __init__(self, stored: StoredArrays, prefix: str, *, compressed: bool) -> None:
         self._stored = stored
+        self._names = [f"{prefix}{name}" for name in (*_GUARDED[compressed], *Lists._fields)]
         self._whole = False
-        names = (*_GUARDED[compressed], *Lists._fields)
-        rows = [stored[name] if stored[name].ndim > 1 else stored[name][np.newaxis] for name in names]
+        arrays = [stored[name] for name in self._names]
+        rows = [array if array.ndim > 1 else array[np.newaxis] for array in arrays]
         begins = [
-            stored.begin(name) + np.arange(len(row)) * row[:1].nbytes for name, row in zip(names, rows, strict=True)
+            stored.begin(name) + np.arange(len(row)) * row[:1].nbytes
+            for name, row in zip(self._names, rows, strict=True)
         ]
-        self._begins = np.zeros((len(names), max(map(len, begins))), np.int64)
+        self._begins = np.zeros((len(rows), max(map(len, begins))), np.int64)
         for number, places in enumerate(begins):
             self._begins[number] = places  # an array of one row has the same for all tables
         self._sizes = np.array([row.itemsize * int(np.prod(row.shape[2:])) for row in rows], np.int64)
@@ -61,7 +63,7 @@ class TablesFile:
     def require_all(self) -> None:
         """Raise ``StorageDamaged`` unless every block is intact."""
         if not self._whole:
-            for name in self._stored.names:
+            for name in self._names:
                 self._stored.whole(name)
             self._whole = True
 
@@ -75,15 +77,7 @@ def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) 
     try:
         disk.remove(unfinished)
         with ArraysWriter(disk, unfinished, KIND) as writer:
-            for name, array in _arrays(entries, lists).items():
-                writer.add(name, array)
-            meta = {
-                "design": asdict(design),
-                "compressed": isinstance(entries, Coded),
-                "bucket_bits": entries.bucket_bits,
-                "values": entries.number,
-            }
-            writer.finish(meta)
+            writer.finish(write(writer, "", design, entries, lists))
         disk.rename(unfinished, path)
         disk.sync_folder(path.parent)
     except FileNotFoundError:
@@ -93,39 +87,64 @@ def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) 
         raise
 
 
+def write(
+    writer: ArraysWriter, prefix: str, design: TableDesign, entries: Plain | Coded, lists: Lists
+) -> dict[str, Any]:
+    """Write the arrays of tables to a file, and give what ``read`` wants to know of them."""
+    for name, array in (entries._asdict() | lists._asdict()).items():
+        if name != "bucket_bits":
+            writer.add(f"{prefix}{name}", array)
+    return {
+        "design": asdict(design),
+        "compressed": isinstance(entries, Coded),
+        "bucket_bits": entries.bucket_bits,
+        "values": entries.number,
+    }
+
+
 def load(path: Path) -> StoredTables:
-    """Map the tables of a file, and see that all its arrays are such as its design has."""
+    """Map the tables of a file."""
     try:
         stored = StoredArrays(Disk(), path, KIND)
     except FileNotFoundError:
         raise StorageRefused(str(path), "is not there") from None
+    tables = read(stored, "", stored.meta)
+    unknown = sorted(set(stored.names) - {*tables.entries._fields, *tables.lists._fields})
+    if unknown:
+        raise StorageDamaged(str(path), f"holds {', '.join(unknown)}, which its design does not have")
+    return tables
+
+
+def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
+    """Find the tables among the arrays of a file, and see that all are such as their design has them."""
+    where = str(stored.path)
     try:
-        design = TableDesign(**stored.meta["design"])
-        bits = require_whole("bucket_bits", stored.meta["bucket_bits"], 1, min(table.lead for table in design.tables))
-        number = require_whole("values", stored.meta["values"], 0, 1 << kernels.POSITION_BITS)
-        compressed = bool(stored.meta["compressed"])
+        design = TableDesign(**meta["design"])
+        bits = require_whole("bucket_bits", meta["bucket_bits"], 1, min(table.lead for table in design.tables))
+        number = require_whole("values", meta["values"], 0, 1 << kernels.POSITION_BITS)
+        compressed = bool(meta["compressed"])
         expected = _shapes(design, bits, number, compressed=compressed)
     except (ParameterError, KeyError, TypeError) as error:
-        raise StorageDamaged(str(path), f"has no design that this neardup knows: {error}") from error
-    if set(stored.names) != set(expected):
-        raise StorageDamaged(str(path), f"holds {', '.join(stored.names)}, but its design has {', '.join(expected)}")
+        raise StorageDamaged(where, f"has no design that this neardup knows: {error}") from error
     for name, (kinds, shape) in expected.items():
-        array = stored[name]
+        if f"{prefix}{name}" not in stored:
+            raise StorageDamaged(where, f"holds {', '.join(stored.names)}, but its design has {', '.join(expected)}")
+        array = stored[f"{prefix}{name}"]
         fits = len(shape) == array.ndim and all(
             size in (None, has) for size, has in zip(shape, array.shape, strict=True)
         )
         if array.dtype not in kinds or not fits:
-            raise StorageDamaged(str(path), f"its array {name} is not as its design has it")
+            raise StorageDamaged(where, f"its array {name} is not as its design has it")
     for name in _SMALL[compressed]:
-        stored.whole(name)
+        stored.whole(f"{prefix}{name}")
     fields = Coded._fields if compressed else Plain._fields
-    entries = (Coded if compressed else Plain)(bits, *(stored[name] for name in fields[1:]))
-    lists = Lists(stored["positions"], stored["bounds"])
-    if compressed and stored.slice("starts", 1 << bits, (1 << bits) + 1) != number:
-        raise StorageDamaged(str(path), "its entries are not as many as its values")
+    entries = (Coded if compressed else Plain)(bits, *(stored[f"{prefix}{name}"] for name in fields[1:]))
+    lists = Lists(*(stored[f"{prefix}{name}"] for name in Lists._fields))
+    if compressed and stored.slice(f"{prefix}starts", 1 << bits, (1 << bits) + 1) != number:
+        raise StorageDamaged(where, "its entries are not as many as its values")
     if len(lists.bounds) not in {0, number + 1} or (len(lists.bounds) == 0 and len(lists.positions) != number):
-        raise StorageDamaged(str(path), "its positions are not as many as its values")
-    return StoredTables(design, entries, lists, TablesFile(stored, compressed=compressed))
+        raise StorageDamaged(where, "its positions are not as many as its values")
+    return StoredTables(design, entries, lists, TablesFile(stored, prefix, compressed=compressed))
 
 
 def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) -> dict[str, _Form]:
@@ -147,12 +166,6 @@ def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) ->
         "starts": (_COUNTS, (tables, buckets + 1)),
         **lists,
     }
-
-
-def _arrays(entries: Plain | Coded, lists: Lists) -> dict[str, Any]:
-    arrays = {**entries._asdict(), **lists._asdict()}
-    del arrays["bucket_bits"]
-    return arrays
 
 
 def _exists(disk: Disk, path: Path) -> bool:

@@ -25,8 +25,9 @@ _ARROW: Final[dict[str, pa.DataType]] = {
     "time": pa.timestamp("us", "UTC"),
     "flag": pa.bool_(),
 }
-_TAKEN: Final[dict[str, tuple[Any, ...]]] = {
-    STRING: (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+_WRITTEN: Final = (pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # beside what is written in strings
+    STRING: (),
     "integer": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
     "number": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
     "time": (pa.types.is_timestamp, pa.types.is_date),
@@ -136,8 +137,8 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
 
 
 def _require_kind(own: pa.DataType, kind: str) -> None:
-    if not any(takes(own) for takes in (pa.types.is_null, *_TAKEN[kind])):
-        raise pa.ArrowInvalid("only what is of the same kind is taken")
+    if not any(takes(own) for takes in (*_WRITTEN, *_TAKEN[kind])):
+        raise pa.ArrowInvalid("only values of that kind are taken, and strings that say one")
 
 
 def _require_years(times: pa.Array) -> None:

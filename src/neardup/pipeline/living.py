@@ -61,9 +61,10 @@ class Index:
         """Make an index in a folder that does not exist or is empty, and open it to write.
 
         *scheme* is ``MinHash()`` by default, with *key* if one is given; the key is stored nowhere, and opening asks
-        for it. *layout* replaces the scheme's own (a ``Banding`` or ``Blocks``). *fields* maps names to ``"string"``,
-        ``"integer"``, ``"number"``, ``"time"`` or ``"flag"``. With *texts* the documents' texts are kept, and near
-        duplicates verified on them; without, the scheme's estimate decides.
+        for it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` of fingerprints of
+        64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or ``"flag"``. With
+        *texts* the documents' texts are kept, and near duplicates verified on them; without, the scheme's estimate
+        decides.
 
         *durability* says what a power failure may take: ``"commit"`` nothing that was acknowledged; ``"interval"``
         what came in the last second; ``"bulk"`` all since the last ``flush`` or ``sync``. The death of the process
@@ -78,7 +79,7 @@ class Index:
         chosen = keyed(chosen, key)
         disk = disk or Disk()
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
-        terms = own_terms.terms(chosen, layout, columns)
+        terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         stated = own_terms.stated(chosen, layout, columns)
         return cls(create(Path(path), terms, stated, _ways(durability, memory, disk)), chosen, disk)
 
@@ -113,7 +114,8 @@ class Index:
         def terms_of(manifest: Any) -> Any:
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key)]
             made = own_terms.scheme_of_keys(manifest)
-            return own_terms.terms(made, own_terms.layout_of(made, manifest), own_terms.columns_of(manifest))
+            layout, columns = own_terms.layout_of(made, manifest), own_terms.columns_of(manifest)
+            return own_terms.terms(made, layout, columns, chosen=manifest.terms["chosen"])
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:
@@ -263,9 +265,11 @@ class Index:
         """Remember documents, and say of each what it repeats of those admitted before, in this batch too.
 
         *ids* are strings of 1 to 1,024 bytes; *documents* are texts or ``Signatures``; *fields* is a table, or maps
-        names to values. *at* is the time of admission: now, unless it is given. The same id with the same content
-        again changes nothing; with another content it takes the old one's place, which is removed before its batch is
-        judged. What is returned is acknowledged: see ``create`` for what that means.
+        names to values: fields of the index or what the scheme signs, of their kinds or written in strings. *at* is
+        the time of admission: now, unless it is given. The same id with the same content again changes nothing, its
+        fields and time included; with another content it takes the old one's place, which is removed before its batch
+        is judged. A batch is that of a call, cut after 2,048 documents or 32 MB of text and before an id that it has
+        already. What is returned is acknowledged: see ``create`` for what that means.
 
         Raises ``DataError`` for ids, documents and fields that are none, before anything is changed.
         """
