@@ -7,9 +7,9 @@ from functools import partial
 
 from disks import FOLDER, MemoryDisk
 
-from neardup import Index, MinHash, SimHash
+from neardup import Index, MinHash, SimHash, Trials
 
-SCHEMES = {"minhash": MinHash(permutations=8, shingle=2, recall=0.9), "simhash": SimHash()}
+SCHEMES = {"minhash": MinHash(permutations=8, shingle=2, recall=0.9), "simhash": SimHash(), "trials": Trials()}
 MEMORY = 30_000  # bytes, less than a user may choose: so there are flushes and merges all the time
 AT = 1_700_000_000
 FIELDS = {"version": int, "name": str}
