@@ -23,19 +23,19 @@ def resident():
 def measure(fingerprints, queries, hashes, bits, flips):
     number = QUERIES[hashes, bits, flips]
     before = resident()
-    begin = time.perf_counter()
+    begin = time.process_time()
     index = faiss.IndexBinaryMultiHash(64, hashes, bits)
     index.nflip = flips
     index.add(fingerprints)
-    build = time.perf_counter() - begin
+    build = time.process_time() - begin
     size = (resident() - before) * 1024
     asked = queries[:number]
-    batched, (bounds, _, found) = best_of(lambda: index.range_search(asked, DISTANCE + 1))
+    batched, (bounds, _, found) = best_of(lambda: index.range_search(asked, DISTANCE + 1), clock=time.process_time)
     times = []
     for place in range(SINGLE):
-        begin = time.perf_counter()
+        begin = time.process_time()
         index.range_search(queries[place : place + 1], DISTANCE + 1)
-        times.append(time.perf_counter() - begin)
+        times.append(time.process_time() - begin)
     answer(
         way=f"MultiHash({hashes}, {bits}, {flips})",
         build=build,

@@ -32,6 +32,7 @@ from neardup import (
     Signatures,
     SimHash,
     StorageRefused,
+    TableDesign,
     TermWeights,
     Trials,
 )
@@ -196,7 +197,7 @@ def test_a_layout_is_honoured_and_remembered(folder, scheme, layout, other):
     assert json.loads((folder / "manifest.json").read_bytes().split(b"\n")[0])["terms"]["layout"] is not None
     for options in ({}, {"scheme": scheme}, {"scheme": other}):
         with Index.open(folder, "w", **options) as index:
-            keys = index._store.keyed(index.scheme.sign(TEXTS).rows, np.ones(3, np.bool_))
+            keys = index._store._finding.keyed(index.scheme.sign(TEXTS).rows, np.ones(3, np.bool_))
             assert (keys == scheme.keys(scheme.sign(TEXTS), layout)).all()
             assert [verdict.of for verdict in index.judge(TEXTS)] == ["a", "b", "c"]
             index.compact()
@@ -208,7 +209,9 @@ def test_a_layout_is_honoured_and_remembered(folder, scheme, layout, other):
         (MinHash(), Banding(permutations=64, bands=8), "must be for the scheme's permutations, 128"),
         (SimHash(), Blocks(bits=128, distance=3, blocks=6), "must be for the scheme's bits, 64"),
         (SimHash(), Blocks(bits=64, distance=4, blocks=6), "must be for the scheme's distance, 3"),
-        (SimHash(), Banding(permutations=128, bands=8), "must be a Blocks"),
+        (SimHash(), Banding(permutations=128, bands=8), "must be a Blocks or a TableDesign"),
+        (SimHash(), TableDesign(kind="blocks", distance=2, pieces=4), "must be for the scheme's distance, 3"),
+        (SimHash(bits=128), TableDesign(kind="blocks", distance=3, pieces=4), "must be a Blocks"),
         (MinHash(), "bands", "must be a Banding"),
         (Trials(), Banding(permutations=128, bands=8), "does not go with this scheme, which has none"),
         (Checksum(), Blocks(bits=64, distance=3, blocks=6), "does not go with this scheme, which has none"),
@@ -220,6 +223,24 @@ def test_a_layout_that_does_not_fit(folder, scheme, layout, rule):
     assert refused.value.name == "layout"
     assert refused.value.rule == rule
     assert not folder.exists()
+
+
+HALVES = TableDesign(kind="probes", distance=3, pieces=2)
+
+
+@pytest.mark.parametrize("layout", [None, HALVES])
+def test_fingerprints_are_found_by_tables_of_the_design_that_was_chosen(folder, layout):
+    made(folder, SimHash(), layout=layout)
+    for _ in range(2):
+        with Index.open(folder, "w") as index:
+            index.flush()
+            index.compact()
+            tables = index._store.segments[0]._tables._tables
+            assert tables.design == (layout or TableDesign.choose(distance=3, fingerprints=len(TEXTS)))
+            assert [verdict.of for verdict in index.judge(TEXTS)] == ["a", "b", "c"]
+            index.remove(["b"])
+            assert index.judge(TEXTS[1:2]) == [New()]
+            index.admit(["b"], TEXTS[1:2])
 
 
 # Folders.

@@ -16,10 +16,10 @@ from disks import FOLDER, MemoryDisk
 from lives import Record, answers, create, quiet, reopen, script
 
 from neardup import Index, SimHash
-from neardup.index.disk import Disk
+from neardup.index.disk import Disk, _named
 from neardup.model.errors import StorageError, StorageFailed, StorageRefused
 
-FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short"]
+FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short", "Ctrl-C"]
 
 
 class Fault:
@@ -40,6 +40,8 @@ class Fault:
             return None
         if self.kind == "short":
             return 1
+        if self.kind == "Ctrl-C":
+            raise KeyboardInterrupt
         if operation == "sync":
             self.failed.append(path)
         raise OSError(self.kind, os.strerror(self.kind))
@@ -64,7 +66,7 @@ def lived(steps, scheme, fault, durability="commit"):
             else:
                 step.act(index)
         index.close()
-    except StorageFailed:
+    except (StorageFailed, KeyboardInterrupt):
         pass
     else:
         assert fault.kind in {"short", None} or fault.at >= len(fault.operations)
@@ -116,13 +118,15 @@ def faults(seed, length, kinds, *, stride=1):
     for at in range(0, len(count.operations), stride):
         for kind in kinds(at):
             trials += 1
-            fault = Fault(at, kind, ever=at % 2 == 1 and kind != "short")
+            fault = Fault(at, kind, ever=at % 2 == 1 and isinstance(kind, int))
             disk, index, reader, done = lived(steps, "simhash", fault)
             fault.off = True
             if index is None:
                 require_nothing_or_empty(disk.files)
                 continue
-            if kind != "short" and not index._store._closed:
+            broken = index._store._broken is not None
+            assert broken or kind in {"short", "Ctrl-C"} or index._store._closed
+            if broken and not index._store._closed:
                 require_no_further_work(index)
             index.close()
             assert not disk.open, "files are left open"
@@ -147,7 +151,7 @@ def require_nothing_or_empty(files):
 
 
 def test_every_operation_refused():
-    assert faults(4, 10, lambda at: [FAULTS[at % 4]]) > 150
+    assert faults(4, 10, lambda at: [FAULTS[at % 5]]) > 150
 
 
 @pytest.mark.soak
@@ -282,6 +286,19 @@ def test_nothing_is_left_in_a_folder_of_somebody_else(tmp_path):
     with pytest.raises(StorageRefused, match="not empty"):
         Index.create(tmp_path, SimHash())
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_folder_in_one_that_may_not_be_read(tmp_path):
+    class Shut(Disk):
+        def sync_folder(self, path):
+            with _named(path):
+                if path == tmp_path:
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            super().sync_folder(path)
+
+    with Index.create(tmp_path / "index", SimHash(), disk=Shut()) as index:
+        index.admit(["a"], ["some text or other"])
+    assert len(Index.open(tmp_path / "index")) == 1
 
 
 def test_a_system_that_takes_no_bytes(tmp_path):

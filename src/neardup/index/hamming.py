@@ -6,9 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from neardup.index.arrays import ArraysWriter, StoredArrays
 from neardup.index.buckets import changes
 from neardup.index.entries import NO_PLACES, Coded, Layout, Lists, Plain
-from neardup.index.tables_file import TablesFile, load, save
+from neardup.index.tables_file import TablesFile, load, read, save, write
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import Positions, Words
@@ -87,6 +88,15 @@ class HammingTables:
         """Write the index to a new file, for ``open``. The file has its name only when it is complete."""
         self._require_all()
         save(Path(path), self.design, self._entries, self._lists)
+
+    @classmethod
+    def read(cls, stored: StoredArrays, prefix: str, meta: Any) -> Self:
+        """Open an index that is a part of another file: see ``write``."""
+        return cls(*read(stored, prefix, meta))
+
+    def write(self, writer: ArraysWriter, prefix: str) -> dict[str, Any]:
+        """Write the index into a file of more, and give what ``read`` wants to know."""
+        return write(writer, prefix, self.design, self._entries, self._lists)
 
     def lookup(self, queries: Words, first: int | None = None) -> Found:
         """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
+from neardup.index.finding import Finding
 from neardup.index.log import MARK_BYTES, LogWriter
 from neardup.index.manifest import Manifest
-from neardup.index.recent import Keyed
 from neardup.index.store import LOCK, TRIES, Durability, Store
-from neardup.model.errors import StorageDamaged, StorageRefused
+from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 _FIRST_LOG: Final = "log-00000001"
 _UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, "manifest.new"})  # what a death while it is made leaves
@@ -22,8 +22,7 @@ class Terms(NamedTuple):
     """What a store must be told, because only the scheme knows."""
 
     columns: Columns
-    keyed: Keyed
-    pooled: bool
+    finding: Finding
 
 
 class Ways(NamedTuple):
@@ -39,7 +38,7 @@ def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways) -> St
     disk = ways.disk
     disk.make_folder(folder)
     _require_empty(folder, disk)  # nothing is left in a folder that is somebody else's, not even a lock
-    disk.sync_folder(folder.absolute().parent)
+    _sync_name(folder, disk)
     with _lock(folder, disk, wanted=True) as lock:
         _require_empty(folder, disk)
         for name in sorted(_UNFINISHED - {LOCK}):
@@ -77,6 +76,15 @@ def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
         raise
 
 
+def _sync_name(folder: Path, disk: Disk) -> None:
+    """Wait until the folder's own name is on the disk; who may not read the one above it was given it by others."""
+    try:
+        disk.sync_folder(folder.absolute().parent)
+    except StorageFailed as error:
+        if not isinstance(error.__cause__, PermissionError):
+            raise
+
+
 def _require_empty(folder: Path, disk: Disk) -> None:
     if set(disk.names(folder)) - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own")
@@ -87,8 +95,7 @@ def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int
         folder,
         manifest,
         terms.columns,
-        terms.keyed,
-        pooled=terms.pooled,
+        terms.finding,
         lock=lock,
         durability=ways.durability,
         memory=ways.memory,

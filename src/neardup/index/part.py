@@ -11,6 +11,8 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Word
 
 LISTS: Final = ("id", "content", "keeper", "key")
 
+Rows = npt.NDArray[Any]
+
 _ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -50,8 +52,8 @@ class Part(Protocol):
         """Copy what a column of strings says of some documents."""
         ...
 
-    def propose(self, keys: Words, asking: Flags) -> Hits:
-        """Find the documents that share a key with each row that asks."""
+    def propose(self, rows: Rows, keys: Words, asking: Flags) -> Hits:
+        """Find the documents that share a key with each row of signatures that asks, or those with a near one."""
         ...
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:

@@ -1,6 +1,5 @@
 """The documents that were admitted last: in memory, and in the log."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
@@ -8,26 +7,25 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.columns import Batch, Columns, decoded
+from neardup.index.finding import Finding
 from neardup.index.growing import Growing, GrowingStrings
-from neardup.index.part import id_keys, ordinal_keys
+from neardup.index.part import Rows, id_keys, ordinal_keys
 from neardup.index.postings import Chains, Hits
 from neardup.kernels.postings import pack
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 
-Keyed = Callable[[npt.NDArray[Any], Flags], Words]  # rows of signatures, and which are there, to their keys
-
 
 class Recent:
-    """A part of an index that grows. *keyed* gives the keys of signatures, *pooled* says how they count."""
+    """A part of an index that grows."""
 
     bits = 1  # its keys are whole
 
-    def __init__(self, columns: Columns, keyed: Keyed, *, pooled: bool, salt: Words) -> None:
-        self._keyed, self._pooled, self._salt = keyed, pooled, salt
+    def __init__(self, columns: Columns, finding: Finding, salt: Words) -> None:
+        self._finding, self._salt = finding, salt
         self._fixed = {name: Growing(kind, shape) for name, (kind, shape) in columns.fixed.items()}
         self._strings = {name: GrowingStrings() for name in columns.strings}
         self._alive = Growing(np.bool_)
-        self._chains = Chains(pooled=pooled)
+        self._chains = Chains(pooled=finding.pooled)
         self._ids: dict[str, int] = {}
         self._contents: dict[bytes, list[int]] = {}
 
@@ -53,7 +51,7 @@ class Recent:
         strings = sum(column.nbytes for column in self._strings.values())
         return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and contents, as Python has them
 
-    def propose(self, keys: Words, asking: Flags) -> Hits:
+    def propose(self, _: Rows, keys: Words, asking: Flags) -> Hits:
         """Find the documents that share a key with each row that asks."""
         return self._chains.find(keys, asking, self.alive)
 
@@ -62,7 +60,7 @@ class Recent:
         rows, present = cast("Any", batch["rows"]), cast("Flags", batch["present"])
         first = self.documents
         self._alive.extend(np.ones(len(rows), np.bool_))
-        keys = self._keyed(rows, present) if keys is None else keys
+        keys = self._finding.keyed(rows, present) if keys is None else keys
         hits = self._chains.find_and_add(keys, present, first, self._alive.room)
         for name, fixed in self._fixed.items():
             fixed.extend(cast("Any", batch[name]))
@@ -122,8 +120,8 @@ class Recent:
         """Tell how many lists of this name it makes."""
         if name != "key":
             return 1
-        none = self._keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
-        return 1 if self._pooled else none.shape[1]
+        none = self._finding.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
+        return 1 if self._finding.pooled else none.shape[1]
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Give one of the lists for a new part, in any order."""
@@ -131,13 +129,13 @@ class Recent:
         stays = renumbered[positions] >= 0
         out = np.empty(int(stays.sum()), np.uint64)
         pack(keys[stays], renumbered[positions[stays]], bits, out)
-        return np.unique(out) if self._pooled and name == "key" else out
+        return np.unique(out) if self._finding.pooled and name == "key" else out
 
     @cached_property
     def _keys(self) -> tuple[Words, Positions]:
         """Give all keys, and the positions that have them; asked for when nothing is added any more."""
         present = np.flatnonzero(self._fixed["present"].values)
-        return self._keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+        return self._finding.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
 
     def _listed(self, name: str, number: int) -> tuple[Words, Positions]:
         """Give the keys of one list and the positions that have them."""
@@ -152,7 +150,7 @@ class Recent:
             others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
             return ordinal_keys(keepers[others]), others
         keys, present = self._keys
-        if self._pooled:
+        if self._finding.pooled:
             return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
         return np.ascontiguousarray(keys[:, number]), present
 

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, counted, expect, understood
 from neardup.index.columns import Columns
 from neardup.index.disk import Disk
-from neardup.index.part import LISTS, Part, id_keys, ordinal_keys
+from neardup.index.finding import Finding
+from neardup.index.nearby import NearbyTables, write_tables
+from neardup.index.part import LISTS, Part, Rows, id_keys, ordinal_keys
 from neardup.index.postings import ROOM, Hits, SortedLists, document_bits, write_lists
 from neardup.kernels.postings import repack
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
@@ -28,10 +30,10 @@ _MORE: Final = 16  # times as much room, where some was not enough
 class Segment:
     """A part of an index in a file. What happened since to its documents is told by ``remove`` and ``set_keepers``."""
 
-    def __init__(  # noqa: PLR0913 - the terms of the index
-        self, disk: Disk, path: Path, columns: Columns, stored: Stored, *, pooled: bool, salt: Words
+    def __init__(  # noqa: PLR0913, PLR0917 - the terms of the index
+        self, disk: Disk, path: Path, columns: Columns, stored: Stored, finding: Finding, salt: Words
     ) -> None:
-        self.stored, self._pooled, self._salt = stored, pooled, salt
+        self.stored, self._pooled, self._salt = stored, finding.pooled, salt
         self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
         with understood(path):
             meta = arrays.meta
@@ -39,13 +41,17 @@ class Segment:
             self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
             expect(0 < self.documents <= 1 << self.bits, "there are not so many documents")
             _require_columns(arrays, columns, self.documents)
-            self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in LISTS}
+            listed = LISTS if meta["tables"] is None else LISTS[:-1]
+            self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in listed}
+            self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
         self.alive: Flags = np.empty(0, np.bool_)
         self.rekept: Positions = np.empty(0, np.int64)  # ordinals, as are their keepers
         self.keepers: Positions = np.empty(0, np.int64)
 
-    def propose(self, keys: Words, asking: Flags) -> Hits:
-        """Find the documents that share a key with each row that asks."""
+    def propose(self, rows: Rows, keys: Words, asking: Flags) -> Hits:
+        """Find the documents that share a key with each row that asks, or those with a near fingerprint."""
+        if self._tables is not None:
+            return self._tables.find(rows[:, 0], asking, self.alive)
         return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled)
 
     def with_ids(self, ids: TextBatch) -> Positions:
@@ -163,7 +169,9 @@ class Segment:
 
     @property
     def longest_list(self) -> int:
-        """How many entries the longest list has."""
+        """How many entries the longest list has; tables take the memory of two lists while they are made."""
+        if self._tables is not None:
+            return 2 * self.documents
         return int(self._lists["key"].entries.shape[1])
 
     def lists(self, name: str) -> int:
@@ -174,6 +182,8 @@ class Segment:
         """Give one of the lists for a new part, in any order; who stands for whom is read anew."""
         if name == "keeper":
             return self._packed_keepers(bits, renumbered)
+        if name not in self._lists:
+            raise StorageDamaged(str(self.arrays.path), f"lacks the list {name!r}")
         entries = self._lists[name].list(number)
         out = np.empty(len(entries), np.uint64)
         return out[: repack(entries, self.bits, renumbered, bits, out)]
@@ -186,7 +196,7 @@ class Segment:
         return np.asarray((ordinal_keys(keepers[others]) & above) | renumbered[stay[others]].astype(np.uint64))
 
 
-def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part]) -> Stored:
+def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part], finding: Finding) -> Stored:
     """Write the documents of some parts that are still there, in their order, as one segment.
 
     Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document. In
@@ -210,14 +220,18 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
             writer.extend(name, (part.take(name, positions) for part, positions in chunks), kind, shape)
         for name in columns.strings:
             _write_strings(writer, name, chunks)
-        for name in LISTS:
+        tables = None
+        if finding.design is not None:
+            fingerprints = [part.take("rows", positions)[:, 0] for part, positions in chunks]
+            tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), finding.design)
+        for name in LISTS if tables is None else LISTS[:-1]:
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)
             write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
         for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
         ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
-        return writer.finish({"documents": total, "bits": bits, "kept": for_themselves, **ends})
+        return writer.finish({"documents": total, "bits": bits, "kept": for_themselves, "tables": tables, **ends})
 
 
 class _Lists:

@@ -20,13 +20,14 @@ import numpy.typing as npt
 from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, understood
 from neardup.index.columns import Batch, Columns, encoded, flattened, unflattened
 from neardup.index.disk import Disk
+from neardup.index.finding import Finding
 from neardup.index.growing import GrowingStrings, taken
 from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
-from neardup.index.part import Part
+from neardup.index.part import Part, Rows
 from neardup.index.postings import Hits
-from neardup.index.recent import Keyed, Recent
+from neardup.index.recent import Recent
 from neardup.index.segment import Segment, write_segment
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused, require
@@ -61,7 +62,7 @@ class Found(NamedTuple):
 class Store:
     """The files of one index, opened to read or to write.
 
-    *keyed* gives the keys of signatures. A writer that the system refused something, or that was interrupted in the
+    A writer that the system refused something, or that was interrupted in the
     middle of a change, does no further work: what was acknowledged is in the files, and opening them anew finds it.
 
     ``crowded`` counts the keys that had more documents than were looked at, ``set_aside`` the bytes behind the last
@@ -73,9 +74,8 @@ class Store:
         folder: Path,
         manifest: Manifest,
         columns: Columns,
-        keyed: Keyed,
+        finding: Finding,
         *,
-        pooled: bool,
         lock: int = -1,
         durability: Durability = "commit",
         memory: int = 1 << 28,
@@ -84,7 +84,7 @@ class Store:
         require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
         self.folder, self.columns = folder, columns
         self._disk = disk or Disk()
-        self.keyed, self._pooled, self._memory, self._durability = keyed, pooled, memory, durability
+        self._finding, self._memory, self._durability = finding, memory, durability
         self._lock, self._process = lock, os.getpid()
         self._broken: str | None = None
         self._untold = False  # whether it broke when nobody was waiting for an answer
@@ -135,10 +135,11 @@ class Store:
     def __len__(self) -> int:
         return sum(_alive(part) for part in self.parts)
 
-    def propose(self, keys: Words, asking: Flags) -> Found:
+    def propose(self, rows: Rows, asking: Flags) -> Found:
         """Find the documents that share a key with each row that asks."""
         self.require_open()
-        return self._found([(part, part.propose(keys, asking)) for part in self.parts])
+        keys = self._finding.keyed(rows, asking)
+        return self._found([(part, part.propose(rows, keys, asking)) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
@@ -237,16 +238,18 @@ class Store:
                 self._broken = self._broken or f"a change was stopped in the middle ({type(error).__name__})"
                 raise
 
-    def append(self, batch: Batch, keys: Words, gone: Places) -> Found:
+    def append(self, batch: Batch, gone: Places) -> Found:
         """Remove those that are *gone* and add documents, in memory; give those before each that share a key.
 
         ``log_admission`` makes it last.
         """
         self._gone = self.take("ordinal", gone)
         self._remove(gone)
-        older = [(part, part.propose(keys, cast("Flags", batch["present"]))) for part in self.segments]
+        rows, present = cast("Rows", batch["rows"]), cast("Flags", batch["present"])
+        keys = self._finding.keyed(rows, present)
+        older = [(part, part.propose(rows, keys, present)) for part in self.segments]
         found = self._found([*older, (self.recent, self.recent.append(batch, keys))])
-        self._next_ordinal += len(keys)
+        self._next_ordinal += len(rows)
         return found
 
     def log_admission(self, batch: Batch) -> None:
@@ -396,10 +399,10 @@ class Store:
 
     def _segment(self, stored: Stored) -> Segment:
         path = self.folder / stored.name
-        return Segment(self._disk, path, self.columns, stored, pooled=self._pooled, salt=self._salt)
+        return Segment(self._disk, path, self.columns, stored, self._finding, self._salt)
 
     def _new_recent(self) -> Recent:
-        return Recent(self.columns, self.keyed, pooled=self._pooled, salt=self._salt)
+        return Recent(self.columns, self._finding, self._salt)
 
     def _replay(self) -> None:
         """Repeat what the log says."""
@@ -497,7 +500,7 @@ class Store:
         def written() -> tuple[Manifest, list[Segment], LogWriter | None]:
             listed = list(segments)
             if merged and any(map(_alive, merged)):
-                stored = write_segment(disk, folder / f"segment-{number:08}", self.columns, merged)
+                stored = write_segment(disk, folder / f"segment-{number:08}", self.columns, merged, self._finding)
                 listed = [self._segment(stored) if part is None else part for part in listed]
                 listed += [self._segment(stored)] if flushes else []
             kept = [part for part in listed if part is not None]

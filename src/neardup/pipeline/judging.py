@@ -7,7 +7,7 @@ import numpy as np
 from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.index.columns import Batch, decoded
 from neardup.index.store import Found, Places, Store
-from neardup.model.arrays import Flags, Signatures, Words
+from neardup.model.arrays import Flags, Signatures
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.asking import Asked, Verifier
 
@@ -22,7 +22,7 @@ class Judge:
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
         """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
         store = self._store
-        found = store.propose(self._keys(given.signatures), given.signatures.present)
+        found = store.propose(given.signatures.rows, given.signatures.present)
         exact = store.with_contents(given.exact, own)
         if own is not None:
             asking = own[found.rows]
@@ -34,9 +34,6 @@ class Judge:
             return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
         nowhere = np.full(len(given), NONE)
         return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
-
-    def _keys(self, signatures: Signatures) -> Words:
-        return self._store.keyed(signatures.rows, signatures.present)
 
     def _stand(self, own: Places, exact: Places, matches: Matches) -> Standing:
         """Say what each document repeats, and who stands for it; documents are numbered by their places."""
@@ -86,7 +83,6 @@ class Judge:
     def remembered(self, given: Asked, batch: Batch, gone: Places) -> list[Verdict]:
         """Admit documents of different ids, with the columns of *batch*, in place of those that are *gone*."""
         store = self._store
-        keys = self._keys(given.signatures)
         with store.change():
             ordinals = store.next_ordinal + np.arange(len(given))
             batch |= {
@@ -98,7 +94,7 @@ class Judge:
             }
             if self._store.columns.texts and given.texts is not None:
                 batch["text"] = given.texts
-            found = store.append(batch, keys, gone)
+            found = store.append(batch, gone)
             places = store.with_ordinals(ordinals)
             exact = store.with_contents(given.exact)
             exact = np.where(exact == places, NONE, exact)
@@ -128,7 +124,7 @@ class Judge:
         signatures = Signatures(store.take("rows", places), store.take("present", places), self._scheme.recipe)
         texts = store.strings("text", places) if self._store.columns.texts else None
         given = Asked(signatures, store.take("content", places), texts, signed_only=bool(self._scheme.columns))
-        found = store.propose(self._keys(signatures), signatures.present)
+        found = store.propose(signatures.rows, signatures.present)
         stay = found.places != places[found.rows]
         found = Found(found.rows[stay], found.places[stay], found.crowded)
         exact = store.with_contents(given.exact, places)

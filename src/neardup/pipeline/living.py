@@ -61,9 +61,10 @@ class Index:
         """Make an index in a folder that does not exist or is empty, and open it to write.
 
         *scheme* is ``MinHash()`` by default, with *key* if one is given; the key is stored nowhere, and opening asks
-        for it. *layout* replaces the scheme's own (a ``Banding`` or ``Blocks``). *fields* maps names to ``"string"``,
-        ``"integer"``, ``"number"``, ``"time"`` or ``"flag"``. With *texts* the documents' texts are kept, and near
-        duplicates verified on them; without, the scheme's estimate decides.
+        for it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` of fingerprints of
+        64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or ``"flag"``. With
+        *texts* the documents' texts are kept, and near duplicates verified on them; without, the scheme's estimate
+        decides.
 
         *durability* says what a power failure may take: ``"commit"`` nothing that was acknowledged; ``"interval"``
         what came in the last second; ``"bulk"`` all since the last ``flush`` or ``sync``. The death of the process
@@ -78,7 +79,7 @@ class Index:
         chosen = keyed(chosen, key)
         disk = disk or Disk()
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
-        terms = own_terms.terms(chosen, layout, columns)
+        terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         stated = own_terms.stated(chosen, layout, columns)
         return cls(create(Path(path), terms, stated, _ways(durability, memory, disk)), chosen, disk)
 
@@ -113,7 +114,8 @@ class Index:
         def terms_of(manifest: Any) -> Any:
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key)]
             made = own_terms.scheme_of_keys(manifest)
-            return own_terms.terms(made, own_terms.layout_of(made, manifest), own_terms.columns_of(manifest))
+            layout, columns = own_terms.layout_of(made, manifest), own_terms.columns_of(manifest)
+            return own_terms.terms(made, layout, columns, chosen=manifest.terms["chosen"])
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.set_aside:

@@ -9,30 +9,46 @@ import pyarrow as pa
 
 from neardup.index.arrays import expect, understood
 from neardup.index.columns import Columns
+from neardup.index.finding import Finding
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import StorageRefused, require
 from neardup.model.protocols import require_scheme
+from neardup.model.tables import BITS, MOST_DISTANCE, TableDesign
 from neardup.pipeline.fields import field_kinds
 from neardup.schemes import terms as schemes
+from neardup.schemes.simhash import SimHash
 
 
-def terms(scheme: Any, layout: Any, columns: Columns) -> Terms:
-    """Say what a store must know of a scheme; on opening, of that with which the index was made."""
+def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
+    """Say what a store must know of a scheme; on opening, of that with which the index was made.
+
+    Fingerprints of 64 bits are found by tables, of a given design or the one that is best for so many, unless a layout
+    of blocks was *chosen*.
+    """
     own = getattr(scheme, "layout", None)
-    fits = layout is None or (own is not None and isinstance(layout, type(own)))
-    rule = f"must be a {type(own).__name__}" if own is not None else "does not go with this scheme, which has none"
-    require(fits, "layout", layout, rule)
-    _require_fit(layout, own)
+    tabled = isinstance(scheme, SimHash) and scheme.bits == BITS and scheme.distance <= MOST_DISTANCE
+    kinds = (*((type(own),) if own is not None else ()), *((TableDesign,) if tabled else ()))
+    names = " or ".join(f"a {kind.__name__}" for kind in kinds)
+    rule = f"must be {names}" if kinds else "does not go with this scheme, which has none"
+    require(layout is None or isinstance(layout, kinds), "layout", layout, rule)
+    _require_fit(layout, scheme, own)
+    by_keys = None if isinstance(layout, TableDesign) else layout
 
     def keyed(rows: npt.NDArray[Any], present: Flags) -> Words:
         signatures = Signatures(rows, present, scheme.recipe)
-        keys: Words = scheme.keys(signatures) if layout is None else scheme.keys(signatures, layout)
+        keys: Words = scheme.keys(signatures) if by_keys is None else scheme.keys(signatures, by_keys)
         return keys
 
-    return Terms(columns, keyed, scheme.pooled)
+    def design(fingerprints: int) -> TableDesign:
+        if isinstance(layout, TableDesign):
+            return layout
+        return TableDesign.choose(distance=scheme.distance, fingerprints=fingerprints)
+
+    by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
+    return Terms(columns, Finding(keyed, scheme.pooled, design if by_tables else None))
 
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
@@ -64,7 +80,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
         layout, whole = layout_of(made, manifest), schemes.is_whole(given["scheme"])
         stated = columns_of(manifest)
         expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
-        _ = terms(made, layout, stated), given["recipe"], given["key"], given["name"]
+        _ = terms(made, layout, stated, chosen=bool(given["chosen"])), given["recipe"], given["key"], given["name"]
         chosen = bool(given["chosen"])
     if scheme is not None:
         require_scheme(scheme)
@@ -92,7 +108,9 @@ def scheme_of_keys(manifest: Manifest) -> Any:
 def layout_of(scheme: Any, manifest: Manifest) -> Any:
     """Make the layout that a manifest states, whatever that of a scheme given now; ``None`` for one that has none."""
     given = manifest.terms["layout"]
-    return None if given is None else type(scheme.layout)(**given)
+    if given is None:
+        return None
+    return (TableDesign if "kind" in given else type(scheme.layout))(**given)
 
 
 def columns_of(manifest: Manifest) -> Columns:
@@ -104,12 +122,12 @@ def columns_of(manifest: Manifest) -> Columns:
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 
 
-def _require_fit(layout: Any, own: Any) -> None:
-    """Raise ``ParameterError`` unless a layout is of as many minima, or bits, as the scheme's."""
+def _require_fit(layout: Any, scheme: Any, own: Any) -> None:
+    """Raise ``ParameterError`` unless a layout is of as many minima, or bits, as the scheme's, and for its distance."""
     for name in ("permutations", "bits", "distance"):
         if layout is not None and hasattr(layout, name):
-            same = getattr(layout, name) == getattr(own, name)
-            require(same, "layout", layout, f"must be for the scheme's {name}, {getattr(own, name)}")
+            wanted = getattr(own, name, None) or getattr(scheme, name)
+            require(getattr(layout, name) == wanted, "layout", layout, f"must be for the scheme's {name}, {wanted}")
 
 
 def _nothing(scheme: Any) -> Any:

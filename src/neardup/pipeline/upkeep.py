@@ -10,6 +10,7 @@ import numpy as np
 
 from neardup.index import check as checking
 from neardup.index.disk import Disk
+from neardup.index.finding import Finding
 from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms, Ways, open_
 from neardup.index.store import LEAST_MEMORY
@@ -40,7 +41,7 @@ def index_stats(folder: AnyPath) -> Stats:
 
     def terms_of(manifest: Any) -> Terms:
         stated[:] = [_Stated(manifest.terms["name"], manifest.terms["recipe"])]
-        return Terms(terms.columns_of(manifest), _no_keys, pooled=False)
+        return Terms(terms.columns_of(manifest), Finding(_no_keys, pooled=False))
 
     disk = Disk()
     with Index(

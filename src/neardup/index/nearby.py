@@ -1,0 +1,44 @@
+"""Which documents of a file have a near fingerprint: tables by Hamming distance, with the face of lists of keys."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.index.arrays import ArraysWriter, StoredArrays
+from neardup.index.hamming import HammingTables
+from neardup.index.postings import ROOM, Hits
+from neardup.kernels.postings import PATIENCE
+from neardup.model.arrays import Flags, Words
+from neardup.model.tables import TableDesign
+
+PREFIX: Final = "tables."
+
+
+def write_tables(writer: ArraysWriter, fingerprints: Words, design: Callable[[int], TableDesign]) -> dict[str, Any]:
+    """Write tables of the documents' fingerprints, in the order of the documents."""
+    cut = design(len(fingerprints))
+    return HammingTables.build(fingerprints, cut.distance, cut).write(writer, PREFIX)
+
+
+class NearbyTables:
+    """Fingerprints of the documents of a file, found by their distance; see ``write_tables``."""
+
+    def __init__(self, arrays: StoredArrays, meta: Any) -> None:
+        self._arrays = arrays
+        self._tables = HammingTables.read(arrays, PREFIX, meta)
+
+    def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
+        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each."""
+        rows = np.flatnonzero(asking)
+        most = room * PATIENCE if len(alive) else room + 1
+        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), most)
+        there = np.asarray(self._arrays.take("present", documents), np.bool_)  # who has no signature has a row, too
+        if len(alive):
+            there &= alive[documents]
+        index, documents = index[there], documents[there]
+        places = np.arange(len(index)) - np.searchsorted(index, index)
+        crowded = int((places == room).sum())
+        index, documents = index[places < room], documents[places < room]
+        bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
+        return Hits(bounds, documents.astype(np.int32), crowded)
