@@ -510,8 +510,7 @@ def admitted(folder, name, documents, batches, between, *, texts):
 @pytest.mark.parametrize(
     ("name", "texts", "families"),
     [
-        ("minhash", True, 270),
-        ("sentences", False, 270),
+        ("sentences", True, 270),
         *(pytest.param(name, texts, 2000, marks=pytest.mark.soak) for name, texts in CASES),
     ],
 )

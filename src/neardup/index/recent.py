@@ -83,9 +83,15 @@ class Recent:
         for place, own in zip(positions.tolist(), decoded(self.strings("id", positions)), strict=True):
             if self._ids.get(own) == place:
                 del self._ids[own]
+        gone: dict[bytes, set[int]] = {}
         for place, content in zip(positions.tolist(), _contents(self.take("content", positions)), strict=True):
             if content is not None:
-                self._contents[content].remove(place)
+                gone.setdefault(content, set()).add(place)
+        for content, places in gone.items():
+            if left := [place for place in self._contents[content] if place not in places]:
+                self._contents[content] = left
+            else:
+                del self._contents[content]
 
     def with_ids(self, ids: list[str]) -> Positions:
         """Find the document of each id, or -1."""
