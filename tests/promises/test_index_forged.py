@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import traceback
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -130,12 +131,12 @@ def forged_tree(tree, rng):
         elif what < 0.25 and isinstance(container[key], int):
             container[key] += rng.choice([-1, 1, 8, -8, 64, 1 << 16])
         elif what < 0.35 and isinstance(container, list):
-            container.insert(key, rng.choice(HOSTILE))
+            container.insert(key, deepcopy(rng.choice(HOSTILE)))
         elif what < 0.4:
             other = nested(tree, rng)
             container[key] = json.loads(json.dumps(other[0][other[1]]))
         else:
-            container[key] = rng.choice(HOSTILE)
+            container[key] = deepcopy(rng.choice(HOSTILE))
     return tree
 
 
