@@ -336,7 +336,7 @@ def checked(disk):
     return check(FOLDER, disk)
 
 
-ORIGINALS = [("minhash", 5, True, True), ("trials", 6, False, True), ("minhash", 7, False, False)]
+ORIGINALS = [("minhash", 5, True, True), ("simhash", 6, False, True), ("minhash", 7, False, False)]
 
 
 def limit_memory():

@@ -10,6 +10,7 @@ from neardup.index.hamming import HammingTables
 from neardup.index.postings import ROOM, Hits
 from neardup.kernels.postings import PATIENCE
 from neardup.model.arrays import Flags, Words
+from neardup.model.errors import StorageDamaged
 from neardup.model.tables import TableDesign
 
 PREFIX: Final = "tables."
@@ -28,11 +29,16 @@ class NearbyTables:
         self._arrays = arrays
         self._tables = HammingTables.read(arrays, PREFIX, meta)
 
+    def __len__(self) -> int:
+        return len(self._tables)
+
     def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
         """Find the first documents, by number, within the distance of each row that asks, at most *room* of each."""
         rows = np.flatnonzero(asking)
         most = room * PATIENCE if len(alive) else room + 1
         index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), most)
+        if documents.max(initial=0) >= max(len(self._tables), 1):
+            raise StorageDamaged(str(self._arrays.path), "its tables have documents that are not there")
         there = np.asarray(self._arrays.take("present", documents), np.bool_)  # who has no signature has a row, too
         if len(alive):
             there &= alive[documents]

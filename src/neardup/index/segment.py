@@ -44,6 +44,7 @@ class Segment:
             listed = LISTS if meta["tables"] is None else LISTS[:-1]
             self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in listed}
             self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
+            expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self.rekept: Positions = np.empty(0, np.int64)  # ordinals, as are their keepers
         self.keepers: Positions = np.empty(0, np.int64)
@@ -176,15 +177,18 @@ class Segment:
 
     def lists(self, name: str) -> int:
         """Tell how many lists of this name there are."""
-        return len(self._lists[name].entries)
+        return len(self._list(name).entries)
+
+    def _list(self, name: str) -> SortedLists:
+        if name not in self._lists:
+            raise StorageDamaged(str(self.arrays.path), f"lacks the list {name!r}")
+        return self._lists[name]
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Give one of the lists for a new part, in any order; who stands for whom is read anew."""
         if name == "keeper":
             return self._packed_keepers(bits, renumbered)
-        if name not in self._lists:
-            raise StorageDamaged(str(self.arrays.path), f"lacks the list {name!r}")
-        entries = self._lists[name].list(number)
+        entries = self._list(name).list(number)
         out = np.empty(len(entries), np.uint64)
         return out[: repack(entries, self.bits, renumbered, bits, out)]
 

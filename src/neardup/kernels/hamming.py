@@ -24,6 +24,8 @@ bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. N
 blocks are verified. If one is damaged, *fault* tells which, and nothing that was found may be believed. In place of
 a guard there is ``None`` for tables in memory, and nothing is compiled for it.
 
+What a file states is bounded by what there is, so that a forged one leads nowhere: it may answer wrongly.
+
 ``lookup`` and ``count`` both write out how a probe is asked: most find nothing, and a function that hands *near* back
 for each of those takes twice the time.
 """
@@ -186,7 +188,9 @@ def _rank(value, lows, highs, starts, to_bucket, guard):
     if not is_intact(guard, STARTS, 0, bucket, bucket + 2):
         return np.int64(-1)
     rest = value & ((_ONE << to_bucket) - _ONE)
-    return _first_from(lows, highs, np.int64(starts[bucket]), np.int64(starts[bucket + 1]), rest, guard, 0)
+    entries = highs.shape[0]
+    begin, end = min(np.int64(starts[bucket]), entries), min(np.int64(starts[bucket + 1]), entries)
+    return min(_first_from(lows, highs, begin, end, rest, guard, 0), entries - 1)
 
 
 @njit(nogil=True)
@@ -209,7 +213,8 @@ def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
     """Find where the entries with the leading bits of *word* are, or a few more, in a table given by its rows."""
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(word >> to_bucket)
-    begin, end = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+    entries = highs.shape[0]
+    begin, end = min(np.int64(starts[bucket]), entries), min(np.int64(starts[bucket + 1]), entries)
     if end - begin > NARROW and lead > bucket_bits:
         behind = behind_first(lead)
         rest = word & ((_ONE << to_bucket) - _ONE) & ~behind
@@ -357,7 +362,7 @@ def lookup(
             )
             for match in near[:matches]:
                 begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
-                end = min(end, begin + most)
+                end = min(end, begin + most, positions.size)
                 is_intact(guard, POSITIONS, 0, begin, end)
                 found = room_for(found, number + end - begin)
                 for place in range(begin, end):
