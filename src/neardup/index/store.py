@@ -40,6 +40,7 @@ AMENDMENTS: Final = "amendments of an index"
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
 FAN: Final = 4  # segments of about one size that are merged into one
 LEAST_MEMORY: Final = 1 << 20
+REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
 
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
@@ -152,6 +153,8 @@ class Store:
         """Find the first document of each content, or -1; with *besides*, another one than that."""
         self.require_open()
         left_out = np.full(len(contents), -1) if besides is None else besides
+        if not contents.any():  # as of signatures
+            return np.full(len(contents), -1)
         numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
         parts: list[Any] = self.parts
         own = [np.where(numbers == number, positions, -1) for number in range(len(parts))]
@@ -330,6 +333,8 @@ class Store:
                 if self._untold:
                     self.require_open()
                 if self.writes and self._broken is None and self._process == os.getpid():
+                    if self.recent.nbytes > REPLAYED:
+                        self.flush()
                     self.sync()
                     if self._log is not None and self._log.size != self.manifest.sealed:
                         sealed = replace(self.manifest, sealed=self._log.size, next_ordinal=self._next_ordinal)
