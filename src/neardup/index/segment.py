@@ -67,12 +67,12 @@ class Segment:
     def with_contents(self, contents: Words, besides: Positions) -> Positions:
         """Find the first document of each content that is not *besides*, or -1."""
         found = np.full(len(contents), _NOBODY, np.int64)
-        for hits in self._hits("content", contents[:, 0], np.asarray(contents.any(axis=1))):
+        asking = np.asarray(contents.any(axis=1))
+        for hits in self._hits("content", contents[:, 0], asking):
             same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
             same &= hits.documents != besides[hits.rows]
             np.minimum.at(found, hits.rows[same], hits.documents[same])
-            if (found < _NOBODY)[contents.any(axis=1)].all():
-                break
+            asking &= found == _NOBODY  # a content that a million have must not be listed for the sake of another
         return np.where(found == _NOBODY, -1, found)
 
     def kept_by(self, keepers: Positions) -> Positions:
@@ -84,7 +84,10 @@ class Segment:
         return np.asarray(found[others & self._are_alive(found)])
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[Hits]:
-        """Find documents with a key, more each time, until no key has more than there was room for."""
+        """Find documents with a key, more each time, until no key that is *asking* has more than there was room for.
+
+        Who is content with what was found may take its flag back before more is asked for.
+        """
         column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
         while True:
             hits = self._lists[name].find(column, asking, self.alive, room=room)
