@@ -134,11 +134,10 @@ class Segment:
         return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
 
     def set_keepers(self, positions: AnyPositions, keepers: Positions) -> None:
-        """Say who stands for some documents from now on."""
-        changed = dict(zip(self.rekept.tolist(), self.keepers.tolist(), strict=True))
-        changed |= dict(zip(self.arrays.take("ordinal", positions).tolist(), keepers.tolist(), strict=True))
-        self.rekept = np.array(sorted(changed), np.int64)
-        self.keepers = np.array([changed[ordinal] for ordinal in self.rekept.tolist()], np.int64)
+        """Say who stands for some documents from now on; of one that is given twice, the last counts."""
+        ordinals = np.concatenate([self.arrays.take("ordinal", positions)[::-1], self.rekept])
+        self.rekept, newest = np.unique(ordinals, return_index=True)
+        self.keepers = np.concatenate([keepers[::-1], self.keepers])[newest]
 
     def amend(self, removed: Positions, rekept: Positions, keepers: Positions) -> None:
         """Take over what happened to documents, given by ordinals."""
@@ -147,7 +146,9 @@ class Segment:
             self.remove(self._positions(own))
         inside = (rekept >= self.first) & (rekept <= self.last)
         if inside.any():
-            self.set_keepers(self._positions(rekept[inside]), keepers[inside])
+            positions = self.with_ordinals(rekept[inside])
+            expect(bool((positions >= 0).all()), "somebody stands for a document that is not there")
+            self.set_keepers(positions, keepers[inside])
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Find the document of each ordinal, or -1."""
