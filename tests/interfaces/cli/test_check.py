@@ -38,6 +38,15 @@ def test_what_is_damaged_is_named(neardup, seen):
     assert f"{segment.name}: is not there" in neardup("check", "seen", code=1).out
 
 
+def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
+    with next(seen.glob("log-*")).open("ab") as log:
+        log.write(b"torn")
+    shown = neardup("check", "seen", code=1)
+    assert "4 bytes behind its last record" in shown.out
+    assert "the next one begins anew without it" in shown.out
+    assert "Restore" not in shown.out
+
+
 def test_a_damaged_manifest_is_named(neardup, seen):
     (seen / "manifest.json").write_text("{}")
     assert "manifest.json: is not as it was written" in neardup("check", "seen", code=1).out
