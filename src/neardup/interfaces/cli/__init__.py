@@ -140,12 +140,15 @@ def _stop(number: int, _: object) -> NoReturn:
 
 @contextmanager
 def _signals_as_they_came() -> Iterator[None]:
-    """Raise what a signal has raised: if it came in the middle of compiled code, a ``SystemError`` hides it."""
+    """Raise what a signal has raised: compiled code hides it behind a ``SystemError`` or two."""
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt | SystemExit):
-            raise error.__cause__ from None
+        first: BaseException = error
+        while isinstance(first, SystemError) and first.__cause__ is not None:
+            first = first.__cause__
+        if isinstance(first, KeyboardInterrupt | SystemExit):
+            raise first from None
         raise
 
 
