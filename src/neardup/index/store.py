@@ -82,7 +82,7 @@ class Store:
         disk: Disk | None = None,
     ) -> None:
         require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
-        self.folder, self.columns = folder, columns
+        self.folder, self.columns = folder.absolute(), columns  # the process may change its own folder
         self._disk = disk or Disk()
         self._finding, self._memory, self._durability = finding, memory, durability
         self._lock, self._process = lock, os.getpid()
