@@ -10,10 +10,9 @@ def test_in_the_middle_of_compiled_code(neardup, monkeypatch, raised, code):
     """There Python makes an error of its own of what the signal's handler has raised."""
 
     def run(_):
-        try:
-            raise SystemError("a function returned a result with an exception set") from raised
-        except SystemError as error:
-            raise SystemError("another function did, too") from error
+        inner = SystemError("a function returned a result with an exception set")
+        inner.__cause__ = raised
+        raise SystemError("another function did, too") from inner
 
     monkeypatch.setattr(check, "run", run)
     told = neardup("check", "seen", code=code).err
