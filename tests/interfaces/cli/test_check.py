@@ -3,6 +3,7 @@ import json
 import pytest
 
 from neardup import Index
+from neardup.interfaces.cli import check
 
 TEXTS = [f"The storm number {number} broke over the harbour at dawn and tore three boats" for number in range(50)]
 
@@ -59,3 +60,29 @@ def test_a_missing_manifest_is_named(neardup, seen):
 
 def test_where_there_is_no_index(neardup):
     assert "is no index" in neardup("check", "none", code=2).err
+
+
+# Signals, as they end every verb.
+
+
+@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
+def test_a_signal_in_the_middle_of_compiled_code(neardup, monkeypatch, raised, code):
+    """There Python makes an error of its own of what the signal's handler has raised."""
+
+    def run(_):
+        inner = SystemError("a function returned a result with an exception set")
+        inner.__cause__ = raised
+        raise SystemError("another function did, too") from inner
+
+    monkeypatch.setattr(check, "run", run)
+    told = neardup("check", "seen", code=code).err
+    assert told == ("neardup: interrupted; the index is as it was\n" if code == 130 else "")
+
+
+def test_other_errors_of_the_system_are_shown(neardup, monkeypatch):
+    def run(_):
+        raise SystemError("of another kind")
+
+    monkeypatch.setattr(check, "run", run)
+    with pytest.raises(SystemError, match="of another kind"):
+        neardup("check", "seen")
