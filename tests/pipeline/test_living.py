@@ -748,6 +748,18 @@ def test_progress_of_looking_after_the_files(folder):
     assert steps[-1][1] == steps[-1][2] > 0
 
 
+def test_the_process_may_go_to_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Index.create("seen") as writer, Index.open("seen") as reader:
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        writer.admit(["a"], TEXTS[:1])
+        writer.flush()
+        assert reader.refresh()
+        assert reader.check().problems == []
+        assert len(reader) == 1
+
+
 def test_a_child_process_does_not_write(folder):
     """The parent's index stays the parent's; the child may read it anew."""
     with Index.create(folder) as index:

@@ -31,6 +31,11 @@ class Report:
     bytes: int
     documents: int
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether there is nothing but what the death of a writer leaves, and the next one leaves out."""
+        return bool(self.problems) and all(problem.endswith(LEFT_OUT) for problem in self.problems)
+
 
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
     """Verify every byte of an index, and what its files say of each other. Changes nothing and needs no key.

@@ -68,12 +68,12 @@ class Segment:
     def with_contents(self, contents: Words, besides: Positions) -> Positions:
         """Find the first document of each content that is not *besides*, or -1."""
         found = np.full(len(contents), _NOBODY, np.int64)
-        for hits in self._hits("content", contents[:, 0], np.asarray(contents.any(axis=1))):
+        asking = np.asarray(contents.any(axis=1))
+        for hits in self._hits("content", contents[:, 0], asking):
             same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
             same &= hits.documents != besides[hits.rows]
             np.minimum.at(found, hits.rows[same], hits.documents[same])
-            if (found < _NOBODY)[contents.any(axis=1)].all():
-                break
+            asking &= found == _NOBODY  # a content that a million have must not be listed for the sake of another
         return np.where(found == _NOBODY, -1, found)
 
     def kept_by(self, keepers: Positions) -> Positions:
@@ -85,7 +85,10 @@ class Segment:
         return np.asarray(found[others & self._are_alive(found)])
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[Hits]:
-        """Find documents with a key, more each time, until no key has more than there was room for."""
+        """Find documents with a key, more each time, until no key that is *asking* has more than there was room for.
+
+        Who is content with what was found may take its flag back before more is asked for.
+        """
         column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
         while True:
             hits = self._lists[name].find(column, asking, self.alive, room=room)
@@ -132,11 +135,10 @@ class Segment:
         return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
 
     def set_keepers(self, positions: AnyPositions, keepers: Positions) -> None:
-        """Say who stands for some documents from now on."""
-        changed = dict(zip(self.rekept.tolist(), self.keepers.tolist(), strict=True))
-        changed |= dict(zip(self.arrays.take("ordinal", positions).tolist(), keepers.tolist(), strict=True))
-        self.rekept = np.array(sorted(changed), np.int64)
-        self.keepers = np.array([changed[ordinal] for ordinal in self.rekept.tolist()], np.int64)
+        """Say who stands for some documents from now on; of one that is given twice, the last counts."""
+        ordinals = np.concatenate([self.arrays.take("ordinal", positions)[::-1], self.rekept])
+        self.rekept, newest = np.unique(ordinals, return_index=True)
+        self.keepers = np.concatenate([keepers[::-1], self.keepers])[newest]
 
     def amend(self, removed: Positions, rekept: Positions, keepers: Positions) -> None:
         """Take over what happened to documents, given by ordinals."""
@@ -145,7 +147,9 @@ class Segment:
             self.remove(self._positions(own))
         inside = (rekept >= self.first) & (rekept <= self.last)
         if inside.any():
-            self.set_keepers(self._positions(rekept[inside]), keepers[inside])
+            positions = self.with_ordinals(rekept[inside])
+            expect(bool((positions >= 0).all()), "somebody stands for a document that is not there")
+            self.set_keepers(positions, keepers[inside])
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Find the document of each ordinal, or -1."""

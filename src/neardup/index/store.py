@@ -83,7 +83,7 @@ class Store:
         disk: Disk | None = None,
     ) -> None:
         require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
-        self.folder, self.columns = folder, columns
+        self.folder, self.columns = folder.absolute(), columns  # the process may change its own folder
         self._disk = disk or Disk()
         self._finding, self._memory, self._durability = finding, memory, durability
         self._lock, self._process = lock, os.getpid()
@@ -206,9 +206,12 @@ class Store:
         found, missing = [np.empty(0, np.int64)], number
         for part_number, part in enumerate(self.parts):
             begin = int(np.searchsorted(part.ordinals, ordinal, side="right"))
-            there = np.flatnonzero(part.alive[begin:]) + begin if len(part.alive) else np.arange(begin, part.documents)
-            found.append(_places(part_number, there[:missing]))
-            missing -= len(found[-1])
+            while missing and begin < part.documents:
+                end = min(begin + number, part.documents)  # no more is looked at than is wanted
+                there = np.flatnonzero(part.alive[begin:end]) + begin if len(part.alive) else np.arange(begin, end)
+                found.append(_places(part_number, there[:missing]))
+                missing -= len(found[-1])
+                begin = end
         return np.concatenate(found)
 
     def all_places(self) -> Iterator[Places]:

@@ -27,6 +27,7 @@ from neardup.schemes.checksum import BODY
 from neardup.text.columns import text_column, whole_batch
 
 CLOSEST: Final = 64  # candidates of a document that are verified: those of the highest estimates
+BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, as far as near duplicates are of one size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +147,13 @@ class Verifier:
         return Matches(left[holds], places[inverse[holds]], values[holds])
 
     def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
-        """Measure what the features of texts have in common."""
+        """Measure what the features of texts have in common, some pairs at a time: all their texts may be too much."""
+        spent = np.cumsum(np.diff(texts.offsets)[left])
+        cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
+        pairs = zip(np.split(left, cuts), np.split(right, cuts), strict=True)
+        return np.concatenate([self._measured_at_once(texts, some, places, others) for some, others in pairs])
+
+    def _measured_at_once(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from neardup import Index
+from neardup.interfaces.cli import check
 
 TEXTS = [f"The storm number {number} broke over the harbour at dawn and tore three boats" for number in range(50)]
 
@@ -38,6 +39,15 @@ def test_what_is_damaged_is_named(neardup, seen):
     assert f"{segment.name}: is not there" in neardup("check", "seen", code=1).out
 
 
+def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
+    with next(seen.glob("log-*")).open("ab") as log:
+        log.write(b"torn")
+    shown = neardup("check", "seen", code=1)
+    assert "4 bytes behind its last record" in shown.out
+    assert "the next one begins anew without it" in shown.out
+    assert "Restore" not in shown.out
+
+
 def test_a_damaged_manifest_is_named(neardup, seen):
     (seen / "manifest.json").write_text("{}")
     assert "manifest.json: is not as it was written" in neardup("check", "seen", code=1).out
@@ -50,3 +60,29 @@ def test_a_missing_manifest_is_named(neardup, seen):
 
 def test_where_there_is_no_index(neardup):
     assert "is no index" in neardup("check", "none", code=2).err
+
+
+# Signals, as they end every verb.
+
+
+@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
+def test_a_signal_in_the_middle_of_compiled_code(neardup, monkeypatch, raised, code):
+    """There Python makes an error of its own of what the signal's handler has raised."""
+
+    def run(_):
+        inner = SystemError("a function returned a result with an exception set")
+        inner.__cause__ = raised
+        raise SystemError("another function did, too") from inner
+
+    monkeypatch.setattr(check, "run", run)
+    told = neardup("check", "seen", code=code).err
+    assert told == ("neardup: interrupted; the index is as it was\n" if code == 130 else "")
+
+
+def test_other_errors_of_the_system_are_shown(neardup, monkeypatch):
+    def run(_):
+        raise SystemError("of another kind")
+
+    monkeypatch.setattr(check, "run", run)
+    with pytest.raises(SystemError, match="of another kind"):
+        neardup("check", "seen")

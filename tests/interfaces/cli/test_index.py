@@ -226,7 +226,7 @@ def test_trouble_in_the_input_is_set_aside_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
         (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
         (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a: it must be NAME:KIND"),
-        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "must be of a kind among"),
+        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "--field a:text: it must be of a kind among"),
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
         (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0: it must be at least 1"),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: it must be another field"),

@@ -12,7 +12,8 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 from neardup import __version__
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _stop)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = _notice
             code = _VERBS[parsed.verb].run(parsed)
@@ -135,6 +136,20 @@ def _escape_what_cannot_be_printed() -> None:
 
 def _stop(number: int, _: object) -> NoReturn:
     sys.exit(_SIGNALLED + number)
+
+
+@contextmanager
+def _signals_as_they_came() -> Iterator[None]:
+    """Raise what a signal has raised: compiled code hides it behind a ``SystemError`` or two."""
+    try:
+        yield
+    except SystemError as error:
+        first: BaseException = error
+        while isinstance(first, SystemError) and first.__cause__ is not None:
+            first = first.__cause__
+        if isinstance(first, KeyboardInterrupt | SystemExit):
+            raise first from None
+        raise
 
 
 def _advice(error: NeardupError) -> str:

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from neardup.interfaces.cli.opening import add_index_argument
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines
 
+INTERRUPTED = "interrupted; the index is as it was"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
@@ -31,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         ]
     )
     show_lines(report.problems, style="yellow")
-    if report.problems:
+    if report.interrupted:
+        show_lines(["A writer that was stopped in the middle leaves such an end; the next one begins anew without it."])
+    elif report.problems:
         show_lines(["Restore the index from a copy, or admit its documents to a new one."])
     return 1 if report.problems else 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.options import add_scheme_options, describes_scheme, key_of, scheme_of
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_set_aside
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import require
+from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.pipeline.adding import Added
@@ -102,12 +102,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fields(described: list[str]) -> dict[str, Any]:
+    from neardup.pipeline.fields import field_kinds
+
     fields: dict[str, Any] = {}
     for one in described:
         name, colon, kind = one.rpartition(":")
         require(bool(colon and name), "field", one, "must be NAME:KIND")
         require(name not in fields, "field", one, "must name each field once")
         fields[name] = kind
+        try:
+            field_kinds(fields)
+        except ParameterError as error:
+            raise ParameterError("field", one, error.rule) from None
     return fields
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from neardup.interfaces.cli.opening import add_index_argument
 from neardup.interfaces.cli.terminal import show_counts, show_lines
 
+INTERRUPTED = "interrupted; the index is as it was"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
