@@ -249,7 +249,6 @@ class Store:
 
         ``log_admission`` makes it last.
         """
-        self._gone = self.take("ordinal", gone)
         self._remove(gone)
         rows, present = cast("Rows", batch["rows"]), cast("Flags", batch["present"])
         keys = self._finding.keyed(rows, present)
@@ -258,9 +257,9 @@ class Store:
         self._next_ordinal += len(rows)
         return found
 
-    def log_admission(self, batch: Batch) -> None:
-        """Write down what was appended, and who stands for it."""
-        self._write("admit", {"gone": self._gone, **flattened(batch)})
+    def log_admission(self, batch: Batch, gone: Positions) -> None:
+        """Write down what was appended, who stands for it, and the ordinals of those that are *gone*."""
+        self._write("admit", {"gone": gone, **flattened(batch)})
 
     def set_keepers(self, places: Places, keepers: Positions) -> None:
         """Say who stands for some documents, in memory; ``log_keepers`` makes it last."""

@@ -94,6 +94,7 @@ class Judge:
             }
             if self._store.columns.texts and given.texts is not None:
                 batch["text"] = given.texts
+            old = store.take("ordinal", gone)
             found = store.append(batch, gone)
             places = store.with_ordinals(ordinals)
             exact = store.with_contents(given.exact)
@@ -102,7 +103,7 @@ class Judge:
             standing = self._stand(places, exact, matches)
             batch["keeper"] = keepers = store.take("ordinal", np.array(standing.keepers, np.int64))
             store.set_keepers(places, keepers)
-            store.log_admission(batch)
+            store.log_admission(batch, old)
             verdicts = self._verdicts(given, places, exact, matches, standing)
             store.commit()
         return verdicts
