@@ -108,7 +108,7 @@ def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, di
     assert expected[0]
     original = (tmp_path / "a").read_bytes()
     for place in range(len(original)):
-        if compressed and LARGE_CODE <= place < len(original) - LARGE_CODE and place % 16:
+        if compressed and LARGE_CODE <= place < len(original) - LARGE_CODE and place % 64:
             continue  # most of the file is four tables of codes, which are verified on opening
         broken = bytearray(original)
         broken[place] ^= 1 << place % 8
