@@ -16,7 +16,6 @@ from neardup.model.errors import StorageDamaged
 ROOM: Final = 64  # documents of a key that are looked at
 
 _ENTRIES_PER_PREFIX_BITS: Final = 3
-_ALL: Flags = np.empty(0, np.bool_)
 
 Documents = npt.NDArray[np.int32]
 

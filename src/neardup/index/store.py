@@ -59,12 +59,16 @@ class Found(NamedTuple):
     places: Places
     crowded: int
 
+    def where(self, holds: Flags) -> "Found":
+        """Keep the candidates that *holds* marks."""
+        return Found(self.rows[holds], self.places[holds], self.crowded)
+
 
 class Store:
     """The files of one index, opened to read or to write.
 
-    A writer that the system refused something, or that was interrupted in the
-    middle of a change, does no further work: what was acknowledged is in the files, and opening them anew finds it.
+    A writer that the system refused something, or that was interrupted in the middle of a change, does no further
+    work: what was acknowledged is in the files, and opening them anew finds it.
 
     ``crowded`` counts the keys that had more documents than were looked at, ``set_aside`` the bytes behind the last
     record that the writer found on opening and left out.

@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.index.columns import Batch, decoded
-from neardup.index.store import Found, Places, Store
+from neardup.index.store import Places, Store
 from neardup.model.arrays import Flags, Signatures
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.asking import Asked, Verifier
@@ -27,7 +27,7 @@ class Judge:
         if own is not None:
             asking = own[found.rows]
             stay = (found.places < asking) | (asking < 0) if before else found.places != asking
-            found = Found(found.rows[stay], found.places[stay], found.crowded)
+            found = found.where(stay)
             exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
         matches = self._verifier.matches(given, found)
         if not len(matches.rows) and exact.max(initial=NONE) == NONE:  # as of most documents of a crawl
@@ -126,8 +126,7 @@ class Judge:
         texts = store.strings("text", places) if self._store.columns.texts else None
         given = Asked(signatures, store.take("content", places), texts, signed_only=bool(self._scheme.columns))
         found = store.propose(signatures.rows, signatures.present)
-        stay = found.places != places[found.rows]
-        found = Found(found.rows[stay], found.places[stay], found.crowded)
+        found = found.where(found.places != places[found.rows])
         exact = store.with_contents(given.exact, places)
         standing = self._stand(places, exact, self._verifier.matches(given, found))
         keepers = np.array(standing.keepers, np.int64)

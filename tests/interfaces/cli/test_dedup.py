@@ -2,9 +2,8 @@ import csv
 import gzip
 import io
 import json
-import sys
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +11,6 @@ import pytest
 import zstandard
 
 import neardup
-from neardup.interfaces.cli import main
 
 SAMPLES = Path(neardup.__file__).parent / "samples"
 COLUMNS = ["id", "kept", "representative", "rule", "resemblance", "contained_in_kept", "contains_kept", "exact"]
@@ -36,22 +34,9 @@ MEMBERS = {"storm", "storm-edited", "storm-copy"}
 
 
 @pytest.fixture
-def run(capfd, monkeypatch, tmp_path):
-    """Run the verb in this process, in a folder of its own; no outcome may show a traceback."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, code=0):
-        try:
-            ended = main(["dedup", *map(str, arguments)])
-        except SystemExit as stop:
-            ended = stop.code
-        sys.stdout.flush()
-        shown = capfd.readouterr()
-        assert "Traceback" not in shown.out + shown.err
-        assert ended == code, shown.err + shown.out
-        return SimpleNamespace(out=shown.out, err=shown.err, all=shown.out + shown.err)
-
-    return run
+def run(neardup):
+    """Run the verb."""
+    return partial(neardup, "dedup")
 
 
 def lines_of(ending):

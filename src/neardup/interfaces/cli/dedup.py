@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import add_scheme_options, scheme_of
+from neardup.interfaces.cli.options import add_inputs, add_reading_options, add_scheme_options, scheme_of
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_set_aside
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import rule_of
@@ -23,13 +23,7 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="INPUT",
-        help=".jsonl .ndjson .csv .tsv (also .gz, .zst), .parquet, a folder of text or HTML files, or - for"
-        " JSON lines on standard input; patterns and several inputs of one format are fine",
-    )
+    add_inputs(parser)
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the kept documents, in the input's format")
     outputs.add_argument(
@@ -42,17 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--dry-run", action="store_true", help="write no kept documents, only the summary")
     outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
-    reading = parser.add_argument_group("reading")
-    reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
-    reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
-    reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
-    reading.add_argument(
-        "--max-bytes",
-        type=int,
-        metavar="N",
-        default=_HIDDEN,
-        help="cap on what a compressed input may expand to (default: 8 GiB)",
-    )
+    add_reading_options(parser)
     add_scheme_options(parser)
     policy = parser.add_argument_group("what is done with matches")
     policy.add_argument(

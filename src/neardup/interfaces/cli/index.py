@@ -6,7 +6,14 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import add_scheme_options, describes_scheme, key_of, scheme_of
+from neardup.interfaces.cli.options import (
+    add_inputs,
+    add_reading_options,
+    add_scheme_options,
+    describes_scheme,
+    key_of,
+    scheme_of,
+)
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_set_aside
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ParameterError, require
@@ -23,29 +30,10 @@ INTERRUPTED = "interrupted; what was admitted stays, and the same command goes o
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="INPUT",
-        help=".jsonl .ndjson .csv .tsv (also .gz, .zst), .parquet, a folder of text or HTML files, or - for"
-        " JSON lines on standard input; patterns and several inputs of one format are fine",
-    )
+    add_inputs(parser)
     parser.add_argument("--to", metavar="DIR", required=True, default=_HIDDEN, help="the folder of the index")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-    reading = parser.add_argument_group("reading")
-    reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
-    reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
-    reading.add_argument(
-        "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
-    )
-    reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
-    reading.add_argument(
-        "--max-bytes",
-        type=int,
-        metavar="N",
-        default=_HIDDEN,
-        help="cap on what a compressed input may expand to (default: 8 GiB)",
-    )
+    add_reading_options(parser, with_url=True)
     making = parser.add_argument_group("what a new index keeps")
     making.add_argument("--texts", action="store_true", help="keep the texts, and verify near duplicates on them")
     making.add_argument(

@@ -1,4 +1,4 @@
-"""Options that name a scheme, shared by the verbs that sign."""
+"""Options that verbs share: what they read, and which scheme signs it."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,36 @@ _OPTIONS = {
     "checksum": ("fields", "contribution"),
 }
 _DEFAULT = next(iter(_OPTIONS))
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Describe what a verb reads documents from."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help=".jsonl .ndjson .csv .tsv (also .gz, .zst), .parquet, a folder of text or HTML files, or - for"
+        " JSON lines on standard input; patterns and several inputs of one format are fine",
+    )
+
+
+def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = False) -> None:
+    """Describe how documents are read, *with_url* also by which URL they are known."""
+    reading = parser.add_argument_group("reading")
+    reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
+    if with_url:
+        reading.add_argument(
+            "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
+        )
+    reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
+    reading.add_argument(
+        "--max-bytes",
+        type=int,
+        metavar="N",
+        default=_HIDDEN,
+        help="cap on what a compressed input may expand to (default: 8 GiB)",
+    )
 
 
 def add_scheme_options(parser: argparse.ArgumentParser) -> None:
