@@ -261,7 +261,7 @@ def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, big, number, c
                 shown += chunk
         except OSError:
             pass
-        assert process.wait(PATIENCE) == code
+        assert process.wait(PATIENCE) == code, shown.decode()
     os.close(ours)
     assert b"Traceback" not in shown
     if number == signal.SIGINT:

@@ -1,4 +1,5 @@
 import json
+import signal
 
 import pytest
 
@@ -65,14 +66,18 @@ def test_where_there_is_no_index(neardup):
 # Signals, as they end every verb.
 
 
-@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
-def test_a_signal_in_the_middle_of_compiled_code(neardup, monkeypatch, raised, code):
-    """There Python makes an error of its own of what the signal's handler has raised."""
+@pytest.mark.parametrize(
+    "becomes", [SystemError("a function returned a result with an exception set"), OSError(5, "no")]
+)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number, code, becomes):
+    """Python makes an error of its own of what is raised in compiled code, and a library may do so, too."""
 
     def run(_):
-        inner = SystemError("a function returned a result with an exception set")
-        inner.__cause__ = raised
-        raise SystemError("another function did, too") from inner
+        try:
+            signal.raise_signal(number)
+        except BaseException:
+            raise becomes from None
 
     monkeypatch.setattr(check, "run", run)
     told = neardup("check", "seen", code=code).err

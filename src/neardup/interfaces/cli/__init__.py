@@ -51,10 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parsed(arguments)
     _escape_what_cannot_be_printed()
     atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded for garbage, before it ends
-    for name in ("SIGTERM", "SIGHUP"):  # end as Ctrl-C does, so that unfinished output is removed
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, _stop)
     try:
         with warnings.catch_warnings(), _signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
@@ -134,21 +130,29 @@ def _escape_what_cannot_be_printed() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _stop(number: int, _: object) -> NoReturn:
-    sys.exit(_SIGNALLED + number)
-
-
 @contextmanager
 def _signals_as_they_came() -> Iterator[None]:
-    """Raise what a signal has raised: compiled code hides it behind a ``SystemError`` or two."""
+    """End as a signal asks, so that unfinished output is removed, whatever the work makes of what the signal raised.
+
+    Compiled code hides it behind a ``SystemError`` or two, and a library may take it for a failure of its own.
+    """
+    came: list[int] = []
+
+    def stop(number: int, _: object = None) -> NoReturn:
+        came.append(number)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(_SIGNALLED + number)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
     try:
         yield
-    except SystemError as error:
-        first: BaseException = error
-        while isinstance(first, SystemError) and first.__cause__ is not None:
-            first = first.__cause__
-        if isinstance(first, KeyboardInterrupt | SystemExit):
-            raise first from None
+    except BaseException:
+        if came:
+            stop(came[0])
         raise
 
 
