@@ -76,7 +76,7 @@ def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number
     def run(_):
         try:
             signal.raise_signal(number)
-        except BaseException:
+        except (KeyboardInterrupt, SystemExit):
             raise becomes from None
 
     monkeypatch.setattr(check, "run", run)
