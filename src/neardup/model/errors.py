@@ -104,7 +104,7 @@ class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the 
         self.seconds = seconds
 
     def __str__(self) -> str:
-        return f"the search was stopped after {self.seconds:g} seconds; fewer, longer or rarer words take less"
+        return f"the search was stopped after {self.seconds} seconds; fewer, longer or rarer words take less"
 
 
 class InputRefused(DataError):  # noqa: N818 - the name of the event
