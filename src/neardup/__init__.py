@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from neardup.model.tables import Costs, TableDesign
     from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
     from neardup.pipeline import Result, Summary, dedup
+    from neardup.pipeline.collapsing import Collapsed, collapse
     from neardup.pipeline.crawl import CrawlFilter
+    from neardup.pipeline.judged import JudgedSets
     from neardup.pipeline.living import Index
+    from neardup.pipeline.rules import NearDuplicates, SameValue
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
@@ -54,6 +57,7 @@ _HOMES = {
     "Banding": "model.layout",
     "Blocks": "model.layout",
     "Checksum": "schemes.checksum",
+    "Collapsed": "pipeline.collapsing",
     "Combined": "schemes.combined",
     "Comparison": "evaluation.comparison",
     "Costs": "model.tables",
@@ -67,9 +71,11 @@ _HOMES = {
     "Field": "schemes.checksum",
     "HammingTables": "index.hamming",
     "Index": "pipeline.living",
+    "JudgedSets": "pipeline.judged",
     "Known": "model.verdicts",
     "MinHash": "schemes.minhash",
     "NearDuplicate": "model.verdicts",
+    "NearDuplicates": "pipeline.rules",
     "NeardupError": "model.errors",
     "New": "model.verdicts",
     "OutputError": "model.errors",
@@ -80,6 +86,7 @@ _HOMES = {
     "Proposal": "evaluation.proposals",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
+    "SameValue": "pipeline.rules",
     "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
     "SimHash": "schemes.simhash",
@@ -93,6 +100,7 @@ _HOMES = {
     "TablePlan": "evaluation.tables",
     "TermWeights": "schemes.weights",
     "Trials": "schemes.trials",
+    "collapse": "pipeline.collapsing",
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
@@ -109,6 +117,7 @@ __all__ = [
     "Banding",
     "Blocks",
     "Checksum",
+    "Collapsed",
     "Combined",
     "Comparison",
     "Costs",
@@ -122,9 +131,11 @@ __all__ = [
     "Field",
     "HammingTables",
     "Index",
+    "JudgedSets",
     "Known",
     "MinHash",
     "NearDuplicate",
+    "NearDuplicates",
     "NeardupError",
     "New",
     "OutputError",
@@ -135,6 +146,7 @@ __all__ = [
     "Proposal",
     "RecipeMismatch",
     "Result",
+    "SameValue",
     "Sentences",
     "Signatures",
     "SimHash",
@@ -148,6 +160,7 @@ __all__ = [
     "TablePlan",
     "TermWeights",
     "Trials",
+    "collapse",
     "compare",
     "containment",
     "dedup",

@@ -111,6 +111,33 @@ def _load_near(typing_context: Any, array: Any, position: Any, word: Any, most: 
     return signature, generate
 
 
+def _equality_test(bits: int, lanes: int) -> Any:
+    """Make an intrinsic that gives one bit for each of *lanes* entries of *bits* bits: whether two places are equal."""
+
+    @intrinsic
+    def test(typing_context: Any, array: Any, position: Any, other: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+        signature = types.uint64(array, types.intp, types.intp)
+
+        def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+            view = context.make_array(array)(context, builder, arguments[0])
+            block, mask = ir.VectorType(ir.IntType(bits), lanes), ir.IntType(lanes)
+            one, two = (
+                builder.load(builder.bitcast(builder.gep(view.data, [place]), block.as_pointer()), align=1, typ=block)
+                for place in arguments[1:]
+            )
+            equal = builder.bitcast(builder.icmp_unsigned("==", one, two), mask)
+            ordered = builder.bitreverse(equal) if sys.byteorder == "big" else equal
+            return ordered if lanes == 64 else builder.zext(ordered, ir.IntType(64))
+
+        return signature, generate
+
+    return test
+
+
+_equal_64 = _equality_test(8, 64)
+_equal_8 = _equality_test(64, 8)
+
+
 @intrinsic
 def fetch_ahead(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
     """Ask for the memory of ``array[position]`` (one dimension, contiguous) before it is needed; changes nothing."""
@@ -161,6 +188,22 @@ def near_at(array, position, word, most):
     if _CHECKED and (position < 0 or position + 16 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_near(array, position, word, most)
+
+
+@njit(nogil=True)
+def equal_at(array, position, other):
+    """Tell by one bit each which of 64 bytes from *position* on equal those from *other* on, the first lowest."""
+    if _CHECKED and (min(position, other) < 0 or max(position, other) + 64 > array.size):
+        raise IndexError("a block is read outside its array")
+    return _equal_64(array, position, other)
+
+
+@njit(nogil=True)
+def equal_words_at(array, position, other):
+    """Tell by one bit each which of 8 uint64 from *position* on equal those from *other* on, the first lowest."""
+    if _CHECKED and (min(position, other) < 0 or max(position, other) + 8 > array.size):
+        raise IndexError("a block is read outside its array")
+    return _equal_8(array, position, other)
 
 
 def is_cached(function: Kernel) -> bool | None:

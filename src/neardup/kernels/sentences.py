@@ -109,45 +109,41 @@ def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
     return steps
 
 
-@kernel
-def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
-    """Say whether rows overlap enough, as ``overlaps`` would have it, as soon as it is certain; returns the steps.
+@njit(nogil=True)
+def decided(one, other, of_smaller, least):
+    """Say whether two rows overlap enough, as ``overlaps`` would have it, as soon as it is certain; and the steps.
 
     ``least[w]``, for w up to the number of columns, is the least count whose share of *w* is enough,
     at least 1. A pair matches for certain once the shared values seen are enough though no other
     should follow, and cannot match once they would not be enough though all that may follow did.
     """
+    ones, others = _filled(one), _filled(other)
+    window = ones + others if of_smaller else one.size
+    i, j, seen, shared = 0, 0, 0, 0
+    while True:
+        first, second = ones - i, others - j
+        if of_smaller:
+            needed = hoped = least[min(ones, others)]
+        else:
+            needed = least[min(window, seen + first + second)]
+            hoped = least[min(window, seen + max(first, second))]
+        if shared >= needed:
+            return True, seen
+        if shared + min(first, second, window - seen) < hoped:
+            return False, seen
+        low, high = one[i], other[j]
+        shared += np.int64(low == high)
+        i += np.int64(low <= high)
+        j += np.int64(high <= low)
+        seen += 1
+
+
+@kernel
+def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
+    """Say of pairs ``left[left_rows[i]]`` and ``right[right_rows[i]]`` what ``decided`` says; returns all the steps."""
     steps = 0
     for pair in range(left_rows.size):
-        one = left[left_rows[pair]]
-        other = right[right_rows[pair]]
-        ones, others = _filled(one), _filled(other)
-        i, j, seen, shared = 0, 0, 0, 0
-        if of_smaller:
-            needed = least[min(ones, others)]
-            while shared < needed and shared + min(ones - i, others - j) >= needed:
-                low, high = one[i], other[j]
-                shared += np.int64(low == high)
-                i += np.int64(low <= high)
-                j += np.int64(high <= low)
-                seen += 1
-            flags[pair] = shared >= needed
-        else:
-            window = one.size
-            while True:
-                first, second = ones - i, others - j
-                if shared >= least[min(window, seen + first + second)]:
-                    flags[pair] = True
-                    break
-                most = shared + min(first, second, window - seen)
-                if most < least[min(window, seen + max(first, second))]:
-                    flags[pair] = False
-                    break
-                low, high = one[i], other[j]
-                shared += np.int64(low == high)
-                i += np.int64(low <= high)
-                j += np.int64(high <= low)
-                seen += 1
+        flags[pair], seen = decided(left[left_rows[pair]], right[right_rows[pair]], of_smaller, least)
         steps += seen
     return steps
 

@@ -1,7 +1,10 @@
 """The questions that every scheme answers."""
 
-from typing import Any, Protocol, Self, runtime_checkable
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
@@ -17,6 +20,20 @@ class Evidence(Protocol):
     def batch_features(self, batch: TextBatch) -> Features:
         """Give the features of one batch of texts."""
         ...
+
+
+class RankedRule(NamedTuple):
+    """A scheme's rule for hits in rank order: a kernel of ``neardup.kernels.collapse``, the rows and its terms."""
+
+    kernel: Callable[..., None]
+    rows: Numbers
+    terms: Positions
+
+
+@lru_cache(maxsize=1024)
+def whole_term(number: int) -> Positions:
+    """Give a rule of one term as its kernel takes it."""
+    return np.array([number])
 
 
 @runtime_checkable
@@ -102,6 +119,10 @@ class Scheme(Protocol):
 
     def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Numbers:
         """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        ...
+
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it."""
         ...
 
     def probability(self, resemblance: Any) -> Any:

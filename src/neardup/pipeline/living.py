@@ -228,6 +228,36 @@ class Index:
             for row, (name, at, keeper, text) in enumerate(zip(ids, times, kept, texts, strict=True))
         ]
 
+    def signatures(self, ids: Sequence[str]) -> Signatures:
+        """Give the signatures of documents, a row an id; none where an id is not there."""
+        with self._store.busy:
+            places = self._store.with_ids(as_strings(ids))
+            rows, present = self._store.take("rows", places), self._store.take("present", places)
+            return Signatures(rows, present, self._scheme.recipe)
+
+    def values(self, name: str, ids: Sequence[str]) -> list[Any]:
+        """Give what a field says of documents, ``None`` where it says nothing or an id is not there.
+
+        Raises ``DataError`` for a field that the index does not have.
+        """
+        if name not in self._kinds:
+            listed = ", ".join(sorted(self._kinds)) or "none"
+            raise DataError(f"field {name!r}", f"is none of this index, whose fields are {listed}")
+        with self._store.busy:
+            places = self._store.with_ids(as_strings(ids))
+            there = np.flatnonzero(places >= 0)
+            values: list[Any] = [None] * len(places)
+            for row, value in zip(
+                there.tolist(), field_values(self._store, name, self._kinds[name], places[there]), strict=True
+            ):
+                values[row] = value
+            return values
+
+    @property
+    def state(self) -> tuple[str, int, int]:
+        """What tells the states of indexes apart: this one's mark, its generation, and the bytes of its log."""
+        return self._store.manifest.mark, self._store.manifest.generation, self._store.log_bytes
+
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
         """Give the id of the document that stands for this one, and of all that it stands for, as admitted.
 

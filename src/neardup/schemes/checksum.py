@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.kernels import checksum as kernels
+from neardup.kernels import collapse
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import (
     AnyPositions,
@@ -23,6 +24,7 @@ from neardup.model.arrays import (
     shares,
 )
 from neardup.model.errors import DataError, ParameterError, require, require_whole
+from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.columns import table_or_column, text_column, whole_batch
 from neardup.text.shingling import Shingling
@@ -140,6 +142,11 @@ class Checksum:
             equal_ranges(batch.data, starts, ends, batch.data, starts, ends, left, right, equal)
             same &= equal
         return same
+
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(0))
 
     def keys(self, signatures: Signatures) -> Words:
         """Give the checksum itself: uint64[n, 1], complete for the rule."""

@@ -8,9 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels import collapse
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
-from neardup.model.protocols import FilterScheme, Scheme
+from neardup.model.protocols import FilterScheme, RankedRule, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
@@ -19,6 +20,7 @@ from neardup.text.shingling import Shingling
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
+_COMPARED = 256  # hits that are compared with all better ones at a time
 _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while they are in use
 
 
@@ -129,6 +131,17 @@ class Combined:
         """Give the first scheme's keys: whatever matches by both schemes matches by the first."""
         keys: Words = self.first.keys(self.parts(signatures)[0])
         return keys
+
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        number = len(signatures)
+        rows = np.zeros((number, number), np.bool_)
+        for begin in range(0, number, _COMPARED):  # so many hits at a time against all before them
+            later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
+            later += begin
+            rows[later, better] = self.match_pairs(signatures, later, better)
+        return RankedRule(collapse.by_pairs, rows, np.zeros(1, np.int64))
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels import collapse
 from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.layout import Banding
+from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_terms, is_share, sample_law
+from neardup.schemes.laws import binomial_terms, is_share, least_count, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -92,6 +94,11 @@ class MinHash(FeatureScheme):
         kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts / self.permutations
 
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return RankedRule(collapse.by_minima, signatures.rows, whole_term(_needed(self.permutations, self.threshold)))
+
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
         """Hash every band of every row: uint64[n, bands], by this layout or the scheme's own.
 
@@ -119,6 +126,11 @@ class MinHash(FeatureScheme):
 @lru_cache(maxsize=64)
 def _banding(permutations: int, threshold: float, recall: float) -> Banding:
     return Banding.choose(permutations=permutations, threshold=threshold, recall=recall)
+
+
+@lru_cache(maxsize=64)
+def _needed(permutations: int, threshold: float) -> int:
+    return least_count(permutations, threshold)
 
 
 @lru_cache(maxsize=64)

@@ -7,9 +7,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels import collapse
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
+from neardup.model.protocols import RankedRule
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import is_share, least_count, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares
@@ -95,6 +97,12 @@ class Sentences(FeatureScheme):
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
         kernels.smallest(values, starts, ends, rows)
 
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
+        return RankedRule(collapse.by_sentences, signatures.rows, terms)
+
     def keys(self, signatures: Signatures) -> Words:
         """Give the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.
 
@@ -135,3 +143,8 @@ class Sentences(FeatureScheme):
 def _least_counts(size: int, threshold: float) -> Positions:
     """Find for each number of values up to *size* the least count whose share reaches the threshold; 1 of none."""
     return np.array([1, *(least_count(whole, threshold) for whole in range(1, size + 1))], np.int64)
+
+
+@lru_cache(maxsize=64)
+def _ranked_terms(of_smaller: bool, size: int, threshold: float) -> Positions:  # noqa: FBT001 - a key of the cache
+    return np.concatenate([[int(of_smaller)], _least_counts(size, threshold)])

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from neardup.kernels import collapse
 from neardup.kernels import simhash as kernels
 from neardup.model.arrays import (
     AnyPositions,
@@ -18,6 +19,7 @@ from neardup.model.arrays import (
 )
 from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
+from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import hamming_law, is_share
 from neardup.schemes.signing import FeatureScheme, Shares
@@ -101,6 +103,11 @@ class SimHash(FeatureScheme):
             kernels.weighted_fingerprints(values, starts, ends, *self.weights.table, rows)
         else:
             kernels.fingerprints(values, starts, ends, rows)
+
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(self.distance))
 
     def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:
         """Hash the blocks of every table of this layout, or the scheme's own: uint64[n, tables].

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import minhash
+from neardup.kernels import collapse, minhash
 from neardup.kernels import trials as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
+from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import is_share, trials_law
 from neardup.schemes.signing import FeatureScheme, Shares
@@ -113,6 +114,11 @@ class Trials(FeatureScheme):
             minhash.band_keys(found, edges, rows[part])
         np.maximum(rows, np.uint64(1), out=rows)
         rows[ends == starts] = _ABSENT
+
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return RankedRule(collapse.by_trials, signatures.rows, whole_term(self.needed))
 
     def keys(self, signatures: Signatures) -> Words:
         """Hash every choice of *needed* trials: uint64[n, C(trials, needed)], complete for the rule.

@@ -1,0 +1,257 @@
+"""Hits in rank order, of which one goes when it matches a better-ranked hit that stays.
+
+Rules are asked in turn. A rule is either one of equal values (``codes[rule, hit]``: the same integer, the same value;
+negative for none) or, as number ``near``, the one that compares rows: a hit *joins*, under a rule, the best-ranked hit
+that stays and that it matches, and is of its group under that rule. It goes, by the first rule of whose group
+``keeps[rule]`` hits stay already; else it stays, in its groups or as the first of new ones.
+
+All fill, one entry a hit (int64): *of*, the hit that one that goes matches, or -1 for one that stays; *by*, the number
+of the rule by which it goes, or -1; *heads*, the first of all hits that belong together because one joined the other
+under some rule. A hit that goes belongs where the hit belongs that it matches.
+"""
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+from neardup.kernels.compile import equal_at, equal_words_at, kernel, ones
+from neardup.kernels.sentences import EMPTY, decided
+
+_EMPTY = np.uint32(EMPTY)
+_LANES = 64
+_WORDS = 8
+_BLOCK = 32
+_VALUES, _AGAIN = _WORDS, _WORDS + 1
+_FILTER_BITS = np.uint64(511)
+_BIT = np.uint64(63)
+_WORD = np.uint64(6)
+_ONE = np.uint64(1)
+
+
+def _first(rows, more, terms, others, number, hit):
+    """Find the first of so many *others* that matches a hit, or -1, by the function below that goes with *rows*."""
+
+
+@njit(nogil=True)
+def _root(heads, hit):
+    while heads[hit] != hit:
+        hit = heads[hit]
+    return hit
+
+
+@njit(nogil=True)
+def _fold(rows, more, terms, present, near, codes, keeps, of, by, heads):
+    """Decide hit by hit; those that are *present* can match."""
+    hits, rules = of.size, keeps.size
+    signed = np.empty(hits, np.int64)  # those that stay and can be compared, best first
+    comparable = 0
+    groups = np.empty((rules, hits), np.int64)  # by the first hit of each
+    sizes = np.zeros((rules, hits), np.int64)
+    firsts = np.full((rules, hits), -1, np.int64)  # the first hit that stays, by code
+    mates = np.empty(rules, np.int64)
+    for hit in range(hits):
+        of[hit] = by[hit] = -1
+        heads[hit] = hit
+        for rule in range(rules):
+            mate = np.int64(-1)
+            if rule != near:
+                if codes[rule, hit] >= 0:
+                    mate = firsts[rule, codes[rule, hit]]
+            elif present[hit]:
+                mate = _first(rows, more, terms, signed, comparable, hit)
+            mates[rule] = mate
+            if mate >= 0 and sizes[rule, groups[rule, mate]] >= keeps[rule]:
+                of[hit], by[hit] = mate, rule
+                break
+        if of[hit] >= 0:
+            continue
+        for rule in range(rules):
+            mate = mates[rule]
+            group = groups[rule, mate] if mate >= 0 else hit
+            groups[rule, hit] = group
+            sizes[rule, group] += 1
+            if rule != near and mate < 0 and codes[rule, hit] >= 0:
+                firsts[rule, codes[rule, hit]] = hit
+            if mate >= 0:
+                one, other = _root(heads, mate), _root(heads, hit)
+                heads[max(one, other)] = min(one, other)
+        if present[hit]:
+            signed[comparable] = hit
+            comparable += 1
+    for hit in range(hits):  # a head stands before all that belong to it
+        heads[hit] = heads[heads[hit]] if of[hit] < 0 else heads[of[hit]]
+
+
+@njit(nogil=True)
+def _sampled(rows):
+    """Lay one byte of each entry in blocks of 64 columns; what fills the last one up differs in any two near rows."""
+    hits, columns = rows.shape
+    blocks = (columns + _LANES - 1) // _LANES
+    sample = np.empty(blocks * hits * _LANES, np.uint8)
+    for block in range(blocks):
+        for hit in range(hits):
+            begin = (block * hits + hit) * _LANES
+            for lane in range(_LANES):
+                column = block * _LANES + lane
+                sample[begin + lane] = rows[hit, column] if column < columns else hit
+    return sample
+
+
+@njit(nogil=True, forceinline=True)
+def _first_by_minima(rows, sample, terms, others, number, hit):
+    """Leave out what the sampled bytes exclude: where entries are equal they are, too."""
+    needed = terms[0]
+    hits, columns = rows.shape
+    for place in range(number):
+        other = others[place]
+        possible = columns
+        for begin in range(0, columns, _LANES):
+            block = begin * hits
+            same = ones(equal_at(sample, block + other * _LANES, block + hit * _LANES))
+            possible += np.int64(same) - min(_LANES, columns - begin)
+            if possible < needed:
+                break
+        if possible < needed:
+            continue
+        equal = np.int64(0)
+        for column in range(columns):
+            equal += np.int64(rows[other, column] == rows[hit, column])
+        if equal >= needed:
+            return other
+    return -1
+
+
+@kernel
+def by_minima(rows, terms, present, near, codes, keeps, of, by, heads):
+    """Compare rows of uint32: at least ``terms[0]`` columns (at least 1) must be equal."""
+    _fold(rows, _sampled(rows), terms, present, near, codes, keeps, of, by, heads)
+
+
+@njit(nogil=True)
+def _filled_up(rows):
+    """Lay rows end to end, each filled up to whole blocks of 8 with what no other row has there."""
+    hits, columns = rows.shape
+    width = (columns + _WORDS - 1) // _WORDS * _WORDS
+    flat = np.empty(hits * width, np.uint64)
+    for hit in range(hits):
+        for column in range(width):
+            flat[hit * width + column] = rows[hit, column] if column < columns else hit
+    return flat, width
+
+
+@njit(nogil=True, forceinline=True)
+def _first_by_trials(flat, width, terms, others, number, hit):
+    for place in range(number):
+        other = others[place]
+        equal = np.int64(0)
+        for begin in range(0, width, _WORDS):
+            equal += np.int64(ones(equal_words_at(flat, other * width + begin, hit * width + begin)))
+        if equal >= terms[0]:
+            return other
+    return -1
+
+
+@kernel
+def by_trials(rows, terms, present, near, codes, keeps, of, by, heads):
+    """Compare rows of uint64: at least ``terms[0]`` columns (at least 1) must be equal."""
+    flat, width = _filled_up(rows)
+    _fold(flat, width, terms, present, near, codes, keeps, of, by, heads)
+
+
+@njit(nogil=True, forceinline=True)
+def _first_by_fingerprints(rows, words, terms, others, number, hit):
+    """Look first how close the closest of all hits before comes, in their first words: that takes no branch a hit.
+
+    Whole blocks of words are compared, filled up with what is as far from this one as can be.
+    """
+    word = rows[hit, 0]
+    end = (hit + _BLOCK - 1) // _BLOCK * _BLOCK
+    words[hit:end] = ~word
+    closest = np.uint64(_LANES)
+    for before in range(end):
+        closest = min(closest, ones(words[before] ^ word))
+    words[hit] = word
+    if np.int64(closest) <= terms[0]:
+        for place in range(number):
+            other = others[place]
+            differing = np.int64(0)
+            for column in range(rows.shape[1]):
+                differing += np.int64(ones(rows[other, column] ^ rows[hit, column]))
+            if differing <= terms[0]:
+                return other
+    return -1
+
+
+@kernel
+def by_fingerprints(rows, terms, present, near, codes, keeps, of, by, heads):
+    """Compare rows of uint64: at most ``terms[0]`` bits may differ."""
+    _fold(rows, np.zeros(rows.shape[0] + _BLOCK, np.uint64), terms, present, near, codes, keeps, of, by, heads)
+
+
+@njit(nogil=True)
+def _filters(rows):
+    """Mark each row's values in 512 bits; behind these words, count values and those whose bit was marked already."""
+    filters = np.zeros((rows.shape[0], _WORDS + 2), np.uint64)
+    for row in range(rows.shape[0]):
+        for value in rows[row]:
+            if value == _EMPTY:
+                break
+            place = np.uint64(value) & _FILTER_BITS
+            before = filters[row, place >> _WORD]
+            filters[row, place >> _WORD] = before | (_ONE << (place & _BIT))
+            filters[row, _VALUES] += _ONE
+            filters[row, _AGAIN] += (before >> (place & _BIT)) & _ONE
+    return filters
+
+
+@njit(nogil=True, forceinline=True)
+def _first_by_sentences(rows, filters, terms, others, number, hit):
+    """Leave out what the filters exclude: values that are shared have a common bit, or met one in their own row."""
+    of_smaller, least = terms[0] != 0, terms[1:]
+    values, again = filters[hit, _VALUES], filters[hit, _AGAIN]
+    for place in range(number):
+        other = others[place]
+        shared = min(again, filters[other, _AGAIN])
+        for word in range(_WORDS):
+            shared += ones(filters[hit, word] & filters[other, word])
+        few, many = min(values, filters[other, _VALUES]), max(values, filters[other, _VALUES])
+        whole = few if of_smaller else many  # the union has no fewer values than the larger set
+        if np.int64(shared) >= least[np.int64(whole)] and decided(rows[other], rows[hit], of_smaller, least)[0]:
+            return other
+    return -1
+
+
+@kernel
+def by_sentences(rows, terms, present, near, codes, keeps, of, by, heads):
+    """Compare rows as ``neardup.kernels.sentences.decided`` does: ``terms`` is whether *of_smaller*, then *least*."""
+    _fold(rows, _filters(rows), terms, present, near, codes, keeps, of, by, heads)
+
+
+@njit(nogil=True, forceinline=True)
+def _first_by_pairs(rows, _more, _terms, others, number, hit):
+    for place in range(number):
+        other = others[place]
+        if rows[hit, other]:
+            return other
+    return -1
+
+
+@kernel
+def by_pairs(rows, terms, present, near, codes, keeps, of, by, heads):
+    """Look up in ``rows[later, better]`` (bool) whether two match; *terms* count for nothing."""
+    _fold(rows, 0, terms, present, near, codes, keeps, of, by, heads)
+
+
+_FINDERS = {
+    ("uint32", 2, "uint8"): _first_by_minima,
+    ("uint64", 1, ""): _first_by_trials,
+    ("uint64", 2, "uint64"): _first_by_fingerprints,
+    ("uint32", 2, "uint64"): _first_by_sentences,
+    ("bool", 2, ""): _first_by_pairs,
+}
+
+
+@overload(_first, jit_options={"nogil": True, "forceinline": True})
+def _finder(rows, more, terms, others, number, hit):  # noqa: ARG001 - Numba's protocol
+    find = _FINDERS[str(rows.dtype), rows.ndim, str(getattr(more, "dtype", ""))]
+    return lambda rows, more, terms, others, number, hit: find(rows, more, terms, others, number, hit)  # noqa: PLW0108 - Numba asks for a function

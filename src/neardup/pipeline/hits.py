@@ -1,0 +1,75 @@
+"""Ranked hits as they come: ids, records or a table, and what is known of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.model.errors import DataError, ParameterError
+from neardup.pipeline.living import Index
+from neardup.text.columns import table_or_column
+
+_PLAIN = frozenset({str, int})
+
+
+class Hits:
+    """Hits, best first: a sequence of ids (strings or integers), of records (mappings), or a table.
+
+    A record's id is its field *id*. What a record does not say is looked up in *index*, if there is one.
+
+    Raises ``DataError`` for what is no hit, and for a record without an id.
+    """
+
+    def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
+        listed = _listed(hits)
+        self.given: list[Any] = listed
+        self._index = index
+        kinds = set(map(type, listed))
+        self.records = not kinds <= _PLAIN
+        self.ids: list[Any] = listed
+        if self.records:
+            holds = all(kind is dict or issubclass(kind, Mapping) for kind in kinds)
+            self.ids = [hit.get(id) for hit in listed] if holds else listed
+            if not holds or not set(map(type, self.ids)) <= _PLAIN:
+                raise _none_such(self.ids, id)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def names(self) -> list[str]:
+        """Give the ids as an index has them: strings."""
+        return [own if isinstance(own, str) else str(own) for own in self.ids]
+
+    def values(self, field: str, number: int) -> list[Any]:
+        """Give what a field says of the first *number* hits, ``None`` where it says nothing.
+
+        Raises ``DataError`` where no record has it and no index does.
+        """
+        if self.records:
+            some = self.given[:number]
+            if any(field in hit for hit in some) or not some:
+                return [hit.get(field) for hit in some]
+            if self._index is None or field not in self._index.fields:
+                raise DataError(f"field {field!r}", "is in none of the hits")
+        if self._index is None:
+            raise ParameterError("index", None, f"must be given: the hits are ids, and do not say their {field!r}")
+        return self._index.values(field, self.names()[:number])
+
+
+def _listed(hits: Any) -> list[Any]:
+    if isinstance(hits, list):
+        return hits
+    source = table_or_column(hits)
+    if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
+        rows: list[Any] = source.to_pylist()
+        return rows
+    if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__iter__"):
+        raise DataError("hits", f"are a {type(hits).__name__}, but must be a sequence of ids or records, or a table")
+    return list(source)
+
+
+def _none_such(ids: list[Any], name: str) -> DataError:
+    """Name the first that is no id."""
+    rank = next(rank for rank, own in enumerate(ids) if type(own) not in _PLAIN)
+    rule = f"must be an id, or all hits records with one in their field {name!r}; ids are strings or integers"
+    return DataError(f"hit {rank}", rule)

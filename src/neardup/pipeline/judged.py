@@ -1,0 +1,96 @@
+"""What rules made of ranked hits, and a cache of it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from neardup.decisions.collapse import Collapse
+from neardup.model.arrays import Signatures
+from neardup.model.errors import require_whole
+from neardup.model.protocols import Scheme
+
+
+class Judged:
+    """The *outcome* for hits by rank, by which of the rules asked they went, and what those looked at.
+
+    *near* is the number of the rule of near duplicates, by *scheme* and *signatures*; *values* are those of the other
+    rules, by number.
+    """
+
+    def __init__(
+        self,
+        outcome: Collapse,
+        near: int | None,
+        scheme: Scheme | None,
+        signatures: Signatures | None,
+        values: Sequence[Sequence[Any] | None],
+    ) -> None:
+        self.outcome, self.near, self.scheme, self.values = outcome, near, scheme, values
+        self._signatures = signatures
+
+    @cached_property
+    def unsigned(self) -> int:
+        """How many hits have no signature."""
+        return 0 if self._signatures is None else int((~self._signatures.present).sum())
+
+    @cached_property
+    def estimates(self) -> dict[int, float]:
+        """What near duplicates have in common with the hits that they match, by rank."""
+        if self._signatures is None or self.scheme is None:
+            return {}
+        ranks = np.flatnonzero(self.outcome.by == self.near)
+        found = self.scheme.estimate_pairs(self._signatures, ranks, self.outcome.of[ranks])
+        return dict(zip(ranks.tolist(), np.asarray(found, np.float64).tolist(), strict=True))
+
+    def settle(self) -> "Judged":
+        """Look at the signatures for the last time, and forget them."""
+        _ = self.unsigned, self.estimates
+        self._signatures = None
+        return self
+
+
+class JudgedSets:
+    """A cache of what became of sets of hits of an index: of the *most* hits that it holds the last used stay.
+
+    What was judged is found again by the ordered ids, the state of the index and the rules; ``hits`` and ``misses``
+    count how often. Threads may share it.
+    """
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = require_whole("most", most, 0)
+        self._judged: OrderedDict[Hashable, Judged] = OrderedDict()
+        self._held = 0
+        self._lock = Lock()
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len(self._judged)
+
+    @property
+    def held(self) -> int:
+        """How many hits the sets have in all."""
+        return self._held
+
+    def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
+        """Give what became of a set; *judge* it if that is not known."""
+        with self._lock:
+            known = self._judged.get(key)
+            if known is not None:
+                self._judged.move_to_end(key)
+                self.hits += 1
+                return known
+            self.misses += 1
+        new = judge().settle()
+        with self._lock:
+            if key not in self._judged and len(new.outcome) <= self._most:
+                self._judged[key] = new
+                self._held += len(new.outcome)
+            while self._held > self._most:
+                _, old = self._judged.popitem(last=False)
+                self._held -= len(old.outcome)
+        return new
