@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from neardup.interfaces.http import comparing, documents, health, problems
+from neardup.interfaces.http import collapsing, comparing, documents, health, problems
 from neardup.interfaces.http.bodies import encode
 from neardup.interfaces.http.description import description, docs_page
 from neardup.interfaces.http.gate import Gate
@@ -46,7 +46,7 @@ def service(
 
 def operations() -> tuple[Operation, ...]:
     """List everything that can be asked for; the pages come beside it."""
-    work = (*documents.OPERATIONS, *comparing.OPERATIONS, *health.OPERATIONS)
+    work = (*collapsing.OPERATIONS, *documents.OPERATIONS, *comparing.OPERATIONS, *health.OPERATIONS)
     described = encode(description(work))
     page = docs_page(description(work))
     return (

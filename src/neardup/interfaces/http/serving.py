@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
 from neardup.model.errors import NeardupError, StorageBusy
+from neardup.pipeline.collapsing import collapse
+from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
 
 REFRESH_SECONDS: Final = 0.2  # between two looks of a reader at what the writer has done
@@ -36,6 +38,7 @@ class Serving:
         self.index, self.writes = index, writes
         self.limits = limits or Limits()
         self.metrics = Metrics()
+        self.judged = JudgedSets()
         self.report = report or _unsaid
         self.ready = False
         self._failed = False
@@ -108,6 +111,8 @@ class Serving:
         """Give what is counted beside the requests: name, kind, sentence and value."""
         return [
             ("neardup_documents", "gauge", "Documents in the index.", len(self.index)),
+            ("neardup_collapse_hits_total", "counter", "Sets of hits found in the cache.", self.judged.hits),
+            ("neardup_collapse_misses_total", "counter", "Sets of hits judged anew.", self.judged.misses),
             ("neardup_writes", "gauge", "Whether this process writes the index.", int(self.writes)),
         ]
 
@@ -117,6 +122,7 @@ class Serving:
 
         if not self.index.scheme.columns:
             self.index.judge([_SAMPLE, ""])
+        collapse(["a", "b"], index=self.index)
         compare(_SAMPLE, _SAMPLE)
         explain(_SAMPLE, _SAMPLE, self.index.scheme)
 
