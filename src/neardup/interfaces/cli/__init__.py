@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli import check, compact, compare, dedup, demo, index, plan, remove, seen, stats, warm
+from neardup.interfaces.cli import check, compact, compare, dedup, demo, index, plan, remove, seen, serve, stats, warm
 from neardup.interfaces.cli.terminal import complain
-from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
+from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
 _VERBS = {
     "dedup": dedup,
@@ -29,6 +29,7 @@ _VERBS = {
     "compact": compact,
     "check": check,
     "stats": stats,
+    "serve": serve,
     "compare": compare,
     "plan": plan,
     "demo": demo,
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
-        usage = isinstance(error, ParameterError | InputRefused | OutputRefused | StorageRefused)
+        usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
         return _complain(_advice(error), 2 if usage else 1)
     except BrokenPipeError:  # the reader of our output has left; it needs no message
         _abandon_stdout()
