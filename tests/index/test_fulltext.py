@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.index import fulltext
-from neardup.index.fulltext import FullText, Marked, State, Texts, terms_of
+from neardup.index.fulltext import FullText, State, Texts, TimeLimit, terms_of
+from neardup.model.answers import Marked
 from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 
 MARK = "ab" * 16
+SOON = TimeLimit(3_600)
 DOCUMENTS = [
     ("storm", "Storm over the harbour", "The storm broke over the harbour at dawn. Nobody was hurt."),
     ("baker", "The baker", "Rye and water and time, says the baker, and no storm."),
@@ -40,7 +42,7 @@ def table(path):
 
 
 def found(table, query, top=100):
-    return table.find(query, top, 5.0).ordinals.tolist()
+    return table.find(query, top, SOON).ordinals.tolist()
 
 
 @pytest.mark.parametrize(
@@ -83,9 +85,9 @@ def test_equal_scores_go_to_the_smallest_ordinal_and_top_is_no_more(path):
     FullText.build(path, MARK, 300, [texts([(f"d{n}", "same", "same text")] * 1, n) for n in range(300)])
     table = FullText(path, MARK)
     assert found(table, "same", 50) == list(range(50))
-    matches = table.find("text", 7, 5.0)
+    matches = table.find("text", 7, SOON)
     assert (len(matches.ordinals), matches.total) == (7, 300)
-    assert table.matching("text", 5.0).tolist() == list(range(300))
+    assert table.matching("text", SOON).tolist() == list(range(300))
 
 
 QUERIES = st.one_of(
@@ -105,10 +107,10 @@ def shared(tmp_path_factory):
 
 @given(query=QUERIES)
 def test_no_query_raises(shared, query):
-    matches = shared.find(query, 10, 30.0)
+    matches = shared.find(query, 10, SOON)
     assert len(matches.ordinals) == min(matches.total, 10)
-    assert shared.matching(query, 30.0).tolist() == sorted(matches.ordinals.tolist())
-    assert None not in shared.show(query, matches.ordinals.tolist(), 30.0)
+    assert shared.matching(query, SOON).tolist() == sorted(matches.ordinals.tolist())
+    assert None not in shared.show(query, matches.ordinals.tolist(), SOON)
 
 
 WORDS = st.sampled_from(["storm", "harbour", "dawn", "rye", "x"])
@@ -153,7 +155,7 @@ def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, ro
     assert state == table.state() == State(len(everything), len(left))
     assert table.ordinals().tolist() == sorted(left)
     expected = bm25(left, words) if left else {}
-    found = table.find(" ".join(words), 100, 5.0)
+    found = table.find(" ".join(words), 100, SOON)
     table.close()
     assert dict(zip(found.ordinals.tolist(), found.scores.tolist(), strict=True)) == pytest.approx(expected)
     assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
@@ -168,21 +170,21 @@ def shared_folder(tmp_path_factory):
 
 
 def test_what_is_marked(table):
-    title, body = table.show("storm harbour", [0], 5.0)[0]
+    title, body = table.show("storm harbour", [0], SOON)[0]
     assert title == Marked("Storm over the harbour", ((0, 5), (15, 22)))
     assert [body.text[begin:end] for begin, end in body.spans] == ["storm", "harbour"]
-    title, body = table.show("東京", [3], 5.0)[0]
+    title, body = table.show("東京", [3], SOON)[0]
     assert title == Marked("東京の天気", ((0, 2),))
     assert {body.text[begin:end] for begin, end in body.spans} == {"東京"}
     assert body.text == "今日は東京で雨が降ります。ABC東京XYZ"
-    assert table.show("storm", [2, 99, -1], 5.0) == [None, None, None]
+    assert table.show("storm", [2, 99, -1], SOON) == [None, None, None]
 
 
 def test_a_text_cannot_mark_itself_and_nothing_is_lost_behind_a_nul(path):
     hostile = "\ufdd0forged\ufdd1 \x1f<b>storm</b>\x00 behind \ud800 it \ue000"
     FullText.build(path, MARK, 1, [Texts([0], ["a"], [hostile], [hostile])])
     table = FullText(path, MARK)
-    for shown in table.show("storm", [0], 5.0)[0]:
+    for shown in table.show("storm", [0], SOON)[0]:
         assert [shown.text[begin:end] for begin, end in shown.spans] == ["storm"]
         assert shown.text == "forged <b>storm</b>  behind ? it \ue000"
     assert found(table, "behind") == found(table, "forged") == [0]
@@ -192,7 +194,7 @@ def test_what_is_shown_is_short_however_long_words_are(path):
     text = "a" * 5_000 + " storm " + "b" * 5_000
     FullText.build(path, MARK, 1, [Texts([0], ["a"], [text], [text])])
     for query, marked in (("storm", "storm"), ("a" * 4_000 + "*", "a" * 400)):
-        for shown in FullText(path, MARK).show(query, [0], 5.0)[0]:
+        for shown in FullText(path, MARK).show(query, [0], SOON)[0]:
             assert len(shown.text) <= 402
             assert [shown.text[begin:end] for begin, end in shown.spans] == [marked]
 
@@ -213,8 +215,8 @@ def test_what_counts_of_a_long_query():
 def test_nothing_to_look_for_finds_nothing(table, query):
     assert terms_of(query) == ()
     assert found(table, query) == []
-    assert table.matching(query, 5.0).tolist() == []
-    assert table.show(query, [0], 5.0) == [None]
+    assert table.matching(query, SOON).tolist() == []
+    assert table.show(query, [0], SOON) == [None]
 
 
 def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path):
@@ -223,11 +225,11 @@ def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path)
     bodies = [" ".join(rng.choices(words, k=200)) for _ in range(1_000)]
     FullText.build(path, MARK, 1_000, [Texts(range(1_000), [str(n) for n in range(1_000)], bodies, bodies)])
     table = FullText(path, MARK)
-    for ask in (lambda: table.find("w*", 100, 0.0001), lambda: table.matching("w*", 0.0001)):
+    for ask in (lambda: table.find("w*", 100, TimeLimit(1e-4)), lambda: table.matching("w*", TimeLimit(1e-4))):
         with pytest.raises(QueryTimeout) as error:
             ask()
-        assert error.value.seconds == 0.0001
-    assert table.find("w*", 100, 60.0).total == 1_000
+        assert error.value.seconds == 1e-4
+    assert table.find("w*", 100, SOON).total == 1_000
 
 
 def test_a_table_of_another_index_or_format_is_refused(table, path):
@@ -268,7 +270,7 @@ def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
         try:
             opened = FullText(path, MARK, writes=True)
             for query in ("storm", "baker harb*", "東京"):
-                opened.show(query, opened.find(query, 10, 5.0).ordinals.tolist(), 5.0)
+                opened.show(query, opened.find(query, 10, SOON).ordinals.tolist(), SOON)
             opened.update(6, gone=[0, 1])
         except (StorageDamaged, StorageRefused):
             pass
@@ -387,7 +389,7 @@ def test_threads_read_and_write_side_by_side(table):
     def read():
         try:
             for _ in range(50):
-                matches = table.find("storm", 100, 20.0)
+                matches = table.find("storm", 100, SOON)
                 assert matches.total == len(matches.ordinals) == matches.state.documents - 3
         except BaseException as error:  # noqa: BLE001 - told below
             failed.append(error)

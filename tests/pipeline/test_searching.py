@@ -1,12 +1,16 @@
 import random
 import shutil
+import threading
+from importlib.resources import as_file, files
 
+import numpy as np
 import pytest
 
 from neardup import Checksum, Index, SimHash, StorageRefused
 from neardup.index.disk import Disk
 from neardup.model.errors import ParameterError, QueryTimeout
-from neardup.pipeline.searching import Search, has_table, keeping_up
+from neardup.pipeline.adding import add_files
+from neardup.pipeline.searching import Search, has_table, keeping_up, site_of
 
 WORDS = ("storm", "harbour", "dawn", "rye", "baker")
 STORM = "The storm broke over the harbour at dawn"
@@ -253,3 +257,154 @@ def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901
             require_right(reader, level)
     search.close()
     index.close()
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """The bundled collection, with what a search of it hides by brute force."""
+    path = tmp_path_factory.mktemp("sample") / "seen"
+    with as_file(files("neardup.samples") / "collection.jsonl") as collection:
+        add_files([collection], path, search=True)
+    with Index.open(path) as index, Search.open(index) as opened:
+        yield opened
+
+
+def hidden_by(search, hits, collapse, threshold, keep):
+    """Say of each hit, by the definition, which better-ranked hit that stays hides it."""
+    index = search._index
+    documents = {hit.id: index.get([hit.id])[0] for hit in hits}
+    scheme = index.scheme if threshold is None else index.scheme.with_threshold(threshold)
+    signed = index.signatures([hit.id for hit in hits])
+
+    def same(rank, better):
+        if collapse == "near":
+            return bool(scheme.match_pairs(signed, np.array([rank]), np.array([better]))[0])
+        if collapse == "exact":
+            own = documents[hits[rank].id].text
+            return bool(own.strip()) and own == documents[hits[better].id].text
+        return site_of(hits[rank].url) == site_of(hits[better].url)
+
+    of, heads = [], []
+    for rank in range(len(hits)):
+        head = next((heads[better] for better in range(rank) if of[better] is None and same(rank, better)), rank)
+        kept = [better for better in range(rank) if of[better] is None and heads[better] == head]
+        hides = next((better for better in kept if same(rank, better)), None)
+        of.append(hides if len(kept) >= keep else None)
+        heads.append(head)
+    return of, heads
+
+
+@pytest.mark.parametrize(
+    ("collapse", "threshold", "keep"),
+    [("near", None, 1), ("near", 0.4, 1), ("near", 0.9, 2), ("exact", None, 1), ("site", None, 1), ("site", None, 3)],
+)
+@pytest.mark.parametrize("query", ["the harbour", "said", "tram", "nowhereword"])
+def test_an_answer_is_what_is_found_without_repeats(sample, query, collapse, threshold, keep):
+    hits = sample.find(query).hits
+    of, heads = hidden_by(sample, hits, collapse, threshold, keep)
+    answers, results = [], []
+    for page in range(1, 100):
+        answers.append(sample.answer(query, page=page, size=3, collapse=collapse, threshold=threshold, keep=keep))
+        results += answers[-1].results
+        if page >= answers[-1].pages:
+            break
+    groups = sorted(set(heads))
+    assert [hits.index(group.shown[0].hit) for group in results] == groups
+    for group, head in zip(results, groups, strict=True):
+        members = [rank for rank in range(len(hits)) if heads[rank] == head]
+        assert [own.hit for own in group.shown] == [hits[rank] for rank in members if of[rank] is None]
+        assert [own.hit for own in group.repeats] == [hits[rank] for rank in members if of[rank] is not None]
+        assert [own.of for own in group.repeats] == [hits[of[rank]].id for rank in members if of[rank] is not None]
+        assert group.hides == len(group.repeats)
+    for answer in answers:
+        assert (answer.total, answer.examined) == (sample.find(query).total, len(hits))
+        assert (answer.groups, answer.pages) == (len(groups), -(-len(groups) // 3))
+        assert answer.hidden == sum(rank is not None for rank in of)
+
+
+def test_why_a_hit_is_hidden(sample):
+    near = [repeat for group in sample.answer("the", size=100).results for repeat in group.repeats]
+    assert near
+    for repeat in near:
+        assert (repeat.rule, repeat.measure, repeat.threshold) == ("minhash", "resemblance", 0.6)
+        assert 0.6 <= repeat.value <= 1
+    exact = [repeat for group in sample.answer("the", collapse="exact", size=100).results for repeat in group.repeats]
+    assert {(repeat.rule, repeat.value) for repeat in exact} == {("same text", None)}
+    sites = [repeat for group in sample.answer("the", collapse="site", size=100).results for repeat in group.repeats]
+    assert {repeat.rule for repeat in sites} == {"same site"}
+    assert all(repeat.value == site_of(repeat.hit.url) for repeat in sites)
+
+
+def test_a_group_by_its_id_page_by_page(sample):
+    whole = max(sample.answer("the", size=100, collapse="site").results, key=lambda group: group.hides)
+    told = []
+    for page in range(1, 100):
+        answer = sample.answer("the", collapse="site", include=whole.id, page=page, size=2)
+        told += [own.hit for group in answer.results for own in (*group.shown, *group.repeats)]
+        if page == answer.pages:
+            break
+    assert told == [own.hit for own in (*whole.shown, *whole.repeats)]
+    assert sample.answer("the", include=12345).results == ()
+
+
+def test_nothing_is_hidden_where_nothing_is_collapsed(sample):
+    answer = sample.answer("the", collapse="off", size=100)
+    assert [group.shown[0].hit for group in answer.results] == list(sample.find("the").hits)
+    assert (answer.hidden, answer.threshold) == (0, None)
+
+
+def test_what_is_shown_of_an_answer(sample):
+    for group in sample.answer("harbour").results:
+        ((hit, snippet),) = group.shown
+        assert snippet.title.text == (hit.title or "")
+        marked = {part.text[begin:end].lower() for part in snippet for begin, end in part.spans}
+        assert marked == {"harbour"}
+
+
+def test_what_was_judged_is_remembered(sample):
+    sample.answer("the market")
+    before = sample.judged.hits
+    sample.answer("the market", page=2)
+    assert sample.judged.hits == before + 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"collapse": "nearly"},
+        {"collapse": "site", "threshold": 0.5},
+        {"threshold": 2},
+        {"keep": 0},
+        {"page": 0},
+        {"size": 0},
+        {"include": -1},
+        {"seconds": -1},
+    ],
+)
+def test_what_an_answer_refuses(sample, wrong):
+    with pytest.raises(ParameterError):
+        sample.answer("the", **wrong)
+
+
+def test_while_another_thread_admits_and_removes(index, search):
+    failed = []
+
+    def change():
+        try:
+            for number in range(60):
+                index.admit([f"d{number % 7}"], [f"{STORM} {number}"])
+                index.remove([f"d{(number + 3) % 7}"])
+                if number % 2:
+                    search.catch_up()
+        except BaseException as error:  # noqa: BLE001 - told below
+            failed.append(error)
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    while changing.is_alive():
+        answer = search.answer("storm", size=100)
+        assert answer.examined == answer.total == sum(len(own.shown) + own.hides for own in answer.results)
+    changing.join()
+    assert not failed
+    search.catch_up()
+    assert search.find("storm").total == len(index) - 1

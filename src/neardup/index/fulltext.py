@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -19,8 +18,16 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
+from neardup.model.answers import Marked, Snippet
 from neardup.model.arrays import Positions
-from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageError, StorageFailed, StorageRefused
+from neardup.model.errors import (
+    NeardupError,
+    QueryTimeout,
+    StorageBusy,
+    StorageDamaged,
+    StorageFailed,
+    StorageRefused,
+)
 
 NAME: Final = "search.sqlite"
 FORMAT: Final = 1
@@ -101,18 +108,20 @@ class Matches(NamedTuple):
     state: State
 
 
-class Marked(NamedTuple):
-    """A piece of text, and where what was looked for stands in it: pairs of begin and end."""
+class TimeLimit:
+    """So many seconds from now on."""
 
-    text: str
-    spans: tuple[tuple[int, int], ...]
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self._end = seconds, time.monotonic() + seconds
 
+    def passed(self) -> bool:
+        """Tell whether they are over."""
+        return time.monotonic() > self._end
 
-class Shown(NamedTuple):
-    """A document's title, empty if it has none, and a passage of its body, both with what was looked for."""
-
-    title: Marked
-    body: Marked
+    def require(self) -> None:
+        """Raise ``QueryTimeout`` if they are."""
+        if self.passed():
+            raise QueryTimeout(self.seconds)
 
 
 def terms_of(query: str) -> tuple[str, ...]:
@@ -196,14 +205,14 @@ class FullText:
         with self._connected() as connection:
             return _numbers(connection.execute("SELECT id FROM documents_docsize ORDER BY id"))
 
-    def find(self, query: str, top: int, seconds: float) -> Matches:
+    def find(self, query: str, top: int, limit: TimeLimit) -> Matches:
         """Find the documents that have every word and phrase of a query: the best *top*, and how many there are.
 
         The score is BM25, titles weighing ``TITLE_WEIGHT`` times as much. A query with nothing to look for finds
         nothing. Raises ``QueryTimeout``.
         """
         terms = terms_of(query)
-        with self._connected(seconds) as connection, _transaction(connection, "DEFERRED"):
+        with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
             state = _state(connection)
             if not terms:
                 return Matches(np.empty(0, np.int64), np.empty(0), 0, state)
@@ -213,24 +222,25 @@ class FullText:
         ordinals = np.array([ordinal for ordinal, _ in rows], np.int64)
         return Matches(ordinals, -np.array([score for _, score in rows], np.float64), total, state)
 
-    def matching(self, query: str, seconds: float) -> Positions:
+    def matching(self, query: str, limit: TimeLimit) -> Positions:
         """Give the ordinals of all documents that ``find`` counts, ascending."""
         terms = terms_of(query)
         if not terms:
             return np.empty(0, np.int64)
-        with self._connected(seconds) as connection:
+        with self._connected(limit) as connection:
             return _numbers(connection.execute(f"SELECT rowid {_FOUND} ORDER BY rowid", (" ".join(terms),)))
 
-    def show(self, query: str, ordinals: Sequence[int], seconds: float) -> list[Shown | None]:
+    def show(self, query: str, ordinals: Sequence[int], limit: TimeLimit) -> list[Snippet | None]:
         """Give what to show of documents that match, ``None`` for one that does not, or not any more."""
         words = " ".join(terms_of(query))
         if not words:
             return [None] * len(ordinals)
-        shown: list[Shown | None] = []
-        with self._connected(seconds) as connection, _transaction(connection, "DEFERRED"):
+        shown: list[Snippet | None] = []
+        with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
             for ordinal in ordinals:
+                limit.require()  # marking a long text looks at no clock
                 row = connection.execute(_SHOWN, (words, ordinal)).fetchone()
-                shown.append(Shown(_marked(row[1]), _marked(row[2])) if row else None)
+                shown.append(Snippet(_marked(row[1]), _marked(row[2])) if row else None)
         return shown
 
     # Writing.
@@ -249,13 +259,14 @@ class FullText:
     # Connections.
 
     @contextmanager
-    def _connected(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
+    def _connected(self, limit: TimeLimit | None = None) -> Iterator[sqlite3.Connection]:
         """Lend a connection, for so long at most. What was interrupted on it is the end of it."""
-        with _translated(self._path, seconds):
+        with _translated(self._path, limit):
             inode, connection = self._taken()
             try:
-                if seconds is not None:
-                    connection.set_progress_handler(partial(_late, time.monotonic() + seconds), _STEPS)
+                if limit:
+                    limit.require()
+                    connection.set_progress_handler(limit.passed, _STEPS)
                 yield connection
                 connection.set_progress_handler(None, _STEPS)
             except BaseException:
@@ -322,7 +333,7 @@ def _fill(path: Path, mark: str, following: int, batches: Iterable[Texts]) -> No
             documents = sum(_insert(connection, batch) for batch in batches)
             connection.execute("INSERT INTO documents(documents) VALUES ('optimize')")
             connection.execute("INSERT INTO state VALUES (?, ?, ?)", (mark, following, documents))
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # not where somebody reads the old pages
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # as far as nobody reads the old pages
 
 
 def _is_whole(path: Path) -> bool:
@@ -374,22 +385,22 @@ def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Ite
 
 
 @contextmanager
-def _translated(path: Path, seconds: float | None = None) -> Iterator[None]:
+def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
     """Tell what SQLite says in our own words."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _own(error, path, seconds) from error
+        raise _own(error, path, limit) from error
     except OSError as error:
-        if isinstance(error, StorageError):
+        if isinstance(error, NeardupError):
             raise
         raise StorageFailed(str(path), error.strerror or str(error)) from error
 
 
-def _own(error: sqlite3.Error, path: Path, seconds: float | None) -> Exception:
+def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception:
     code = _code(error)
-    if code == sqlite3.SQLITE_INTERRUPT and seconds is not None:
-        return QueryTimeout(seconds)
+    if code == sqlite3.SQLITE_INTERRUPT and limit:
+        return QueryTimeout(limit.seconds)
     if code in _BUSY:
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
@@ -400,10 +411,6 @@ def _own(error: sqlite3.Error, path: Path, seconds: float | None) -> Exception:
 def _code(error: sqlite3.Error) -> int:
     """Give the primary code of what SQLite says; the module itself has none."""
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE)) & 0xFF
-
-
-def _late(end: float) -> bool:
-    return time.monotonic() > end
 
 
 def _require_fts5(path: Path) -> None:

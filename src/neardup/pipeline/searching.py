@@ -2,24 +2,31 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Final, Self
+from typing import Any, Final, Literal, Self, TypeVar, get_args
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from neardup.index import fulltext
 from neardup.index.columns import STRING, decoded
-from neardup.index.fulltext import FullText, Marked, Matches, State, Texts
+from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.index.store import Places, Store
+from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions
 from neardup.model.errors import StorageRefused, require, require_whole
+from neardup.model.hits import HiddenHit, HitGroup
+from neardup.pipeline.collapsing import Collapsed
+from neardup.pipeline.collapsing import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
+from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
+from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.strictness import at_threshold
 
 Progress = Callable[[str, int, int], None]
+Collapsing = Literal["near", "exact", "site", "off"]
 
 TITLE, URL = "title", "url"  # the fields of strings that are searched and shown, where an index has them
 SECONDS: Final = 2.0  # that a search may take
@@ -28,41 +35,18 @@ MOST_TOP: Final = 10_000
 
 _STEP: Final = 512  # documents that are read and written at once
 _WEB: Final = ("http://", "https://")
-_NOTHING: Final = Marked("", ())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A document that a query finds. *url* is its field ``url``, or its id if that is an address of the web."""
-
-    id: str
-    ordinal: int
-    score: float
-    title: str | None
-    url: str | None
-    admitted: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The best hits of a query, ranked, of the *total* of documents that match."""
-
-    query: str
-    hits: tuple[Hit, ...]
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snippet:
-    """What to show of a hit: its title and a passage, both with what was looked for as pairs of begin and end."""
-
-    title: Marked
-    body: Marked
+_Judged = TypeVar("_Judged")
+_SAID: Final = {"same exact": "same text", "same site": "same site"}
 
 
 def has_table(folder: str | os.PathLike[str]) -> bool:
     """Tell whether an index has a search table."""
     return Path(folder, fulltext.NAME).exists()
+
+
+def table_bytes(index: Index) -> int:
+    """Tell how large the search table of an index is."""
+    return Path(index.store.folder, fulltext.NAME).stat().st_size
 
 
 def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> "Search | None":
@@ -78,13 +62,15 @@ class Search:
 
     The table is derived from the index, and never has the last word: a document that was removed, or came with another
     content since, is not shown, however old the table is. One that was admitted is found once the writer has caught up:
-    ``catch_up`` after each change, as every verb and the service do, and opening to write do so.
+    ``catch_up`` after each change, as every verb and the service do, and opening to write do so. ``judged`` is the
+    cache of what was collapsed.
     """
 
     def __init__(self, index: Index, table: FullText) -> None:
         self._index, self._store, self._table = index, index.store, table
         self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
         self._catching = RLock()
+        self.judged = JudgedSets()
         self._held: Positions | None = None  # what is in the table, as far as its only writer needs to know
 
     @classmethod
@@ -214,21 +200,108 @@ class Search:
         A reader goes on to what the writer has acknowledged by now. Ranks are by BM25 over the whole table, and equal
         ones go to who was admitted first; ``total`` is exact. Raises ``QueryTimeout``.
         """
+        return self._find(query, top, _limit(seconds), lambda found: found)
+
+    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
+        """Give what to show of hits, ``None`` for a document that is not there or does not match."""
+        limit = _limit(seconds)
+        with self._store.busy:
+            places = self._store.with_ids(ids)
+            there = np.flatnonzero(places >= 0)
+            ordinals = self._store.take("ordinal", places[there]).tolist()
+        snippets: list[Snippet | None] = [None] * len(ids)
+        for row, shown in zip(there.tolist(), self._table.show(query, ordinals, limit), strict=True):
+            snippets[row] = shown
+        return snippets
+
+    def answer(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 10,
+        collapse: Collapsing = "near",
+        threshold: float | None = None,
+        keep: int = 1,
+        include: int | None = None,
+        top: int = TOP,
+        seconds: float = SECONDS,
+    ) -> Answer:
+        """Find, collapse the best *top* hits, and give a page of *size* groups with what to show of each.
+
+        *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, which is that of its
+        scheme unless it is given (``at_threshold``); what is ``"exact"``, the same text; what is of the same
+        ``"site"``; or nothing, ``"off"``. Of each group the *keep* best are shown. *include*, the id of a group, lists
+        its members instead, *size* of them a page.
+
+        Raises ``ParameterError`` and ``QueryTimeout``.
+        """
+        require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
+        near = collapse == "near"
+        require(near or threshold is None, "threshold", threshold, "goes with the collapse of near duplicates only")
+        scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
+        limit = _limit(seconds)
+
+        def judged(found: Found) -> tuple[Found, Collapsed, tuple[HitGroup, ...]]:
+            hits = found.hits
+            given: list[Any] = [hit.id for hit in hits]
+            rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
+            ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
+            if collapse in {"exact", "site"}:
+                values = self._contents(hits) if collapse == "exact" else [site_of(hit.url) for hit in hits]
+                given = [{"id": hit.id, collapse: value} for hit, value in zip(hits, values, strict=True)]
+                rule = SameValue(collapse, keep=keep)
+            done = collapsed_hits(
+                given, rule, enabled=collapse != "off" and bool(hits), page=page, size=size, include=include, **ways
+            )
+            return found, done, done.page
+
+        found, collapsed, groups = self._find(query, top, limit, judged)
+        hits = found.hits
+        shown = [hits[kept.rank] for group in groups for kept in group.kept]
+        snippets = iter(self._shown(query, shown, limit))
+        results = [
+            AnswerGroup(
+                id=group.id,
+                shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
+                repeats=tuple(_repeat(hits[hidden.rank], hidden) for hidden in group.hidden),
+                hides=group.hides,
+            )
+            for group in groups
+        ]
+        return Answer(
+            query=query,
+            collapse=collapse,
+            threshold=float((scheme or self._index.scheme).threshold) if near else None,
+            keep=keep,
+            include=include,
+            total=found.total,
+            examined=collapsed.examined,
+            groups=collapsed.groups,
+            hidden=collapsed.hidden,
+            unsigned=collapsed.unsigned,
+            page=page,
+            pages=collapsed.pages,
+            size=size,
+            results=tuple(results),
+        )
+
+    def _find(self, query: str, top: int, limit: TimeLimit, judged: Callable[[Found], _Judged]) -> _Judged:
+        """Find, and do something with what is found before the index changes."""
         require_whole("top", top, 1, MOST_TOP)
-        require(seconds > 0, "seconds", seconds, "must be more than 0")
-        matches = self._table.find(query, top, seconds)
+        matches = self._table.find(query, top, limit)
         with self._store.busy:
             self._index.refresh()
             places = self._alive(matches.ordinals)
             if self._is_level(matches.state):
-                return self._found(query, matches, places, matches.total)
+                return judged(self._found(query, matches, places, matches.total))
         # One of both is ahead: what is dead in the table does not count, and makes room.
-        everything = self._table.matching(query, seconds)
-        matches = self._table.find(query, top + self._dead(everything), seconds)
+        everything = self._table.matching(query, limit)
+        matches = self._table.find(query, top + self._dead(everything), limit)
         with self._store.busy:
             places = self._alive(matches.ordinals)
             total = int((self._alive(everything) >= 0).sum())
-            return self._found(query, matches, places, max(total, int((places >= 0).sum())), top)
+            return judged(self._found(query, matches, places, max(total, int((places >= 0).sum())), top))
 
     def _alive(self, ordinals: Positions) -> Places:
         """Give where documents are, -1 for those that are not there."""
@@ -244,7 +317,7 @@ class Search:
         hits = self._hits(places[there], matches.ordinals[there].tolist(), matches.scores[there].tolist())
         return Found(query=query, hits=tuple(hits), total=total)
 
-    def _hits(self, places: Places, ordinals: list[int], scores: list[float]) -> Iterator[Hit]:
+    def _hits(self, places: Places, ordinals: list[int], scores: list[float]) -> Iterator[FoundHit]:
         store = self._store
         ids = decoded(store.strings("id", places))
         times = map(moment_of, store.take("time", places).tolist())
@@ -253,19 +326,45 @@ class Search:
         urls = field_values(store, URL, STRING, places) if self._has_url else nothing
         for own, ordinal, score, title, url, at in zip(ids, ordinals, scores, titles, urls, times, strict=True):
             address = url or (own if own.startswith(_WEB) else None)
-            yield Hit(id=own, ordinal=ordinal, score=score, title=title, url=address, admitted=at)
+            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=address, admitted=at)
 
-    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
-        """Give what to show of hits, ``None`` for a document that is not there or does not match."""
-        with self._store.busy:
-            places = self._store.with_ids(ids)
-            there = np.flatnonzero(places >= 0)
-            ordinals = self._store.take("ordinal", places[there]).tolist()
-        snippets: list[Snippet | None] = [None] * len(ids)
-        for row, shown in zip(there.tolist(), self._table.show(query, ordinals, seconds), strict=True):
-            if shown is not None:
-                snippets[row] = Snippet(title=shown.title, body=shown.body)
-        return snippets
+    def _shown(self, query: str, hits: Sequence[FoundHit], limit: TimeLimit) -> list[Snippet]:
+        """Give what to show of hits; where the table has lost one meanwhile, its title."""
+        snippets = self._table.show(query, [hit.ordinal for hit in hits], limit)
+        return [
+            snippet or Snippet(Marked(hit.title or "", ()), Marked("", ()))
+            for snippet, hit in zip(snippets, hits, strict=True)
+        ]
+
+    def _contents(self, hits: Sequence[FoundHit]) -> list[int | None]:
+        """Give a number for each text, the same for the same bytes; none for nothing but white space."""
+        places = self._store.with_ordinals(np.array([hit.ordinal for hit in hits], np.int64))
+        return [(high << 64 | low) or None for high, low in self._store.take("content", places).tolist()]
+
+
+def site_of(url: str | None) -> str | None:
+    """Give the site of an address: its host, without a leading ``www.``; ``None`` where there is none.
+
+    >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
+    ('news.example', None, None)
+    """
+    try:
+        host = urlsplit(url or "").hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") or None if host else None
+
+
+def _repeat(hit: FoundHit, hidden: HiddenHit) -> Repeat:
+    """Say why a hit is hidden; a digest is nobody's business."""
+    rule, value = _SAID.get(hidden.rule, hidden.rule), hidden.value
+    own = None if hidden.rule == "same exact" else value
+    return Repeat(hit=hit, of=hidden.of, rule=rule, measure=hidden.measure, value=own, threshold=hidden.threshold)
+
+
+def _limit(seconds: float) -> TimeLimit:
+    require(seconds > 0, "seconds", seconds, "must be more than 0")
+    return TimeLimit(seconds)
 
 
 def _require_texts(index: Index) -> None:
