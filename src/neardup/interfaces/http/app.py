@@ -86,7 +86,7 @@ def _living(serving: Serving) -> Callable[[FastAPI], Any]:
 def _answer_with(show: Show | None) -> Callable[[Request, Exception], Any]:
     """Answer errors of the pages as the gate answers its own."""
 
-    async def answer(_: Request, error: Exception) -> Response:
+    async def answer(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             refused = Refused(_BY_STATUS.get(error.status_code, problems.INVALID))
         elif isinstance(error, RequestValidationError):
@@ -94,7 +94,8 @@ def _answer_with(show: Show | None) -> Callable[[Request, Exception], Any]:
         else:
             refused = refusal_of(error)
         problem = refused.problem
-        body, media = (show(problem), HTML) if show is not None else (encode(problem), problems.MEDIA)
-        return Response(body, problem.status, media_type=media)
+        if show is not None and "text/html" in request.headers.get("accept", ""):
+            return Response(show(problem), problem.status, media_type=HTML)
+        return Response(encode(problem), problem.status, media_type=problems.MEDIA)
 
     return answer

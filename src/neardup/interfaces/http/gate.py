@@ -34,8 +34,8 @@ PAGES: Final = "page"  # the route of all that is no operation, where it is coun
 API: Final = b"/v1/"
 SAFE: Final = frozenset({"GET", "HEAD"})
 RETRY_SECONDS: Final = 1
+LEFT: Final = 499  # the status, where it is counted, of who left before the answer
 
-_KNOWN_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="neardup"')
 _ASKING: Final = (b"www-authenticate", b'Basic realm="neardup: any name, a token as the password", charset="UTF-8"')
 
@@ -123,9 +123,10 @@ class Gate:
             if refused.kind.status >= 500:  # noqa: PLR2004 - the service's own
                 self._serving.report(f"request {number}, {label}: {type(error).__name__}: {error}")
                 refused = Refused(refused.kind, f"{refused.kind.when} This was request {number}.", refused.headers)
-            if answering.begun:
+            if answering.begun and not answering.ended:
                 raise  # the connection is cut: what was sent is no whole answer
-            await answering.reply(self._refusal(refused, head), head.method if head else "GET")
+            if not answering.begun:
+                await answering.reply(self._refusal(refused, head), head.method if head else "GET")
         finally:
             self._metrics.count(label, answering.status, perf_counter() - begun)
 
@@ -191,10 +192,10 @@ class Gate:
 
     async def _behind(self, head: Head, scope: Message, receive: Receive, answering: "_Answering") -> None:
         """Hand on to the pages what only reads."""
-        if head.method not in SAFE:
-            if head.method in _KNOWN_METHODS and not head.path.startswith(API):
-                raise Refused(problems.METHOD, headers=[(b"allow", b"GET, HEAD")])
+        if head.path.startswith(API):
             raise Refused(problems.NO_ROUTE)
+        if head.method not in SAFE:
+            raise Refused(problems.METHOD, headers=[(b"allow", b"GET, HEAD")])
         await self._enter(long=True)
         try:
             await self._rest(scope, receive, answering.send)
@@ -225,10 +226,11 @@ class _Running:
 class _Answering:
     """What goes out, with the headers that every answer has."""
 
-    __slots__ = ("_send", "begun", "status")
+    __slots__ = ("_send", "begun", "ended", "status")
 
     def __init__(self, send: Send) -> None:
-        self._send, self.begun, self.status = send, False, 499
+        self._send, self.status = send, LEFT
+        self.begun = self.ended = False
 
     async def reply(self, reply: Reply, method: str) -> None:
         """Send a whole answer."""
@@ -254,6 +256,8 @@ class _Answering:
             own = list(message.get("headers", []))
             names = {name.lower() for name, _ in own}
             message["headers"] = [*own, *(header for header in SECURITY if header[0] not in names)]
+        else:
+            self.ended = not message.get("more_body", False)
         await self._send(message)
 
 
