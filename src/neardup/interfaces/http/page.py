@@ -14,6 +14,8 @@ from neardup.interfaces.http.views.comparison import compared, comparison_view
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.problems import problem_view
 from neardup.interfaces.http.views.results import SIZE, Asked, Step, Way, members_view, results_view, threshold_of
+from neardup.interfaces.http.views.start import start_view
+from neardup.pipeline.strictness import own_threshold
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -38,7 +40,7 @@ class SearchQuery(Body):
     rule: Way = "near"
     strictness: Step = "usual"
     repeats: Literal["hidden", "shown"] = "hidden"
-    include: Annotated[int, msgspec.Meta(ge=0, lt=1 << 63)] | None = None
+    include: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] | None = None
 
 
 class CompareQuery(Body):
@@ -78,7 +80,7 @@ def problem_page(problem: Problem) -> bytes:
 def search_page(serving: Serving, given: SearchQuery) -> bytes:
     """Make the page of a search, the start where nothing is asked for."""
     if not given.q.strip():
-        return render("start", documents=len(serving.index), searches=serving.search is not None)
+        return render("start", view=start_view(len(serving.index), searches=serving.search is not None))
     if serving.search is None:
         raise Refused(UNAVAILABLE, "This index has no search table. The command neardup reindex builds one.")
     shown = given.repeats == "shown"
@@ -90,7 +92,7 @@ def search_page(serving: Serving, given: SearchQuery) -> bytes:
         repeats=shown,
         include=given.include,
     )
-    usual = usual_threshold(serving.index.scheme)
+    usual = own_threshold(serving.index.scheme)
     answer = serving.search.answer(
         given.q,
         page=given.page,

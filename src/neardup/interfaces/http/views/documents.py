@@ -92,7 +92,11 @@ def _standing(*, stands: bool, keeper: Other | None, others: int) -> str:
         return "It was a repeat of a document that was removed."
     if not others:
         return "It repeats no other document, and none repeats it."
-    return f"It stands for {others:,} other {'document' if others == 1 else 'documents'}, which repeat it."
+    return (
+        "It stands for another document, which repeats it."
+        if others == 1
+        else f"It stands for {others:,} others, which repeat it."
+    )
 
 
 def _note(text: str | None) -> str:

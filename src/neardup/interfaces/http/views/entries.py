@@ -11,7 +11,8 @@ from neardup.interfaces.http.links import DOCUMENT, elsewhere, link
 Part = tuple[str, bool]  # a text, and whether it was looked for
 
 _TITLE: Final = 300  # characters
-_ADDRESS: Final = 120
+_ADDRESS: Final = 76
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ def entry(  # noqa: PLR0913 - all that is shown
         address=middle_shortened(address, _ADDRESS),
         document=link(DOCUMENT, id=id),
         stamp=moment.isoformat(timespec="seconds"),
-        day=f"{moment.day} {moment:%B} {moment.year}",
+        day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
         snippet=snippet,
     )
 

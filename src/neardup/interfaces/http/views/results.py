@@ -19,12 +19,12 @@ SIZE: Final = 10  # results of a page
 LISTED: Final = 5  # duplicates under a result; a page of their own has all
 _VALUE: Final = 200  # characters
 
-_WAYS: Final[dict[Way, str]] = {"near": "near-duplicates", "exact": "exact copies", "site": "same site"}
+_WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
 _STEPS: Final[dict[Step, str]] = {
     "loose": "loose",
     "usual": "usual",
     "strict": "strict",
-    "strictest": "nearly equal",
+    "strictest": "strictest",
 }
 _USUAL: Final = {"rule": "near", "strictness": "usual", "page": 1}
 
@@ -85,6 +85,7 @@ class SearchView:
 class ResultsView(SearchView):
     """A page of results; without any it has *advice*, and perhaps where to go *instead*."""
 
+    found: bool
     first: int
     rules: tuple[Choice, ...]
     strictness: tuple[Choice, ...]
@@ -123,11 +124,11 @@ def results_view(asked: Asked, answer: "Answer", usual: float | None) -> Results
     advice, instead = ((), None) if results else _advice(asked, answer)
     return ResultsView(
         **_common(asked, answer, total_of(answer)),
+        found=answer.total > 0,
         first=(answer.page - 1) * answer.size + 1,
-        rules=tuple(
-            Choice(label, asked.link(rule=way, repeats=None, page=1), way == asked.rule and not asked.repeats)
-            for way, label in _WAYS.items()
-        ),
+        rules=()
+        if asked.repeats
+        else tuple(Choice(label, asked.link(rule=way, page=1), way == asked.rule) for way, label in _WAYS.items()),
         strictness=_strictness(asked, usual),
         switch=(
             Choice("hidden", asked.link(repeats=None, page=1), not asked.repeats),
@@ -159,15 +160,16 @@ def total_of(answer: "Answer") -> str:
         said.append(f"{_count(answer.hidden, 'repeat')} hidden")
     if answer.total > answer.examined:
         said.append(f"of the {answer.examined:,} best of {answer.total:,} matches")
-    return ", ".join(said)
+    return _begun(", ".join(said))
 
 
 def because(one: "Repeat") -> str:
     """Say by which rule a hit is hidden, and what that saw."""
     if one.threshold is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
-        return f"{one.rule.capitalize()}{known}"
-    return f"Near-duplicate: {one.measure} {decimals(float(one.value))} by {one.rule}, from {_short(one.threshold)} on"
+        return _begun(f"{one.rule}{known}")
+    value = f"estimated {one.measure} {decimals(float(one.value))}"
+    return f"Near-duplicate: {value}, at least {_short(one.threshold)} by {one.rule}"
 
 
 def typed(query: str) -> str:
@@ -188,9 +190,10 @@ def _common(asked: Asked, answer: "Answer", total: str) -> dict[str, Any]:
 def _strictness(asked: Asked, usual: float | None) -> tuple[Choice, ...]:
     if usual is None or asked.rule != "near" or asked.repeats:
         return ()
+    chosen = f" {_short(threshold_of(asked.strictness, usual) or usual)}"
     return tuple(
         Choice(
-            f"{label} {_short(threshold_of(step, usual) or usual)}",
+            f"{label}{chosen if step == asked.strictness else ''}",
             asked.link(strictness=step, page=1),
             step == asked.strictness,
         )
@@ -228,7 +231,7 @@ def _advice(asked: Asked, answer: "Answer") -> tuple[tuple[str, ...], Choice | N
         return (f"There is no page {asked.page:,} of these results.",), last
     return (
         "No document has all of these words.",
-        "Words count in any case, and those between quotes must stand together. Fewer words find more.",
+        "Fewer words find more, and so does a * behind the beginning of one. Those between quotes must stand together.",
     ), None
 
 
@@ -240,6 +243,10 @@ def _count(number: int, word: str) -> str:
     if number == 0:
         return f"no {word}s"
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _short(number: float) -> str:
