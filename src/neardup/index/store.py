@@ -609,6 +609,10 @@ class Store:
         """Give each part that has some of these, which of them, and their positions there."""
         numbers = places >> _POSITION_BITS
         parts = self.parts
+        if len(places) and (numbers == numbers[0]).all():  # as in an index that was compacted
+            if numbers[0] >= 0:
+                yield parts[numbers[0]], np.arange(len(places)), places & _POSITION
+            return
         for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
             if number >= 0:
                 rows = np.flatnonzero(numbers == number)
