@@ -26,7 +26,7 @@ import neardup
 from corpus import CACHE
 from figures import Figure, publish
 from living import VOCABULARY, documents
-#SEARCH
+from neardup.pipeline.searching import Search
 
 METHOD = """
 One worker on one core; 16 clients, each of which asks again when it is answered, on the other core of the same machine.
@@ -116,8 +116,8 @@ def collapse_request(random: np.random.Generator) -> bytes:
     for rank in np.sort(repeats).tolist():
         chosen[rank] = chosen[random.integers(0, rank)] // FAMILY * FAMILY + random.integers(1, FAMILY)
     body = json.dumps({"hits": [name(number) for number in chosen.tolist()], "size": 10}).encode()
-    head = f"POST /v1/collapse HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return head.encode() + b"\r\n\r\n" + body
+    head = "POST /v1/collapse HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
 def recovery(address: tuple[str, int], requests: list[bytes]) -> float:
@@ -213,7 +213,7 @@ class Client(asyncio.Protocol):
         self._got = b""
         self._begun = 0.0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # noqa: D102 - as asyncio has it
         self._transport = transport
         self._ask()
 
@@ -224,7 +224,7 @@ class Client(asyncio.Protocol):
         else:
             self._transport.write(next(self._requests))
 
-    def data_received(self, data: bytes) -> None:
+    def data_received(self, data: bytes) -> None:  # noqa: D102 - as asyncio has it
         self._got += data
         head, blank, body = self._got.partition(b"\r\n\r\n")
         if not blank:
@@ -240,7 +240,7 @@ class Client(asyncio.Protocol):
         self._got = b""
         self._ask()
 
-    def connection_lost(self, _: Exception | None) -> None:
+    def connection_lost(self, _: Exception | None) -> None:  # noqa: D102 - as asyncio has it
         if not self.ended.done():
             self.ended.set_result(None)
 
