@@ -8,6 +8,7 @@
     │   └── FieldMissing     a field that no record has
     ├── OutputError      a result that cannot be written        (also OSError)
     │   └── OutputRefused    refused by its name, before anything was read
+    ├── ExtraMissing     a library that is not installed        (also ImportError)
     ├── StorageError     an index on disk that cannot be used   (also OSError)
     │   ├── StorageRefused   not there, of another kind, recipe, key or format
     │   ├── StorageDamaged   a file is not as it was written
@@ -105,6 +106,17 @@ class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the 
 
     def __str__(self) -> str:
         return f"the search was stopped after {self.seconds} seconds; fewer, longer or rarer words take less"
+
+
+class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the event
+    """A library that this needs, and that an extra installs."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(library, extra)
+        self.library, self.extra = library, extra
+
+    def __str__(self) -> str:
+        return f"this needs {self.library}, which is not installed: pip install 'neardup[{self.extra}]'"
 
 
 class InputRefused(DataError):  # noqa: N818 - the name of the event

@@ -29,11 +29,12 @@ from neardup.interfaces.cli import (
     remove,
     search,
     seen,
+    serve,
     stats,
     warm,
 )
 from neardup.interfaces.cli.terminal import complain
-from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
+from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
 _VERBS = {
     "dedup": dedup,
@@ -45,6 +46,7 @@ _VERBS = {
     "stats": stats,
     "search": search,
     "reindex": reindex,
+    "serve": serve,
     "compare": compare,
     "plan": plan,
     "demo": demo,
@@ -77,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
-        usage = isinstance(error, ParameterError | InputRefused | OutputRefused | StorageRefused)
+        usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
         return _complain(_advice(error), 2 if usage else 1)
     except BrokenPipeError:  # the reader of our output has left; it needs no message
         _abandon_stdout()
