@@ -149,9 +149,12 @@ class Store:
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
         self.require_open()
-        strings = encoded(list(ids))
+        names = list(ids)
+        strings = encoded(names)
         found = [part.with_ids(strings) for part in self.segments]
-        return self._first([*found, self.recent.with_ids(list(ids))])
+        if self.recent.documents or not found:
+            found.append(self.recent.with_ids(names))
+        return self._first(found)
 
     def with_contents(self, contents: Words, besides: Places | None = None) -> Places:
         """Find the first document of each content, or -1; with *besides*, another one than that."""
@@ -189,10 +192,13 @@ class Store:
     def take(self, name: str, places: Places) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
         kind, shape = self.columns.fixed[name]
-        out = np.zeros((len(places), *shape), kind)
+        out: npt.NDArray[Any] | None = None
         for part, rows, positions in self._by_part(places):
+            if len(rows) == len(places):
+                return part.take(name, positions)
+            out = np.zeros((len(places), *shape), kind) if out is None else out
             out[rows] = part.take(name, positions)
-        return out
+        return np.zeros((len(places), *shape), kind) if out is None else out
 
     def strings(self, name: str, places: Places) -> TextBatch:
         """Copy what a column of strings says of some documents."""
@@ -599,8 +605,9 @@ class Store:
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Give the place in the first part that has one, or -1."""
-        places = np.full(len(by_part[-1]), -1, np.int64)
-        for number in range(len(by_part) - 1, -1, -1):
+        last = len(by_part) - 1
+        places = np.where(by_part[last] >= 0, _places(last, by_part[last]), -1)
+        for number in range(last - 1, -1, -1):
             positions = by_part[number]
             places = np.where(positions >= 0, _places(number, positions), places)
         return places
@@ -609,6 +616,10 @@ class Store:
         """Give each part that has some of these, which of them, and their positions there."""
         numbers = places >> _POSITION_BITS
         parts = self.parts
+        if len(places) and (numbers == numbers[0]).all():  # as in an index that was compacted
+            if numbers[0] >= 0:
+                yield parts[numbers[0]], np.arange(len(places)), places & _POSITION
+            return
         for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
             if number >= 0:
                 rows = np.flatnonzero(numbers == number)

@@ -8,7 +8,7 @@
     │   └── FieldMissing     a field that no record has
     ├── OutputError      a result that cannot be written        (also OSError)
     │   └── OutputRefused    refused by its name, before anything was read
-    ├── ExtraMissing     a library that is not installed         (also ImportError)
+    ├── ExtraMissing     a library that is not installed        (also ImportError)
     ├── StorageError     an index on disk that cannot be used   (also OSError)
     │   ├── StorageRefused   not there, of another kind, recipe, key or format
     │   ├── StorageDamaged   a file is not as it was written
