@@ -19,6 +19,7 @@ QUESTIONS: Final = (
     "threads",
     "growth",
     "living",
+    "collapse",
     "startup",
 )
 LONG: Final = ("stored_fingerprints",)  # with --long

@@ -1,6 +1,7 @@
 """What each peer's script does around its measurement: read the corpus, repeat, print one line of JSON."""
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -34,6 +35,18 @@ def best_of(
         result = job()
         shortest = min(shortest, clock() - start)
     return shortest, result
+
+
+def usual(job: Callable[[], Any], times: int = 1000) -> float:
+    """Return the median time of a job in seconds, after some runs that do not count."""
+    for _ in range(times // 10 + 1):
+        job()
+    spent = []
+    for _ in range(times):
+        start = time.perf_counter()
+        job()
+        spent.append(time.perf_counter() - start)
+    return statistics.median(spent)
 
 
 def answer(**fields: Any) -> None:

@@ -1,9 +1,9 @@
-"""datasketch, run in the peers' environment: `with_datasketch.py signatures CORPUS`."""
+"""datasketch, run in the peers' environment: `with_datasketch.py signatures|collapse CORPUS [HITS THRESHOLD]`."""
 
 import sys
 
 from datasketch import MinHash
-from measuring import column, signing
+from measuring import answer, column, signing, usual
 from shingling import batches, blanks, strings
 
 PERMUTATIONS = 128
@@ -22,7 +22,25 @@ def sign(texts):
     ]
 
 
+def collapse(path, threshold):
+    texts = column(path)
+
+    def kept(sketches):
+        staying = []
+        for sketch in sketches:
+            if all(sketch.jaccard(better) < threshold for better in staying):
+                staying.append(sketch)
+        return staying
+
+    ready = [sketch for batch in sign(texts) for sketch in batch]
+    answer(start="ready", way="all compared", seconds=usual(lambda: kept(ready), 30))
+    answer(start="from text", way="all compared", seconds=usual(lambda: kept(sign(texts)[0]), 10))
+
+
 if __name__ == "__main__":
-    _question, path = sys.argv[1:]
-    texts = column(path, SUBSET)
-    signing(texts, {"strings": lambda: sign(texts)})
+    question, path, *more = sys.argv[1:]
+    if question == "collapse":
+        collapse(more[0], float(more[1]))
+    else:
+        texts = column(path, SUBSET)
+        signing(texts, {"strings": lambda: sign(texts)})

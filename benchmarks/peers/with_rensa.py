@@ -1,11 +1,11 @@
-"""rensa, run in the peers' environment: `with_rensa.py signatures|dedup CORPUS [OUT]`."""
+"""rensa, run in the peers' environment: `with_rensa.py signatures|dedup|collapse CORPUS [OUT|HITS THRESHOLD]`."""
 
 import sys
 from functools import partial
 
 import numpy as np
-from measuring import answer, best_of, column, signing, size
-from rensa import RMinHash, RMinHashLSH
+from measuring import answer, best_of, column, signing, size, usual
+from rensa import RMinHash, RMinHashDeduplicator, RMinHashLSH
 from shingling import BATCH, SPLITS, batches, blanks, hashes, strings
 from verifying import kept_documents, pieces
 
@@ -58,7 +58,33 @@ def dedup(texts, split, threshold):
     return kept, compared
 
 
-def main(question, path, out=None):
+def collapse(path, threshold):
+    """Add the hits, best first, to a fresh deduplicator, which tells of each whether it was new."""
+    texts = column(path).to_pylist()
+    keys = [f"hit-{rank}" for rank in range(len(texts))]
+
+    def signed():
+        return RMinHash.from_token_sets((strings(text, blanks) for text in texts), PERMUTATIONS, SEED)
+
+    def kept(sketches, use_lsh):
+        added = RMinHashDeduplicator(threshold, PERMUTATIONS, use_lsh, BANDS if use_lsh else None, SEED)
+        return [rank for rank, new in enumerate(map(added.add, keys, sketches)) if new]
+
+    def kept_of_batch(sketches, use_lsh):
+        added = RMinHashDeduplicator(threshold, PERMUTATIONS, use_lsh, BANDS if use_lsh else None, SEED)
+        return added.add_pairs(zip(keys, sketches, strict=True))
+
+    ready = signed()
+    for name, use_lsh in (("all compared", False), ("LSH", True)):
+        answer(start="ready", way=f"{name}, one by one", seconds=usual(partial(kept, ready, use_lsh)))
+        answer(start="ready", way=name, seconds=usual(partial(kept_of_batch, ready, use_lsh)))
+    answer(start="from text", way="all compared", seconds=usual(lambda: kept_of_batch(signed(), False), 50))
+
+
+def main(question, path, out=None, threshold=None):
+    if question == "collapse":
+        collapse(out, float(threshold))
+        return
     texts = column(path)
     if question == "signatures":
         signing(texts, {"strings": partial(sign_strings, texts), "hashes": partial(sign_hashes, texts)})

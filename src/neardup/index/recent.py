@@ -95,6 +95,8 @@ class Recent:
 
     def with_ids(self, ids: list[str]) -> Positions:
         """Find the document of each id, or -1."""
+        if not self._ids:
+            return np.full(len(ids), -1)
         return np.array([self._ids.get(own, -1) for own in ids], np.int64)
 
     def with_contents(self, contents: Words, besides: Positions) -> Positions:

@@ -58,11 +58,10 @@ class Segment:
     def with_ids(self, ids: TextBatch) -> Positions:
         """Find the document of each id, or -1."""
         hits = self._find("id", id_keys(ids, self._salt))
-        names = self.strings("id", hits.documents)
+        rows = hits.rows
+        same = self.arrays.same_strings("id", hits.documents, ids, rows)
         found = np.full(len(ids), -1, np.int64)
-        for number, (row, place) in enumerate(zip(hits.rows.tolist(), hits.documents.tolist(), strict=True)):
-            if names.bytes_at(number) == ids.bytes_at(row):
-                found[row] = place
+        found[rows[same]] = hits.documents[same]
         return found
 
     def with_contents(self, contents: Words, besides: Positions) -> Positions:

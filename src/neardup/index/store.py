@@ -189,10 +189,13 @@ class Store:
     def take(self, name: str, places: Places) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
         kind, shape = self.columns.fixed[name]
-        out = np.zeros((len(places), *shape), kind)
+        out: npt.NDArray[Any] | None = None
         for part, rows, positions in self._by_part(places):
+            if len(rows) == len(places):
+                return part.take(name, positions)
+            out = np.zeros((len(places), *shape), kind) if out is None else out
             out[rows] = part.take(name, positions)
-        return out
+        return np.zeros((len(places), *shape), kind) if out is None else out
 
     def strings(self, name: str, places: Places) -> TextBatch:
         """Copy what a column of strings says of some documents."""
@@ -609,6 +612,10 @@ class Store:
         """Give each part that has some of these, which of them, and their positions there."""
         numbers = places >> _POSITION_BITS
         parts = self.parts
+        if len(places) and (numbers == numbers[0]).all():  # as in an index that was compacted
+            if numbers[0] >= 0:
+                yield parts[numbers[0]], np.arange(len(places)), places & _POSITION
+            return
         for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
             if number >= 0:
                 rows = np.flatnonzero(numbers == number)

@@ -1,8 +1,8 @@
 """The query moment: ranked hits without those that repeat a better one."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 from neardup.decisions.collapse import STAYS, Collapse, alone
 from neardup.decisions.collapse import collapse as decided
 from neardup.evaluation.comparison import Explanation, explain
-from neardup.model.arrays import Signatures, require_same_recipe
+from neardup.model.arrays import Positions, Signatures, require_same_recipe
 from neardup.model.errors import DataError, require, require_whole
-from neardup.model.hits import HiddenHit, Hit, HitGroup
+from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
 from neardup.pipeline.hits import Hits
 from neardup.pipeline.judged import Judged, JudgedSets
@@ -24,8 +24,8 @@ from neardup.schemes.minhash import MinHash
 from neardup.text.columns import text_column
 
 _VALUES: Final = frozenset({str, int, type(None)})
+_STRINGS: Final = frozenset({str, type(None)})
 _DEFAULT: Final = (NearDuplicates(),)
-_GROUP_BITS: Final = 63  # so that every engine's integers can hold it
 
 
 class Explained(NamedTuple):
@@ -60,12 +60,12 @@ class Collapsed:
     def kept(self) -> list[Any]:
         """The ids of all hits that stay, best first."""
         ids = self._given.ids
-        return [ids[rank] for rank in self._outcome.kept.tolist()]
+        return [ids[rank] for rank in self._outcome.kept]
 
     @property
     def groups(self) -> int:
         """How many groups there are, on all pages."""
-        return len(self._outcome.groups)
+        return len(self._outcome.members)
 
     @property
     def hidden(self) -> int:
@@ -81,54 +81,65 @@ class Collapsed:
     def pages(self) -> int:
         """How many pages there are."""
         size = self._part.size
-        members = self.groups if self._part.include is None else sum(map(len, self._included))
-        return (1 if members else 0) if size is None else -(-members // size)
+        listed = self.groups if self._part.include is None else len(self._included[1])
+        return (1 if listed else 0) if size is None else -(-listed // size)
 
     @cached_property
     def page(self) -> tuple[HitGroup, ...]:
         """The groups of this page, or of *include* the members of this page."""
-        groups = self._outcome.groups.tolist()
-        if self._part.include is not None:
-            listed = [(int(ranks[0]), ranks.tolist()) for ranks in self._included]
-            return tuple(self._group(head, ranks[self._part.span], len(ranks)) for head, ranks in listed)
-        members = self._outcome.members
-        return tuple(
-            self._group(groups[place], members[place].tolist(), len(members[place]))
-            for place in range(*self._part.span.indices(len(groups)))
-        )
-
-    @property
-    def _included(self) -> list[Any]:
-        """The members of the group that is asked for; nothing, if there is none such."""
-        wanted, ids = self._part.include, self._given.ids
-        places = (place for place, head in enumerate(self._outcome.groups.tolist()) if group_id(ids[head]) == wanted)
-        place = next(places, None)
-        return [] if place is None else [self._outcome.members[place]]
-
-    def _group(self, head: int, ranks: list[int], members: int) -> HitGroup:
-        ids, given, of = self._given.ids, self._given.given, self._of
-        kept = tuple(Hit(ids[rank], rank, given[rank]) for rank in ranks if of[rank] == STAYS)
-        hidden = tuple(self._hidden(rank) for rank in ranks if of[rank] != STAYS)
-        whole = (
-            self._outcome.members[int(np.searchsorted(self._outcome.groups, head))] if members != len(ranks) else ranks
-        )
-        return HitGroup(group_id(ids[head]), kept, hidden, sum(of[rank] != STAYS for rank in whole))
+        span, members = self._part.span, self._outcome.members
+        if self._part.include is None:
+            return tuple(self._group(head, members[head]) for head in list(members)[span])
+        head, ranks = self._included
+        return (self._group(head, ranks, ranks[span]),) if ranks else ()
 
     @cached_property
-    def _of(self) -> list[int]:
-        of: list[int] = self._outcome.of.tolist()
-        return of
+    def _included(self) -> tuple[int, list[int]]:
+        """The first hit and all members of the group that is asked for; none, if there is no such group."""
+        wanted, ids = self._part.include, self._given.ids
+        found = (item for item in self._outcome.members.items() if group_id(ids[item[0]]) == wanted)
+        return next(found, (STAYS, []))
+
+    def _group(self, head: int, ranks: list[int], shown: list[int] | None = None) -> HitGroup:
+        ids, given, mates = self._given.ids, self._given.given, self._outcome.mates
+        kept, hidden = [], []
+        for rank in ranks if shown is None else shown:
+            if mates[rank] == STAYS:
+                kept.append(Hit(ids[rank], rank, given[rank]))
+            else:
+                hidden.append(self._hidden(rank))
+        hides = len(hidden) if shown is None else sum(mates[rank] != STAYS for rank in ranks)
+        return HitGroup(group_id(ids[head]), tuple(kept), tuple(hidden), hides)
 
     def _hidden(self, rank: int) -> HiddenHit:
-        ids, given, of = self._given.ids, self._given.given, self._of[rank]
-        number = int(self._outcome.by[rank])
-        rule, values, scheme = self._rules[number], self._judged.values[number], self._judged.scheme
-        if values is not None and isinstance(rule, SameValue):
-            return HiddenHit(ids[rank], rank, given[rank], ids[of], rule.name, "equality", values[rank], None)
-        if scheme is None:
-            raise AssertionError("near duplicates were found without a scheme")
-        value, threshold = self._judged.estimates[rank], float(scheme.threshold)
-        return HiddenHit(ids[rank], rank, given[rank], ids[of], scheme.name, scheme.measure, value, threshold)
+        ids = self._given.ids
+        name, measure, values, threshold = self._said[self._by[rank]]
+        return HiddenHit(
+            ids[rank],
+            rank,
+            self._given.given[rank],
+            ids[self._outcome.mates[rank]],
+            name,
+            measure,
+            values[rank],
+            threshold,
+        )
+
+    @cached_property
+    def _by(self) -> list[int]:
+        numbers: list[int] = self._outcome.by.tolist()
+        return numbers
+
+    @cached_property
+    def _said(self) -> list[tuple[str, str, Any, float | None]]:
+        """Of each rule its name, its measure, what it found by rank, and its threshold."""
+        scheme, said = self._judged.scheme, list[tuple[str, str, Any, float | None]]()
+        for rule, values in zip(self._rules, self._judged.values, strict=True):
+            if isinstance(rule, SameValue):
+                said.append((rule.name, "equality", values, None))
+            elif scheme is not None:
+                said.append((scheme.name, scheme.measure, self._judged.estimates, float(scheme.threshold)))
+        return said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
         """Say why a hit is hidden, with the evidence of both texts; ``None`` for one that is not.
@@ -136,14 +147,22 @@ class Collapsed:
         The texts are those of the records or, if these have none, of the index. By the rule of equal values the
         evidence is what the scheme of the index, or ``MinHash()``, says of them.
         """
-        ranks = [rank for rank in self._outcome.hidden.tolist() if self._given.ids[rank] == id]
-        if not ranks:
+        ranks = (rank for rank in self._outcome.hidden if self._given.ids[rank] == id)
+        rank = next(ranks, None)
+        if rank is None:
             return None
-        of = self._of[ranks[0]]
-        texts = [self._text(rank) for rank in (ranks[0], of)]
-        scheme = self._judged.scheme
-        there = all(text is not None for text in texts)
-        return Explained(self._hidden(ranks[0]), explain(str(texts[0]), str(texts[1]), scheme) if there else None)
+        text, other = self._text(rank), self._text(self._outcome.mates[rank])
+        if text is None or other is None:
+            return Explained(self._hidden(rank), None)
+        return Explained(self._hidden(rank), explain(text, other, self._evidence))
+
+    @property
+    def _evidence(self) -> Scheme | None:
+        """The scheme that is asked for evidence, or the default one."""
+        if self._judged.scheme is not None or self._index is None:
+            return self._judged.scheme
+        scheme: Scheme = self._index.scheme
+        return scheme
 
     def _text(self, rank: int) -> str | None:
         near = next((rule for rule in self._rules if isinstance(rule, NearDuplicates)), NearDuplicates())
@@ -209,18 +228,21 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     given = Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given) if top is None else min(len(given), require_whole("top", top, 1))
-    few = signatures is None or len(signatures) == len(given)
-    require(few, "signatures", signatures, "must be one a hit")
-
-    def judge() -> Judged:
-        return _judged(rules, given, number, signatures, index)
+    holds = signatures is None or (isinstance(signatures, Signatures) and len(signatures) == len(given))
+    require(holds, "signatures", signatures, "must be Signatures, a row a hit")
+    require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
 
     if not enabled:
         judged = Judged(alone(number), None, None, None, [None] * len(rules))
-    elif cache is not None and index is not None and signatures is None and not given.records:
-        judged = cache.judged((index.state, index.scheme, tuple(given.ids[:number]), rules), judge)
+    elif index is None:
+        judged = _judged(rules, given, number, signatures, index)
     else:
-        judged = judge()
+        with index.steady() as state:  # so that all that is asked of it was true at one time
+            if cache is None or signatures is not None or given.records:
+                judged = _judged(rules, given, number, signatures, index)
+            else:
+                asked = (state, index.scheme, rules, *given.ids[:number])
+                judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index))
     return Collapsed(given, judged, rules, part, index)
 
 
@@ -300,25 +322,25 @@ def _texts(values: list[Any], name: str) -> Any:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
-    """Give the values of hits by a rule; each is made only once."""
+    """Give the values of hits by a rule."""
     values = given.values(rule.field, number)
     if rule.of is not None:
-        made = {value: rule.of(value) for value in {value for value in values if value is not None}}
-        values = [None if value is None else made[value] for value in values]
+        values = _made(rule.of, values)
     strange = set(map(type, values)) - _VALUES
     if strange:
         raise DataError(f"field {rule.field!r}", f"holds a {strange.pop().__name__}, but must hold strings or integers")
     return values
 
 
-def _codes(values: list[Any]) -> list[int]:
+def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
+    """Make values of what a field holds, of equal strings only once."""
+    if not set(map(type, values)) <= _STRINGS:  # other equal things, as 1 and True, are not the same
+        return [None if value is None else of(value) for value in values]
+    made = {value: None if value is None else of(value) for value in dict.fromkeys(values)}
+    return [made[value] for value in values]
+
+
+def _codes(values: list[Any]) -> Positions:
     """Give each value a number, in the order of their first appearance; ``None`` has -1."""
-    numbers: dict[Any, int] = dict(zip(dict.fromkeys(values), count(), strict=False))
-    numbers[None] = STAYS
-    return list(map(numbers.__getitem__, values))
-
-
-def group_id(id: Any) -> int:  # noqa: A002 - the word users know
-    """Give the id of the group that begins with a hit: 63 bits of the BLAKE2b digest of its id, as a string."""
-    digest = blake2b(str(id).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> (64 - _GROUP_BITS)
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__, {None: STAYS})
+    return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))

@@ -82,6 +82,8 @@ def as_strings(ids: Any) -> list[str]:
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    if set(map(type, names)) <= {str}:
+        return names
     for position, name in enumerate(names):
         if not isinstance(name, str):
             raise DataError(f"id {position}", f"is a {type(name).__name__}, but must be a string")

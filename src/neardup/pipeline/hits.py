@@ -1,6 +1,8 @@
 """Ranked hits as they come: ids, records or a table, and what is known of them."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -15,13 +17,13 @@ _PLAIN = frozenset({str, int})
 class Hits:
     """Hits, best first: a sequence of ids (strings or integers), of records (mappings), or a table.
 
-    A record's id is its field *id*. What a record does not say is looked up in *index*, if there is one.
+    A record's id is its field *id*. A field that no record has is looked up in *index*, if there is one.
 
     Raises ``DataError`` for what is no hit, and for a record without an id.
     """
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
-        listed = _listed(hits)
+        listed = _listed(hits)  # a list of our own: hits are looked at again when a page is asked for
         self.given: list[Any] = listed
         self._index = index
         kinds = set(map(type, listed))
@@ -29,7 +31,8 @@ class Hits:
         self.ids: list[Any] = listed
         if self.records:
             holds = all(kind is dict or issubclass(kind, Mapping) for kind in kinds)
-            self.ids = [hit.get(id) for hit in listed] if holds else listed
+            self._plain = kinds == {dict}  # another one may make up what it does not have
+            self.ids = self._said(id, len(listed)) if holds else listed
             if not holds or not set(map(type, self.ids)) <= _PLAIN:
                 raise _none_such(self.ids, id)
 
@@ -45,20 +48,28 @@ class Hits:
 
         Raises ``DataError`` where no record has it and no index does.
         """
+        if not self.given:
+            return []
         if self.records:
-            some = self.given[:number]
-            if any(field in hit for hit in some) or not some:
-                return [hit.get(field) for hit in some]
+            if any(field in hit for hit in self.given):
+                return self._said(field, number)
             if self._index is None or field not in self._index.fields:
                 raise DataError(f"field {field!r}", "is in none of the hits")
         if self._index is None:
             raise ParameterError("index", None, f"must be given: the hits are ids, and do not say their {field!r}")
         return self._index.values(field, self.names()[:number])
 
+    def _said(self, field: str, number: int) -> list[Any]:
+        records = self.given[:number]
+        if self._plain:
+            with suppress(KeyError):
+                return list(map(itemgetter(field), records))
+        return [record.get(field) for record in records]
+
 
 def _listed(hits: Any) -> list[Any]:
     if isinstance(hits, list):
-        return hits
+        return hits.copy()
     source = table_or_column(hits)
     if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
         rows: list[Any] = source.to_pylist()

@@ -54,7 +54,7 @@ class Judged:
 
 
 class JudgedSets:
-    """A cache of what became of sets of hits of an index: of the *most* hits that it holds the last used stay.
+    """A cache of what became of sets of hits of an index; of at most *most* hits in all, the last used sets stay.
 
     What was judged is found again by the ordered ids, the state of the index and the rules; ``hits`` and ``misses``
     count how often. Threads may share it.
@@ -77,7 +77,7 @@ class JudgedSets:
         return self._held
 
     def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
-        """Give what became of a set; *judge* it if that is not known."""
+        """Give what became of a set; *judge* it if that is not known. An empty set costs as much as one of one hit."""
         with self._lock:
             known = self._judged.get(key)
             if known is not None:
@@ -87,10 +87,14 @@ class JudgedSets:
             self.misses += 1
         new = judge().settle()
         with self._lock:
-            if key not in self._judged and len(new.outcome) <= self._most:
+            if key not in self._judged and _cost(new) <= self._most:
                 self._judged[key] = new
-                self._held += len(new.outcome)
+                self._held += _cost(new)
             while self._held > self._most:
                 _, old = self._judged.popitem(last=False)
-                self._held -= len(old.outcome)
+                self._held -= _cost(old)
         return new
+
+
+def _cost(judged: Judged) -> int:
+    return max(len(judged.outcome), 1)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -152,6 +153,11 @@ class Index:
         return dict(self._kinds)
 
     @property
+    def store(self) -> Store:
+        """The files and what they say, for what is built on an index."""
+        return self._store
+
+    @property
     def keeps_texts(self) -> bool:
         """Whether texts are kept."""
         return self._store.columns.texts
@@ -253,10 +259,15 @@ class Index:
                 values[row] = value
             return values
 
-    @property
-    def state(self) -> tuple[str, int, int]:
-        """What tells the states of indexes apart: this one's mark, its generation, and the bytes of its log."""
-        return self._store.manifest.mark, self._store.manifest.generation, self._store.log_bytes
+    @contextmanager
+    def steady(self) -> Iterator[tuple[str, int, int]]:
+        """Let nothing change for other calls of this object meanwhile, and give what tells its state from all others.
+
+        That is the mark of the index, its generation, and how many bytes its log has.
+        """
+        with self._store.busy:
+            self._store.require_open()
+            yield self._store.manifest.mark, self._store.manifest.generation, self._store.log_bytes
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
         """Give the id of the document that stands for this one, and of all that it stands for, as admitted.

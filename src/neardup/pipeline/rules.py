@@ -1,6 +1,6 @@
 """The rules by which ranked hits are collapsed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,8 @@ class SameValue:
 
     def __post_init__(self) -> None:
         require(isinstance(self.field, str) and self.field != "", "field", self.field, "must be a field's name")
-        require(self.of is None or callable(self.of), "of", self.of, "must be a function of a value")
+        holds = self.of is None or (callable(self.of) and isinstance(self.of, Hashable))  # as caches ask of rules
+        require(holds, "of", self.of, "must be a function of a value")
         require_whole("keep", self.keep, 1)
 
     @property
