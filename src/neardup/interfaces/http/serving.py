@@ -40,6 +40,7 @@ class Serving:
         self.metrics = Metrics()
         self.judged = JudgedSets()
         self.report = report or _unsaid
+        self.connections: Callable[[], int] = int  # how many there are: whoever listens says it
         self.ready = False
         self._failed = False
         self._long = ThreadPoolExecutor(_THREADS, "neardup-long")
@@ -110,6 +111,7 @@ class Serving:
     def gauges(self) -> list[tuple[str, str, str, float]]:
         """Give what is counted beside the requests: name, kind, sentence and value."""
         return [
+            ("neardup_connections", "gauge", "Connections that are open.", self.connections()),
             ("neardup_documents", "gauge", "Documents in the index.", len(self.index)),
             ("neardup_collapse_hits_total", "counter", "Sets of hits found in the cache.", self.judged.hits),
             ("neardup_collapse_misses_total", "counter", "Sets of hits judged anew.", self.judged.misses),
