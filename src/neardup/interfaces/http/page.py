@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 
 from neardup.interfaces.http.bodies import Body, Id, Page, query_of
+from neardup.interfaces.http.gate import PAGE_POLICY
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, START
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, UNAVAILABLE, Problem, Refused, refusal_of
-from neardup.interfaces.http.rendering import render, static
+from neardup.interfaces.http.rendering import prepare, render, static
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.views.comparison import compared, comparison_view
 from neardup.interfaces.http.views.documents import document_view
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from neardup.model.seen import Document
 
 HTML: Final = "text/html; charset=utf-8"
-POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 STATIC: Final[Mapping[str, str]] = {"page.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
 
 _KEEP: Final = "private, max-age=604800, immutable"  # its address names its content
@@ -65,6 +63,7 @@ class StaticQuery(Body):
 
 def add_pages(app: "FastAPI", serving: Serving) -> Callable[[Problem], bytes]:
     """Add the pages to an application; give what makes a page of a problem."""
+    prepare()
     for path, (kind, make) in _PAGES.items():
         app.router.add_route(path, _Answering(serving, kind, make, HTML))
     for name, media in STATIC.items():
@@ -166,7 +165,7 @@ class _Answering:
         headers += [
             (b"content-type", media.encode()),
             (b"content-length", str(len(body)).encode()),
-            (b"content-security-policy", POLICY.encode()),
+            (b"content-security-policy", PAGE_POLICY),
         ]
         if keep is not None:
             headers.append((b"cache-control", keep.encode()))

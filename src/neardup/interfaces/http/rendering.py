@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neardup import __version__
 from neardup.interfaces.pages.style import STYLE
+from neardup.model.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ROOM: Final = "neardup.interfaces.http"
+
+
+def prepare() -> None:
+    """Compile all templates and read all files; ``ExtraMissing`` where the library of templates is not installed."""
+    templates = _templates()
+    for name in templates.list_templates():
+        templates.get_template(name)
 
 
 def render(name: str, **values: Any) -> bytes:
@@ -30,7 +38,10 @@ def static(name: str) -> bytes:
 @cache
 def _templates() -> "Environment":
     """Compile the templates, once each."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ModuleNotFoundError as error:
+        raise ExtraMissing("jinja2", "web") from error
 
     templates = Environment(
         autoescape=True,

@@ -25,8 +25,8 @@ class Paging(NamedTuple):
 def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging | None:
     """Lead to the pages around one, the first and the last; ``None`` where there is only one, or not this one.
 
-    >>> [choice and choice.label for choice in paging(5, 9, str).numbers]
-    ['1', None, '3', '4', '5', '6', '7', None, '9']
+    >>> [choice and choice.label for choice in paging(6, 11, str).numbers]
+    ['1', None, '4', '5', '6', '7', '8', None, '11']
     """
     if pages <= 1 or not 1 <= page <= pages:
         return None
