@@ -22,6 +22,7 @@ from neardup.interfaces.http.description import description, docs_page, kinds_of
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.problems import KINDS
 from neardup.interfaces.http.serving import Serving
+from neardup.pipeline.searching import Search
 
 OPERATIONS = operations()
 CHECKS = [  # that valid requests are served is left out: what the index has no field for is no matter of form
@@ -38,6 +39,7 @@ def described(tmp_path_factory):
     folder = tmp_path_factory.mktemp("described") / "seen"
     with Index.create(folder, texts=True, fields={"site": str}) as index:
         index.admit(["0", "1"], ["some words that stand in a text", "some words that stand in a text, or so"])
+        Search.rebuild(index)
     serving = Serving.opened(str(folder))
     serving.warm_up()
     serving.ready = True
@@ -52,7 +54,7 @@ def described(tmp_path_factory):
             await send({"type": f"lifespan.{event}.complete"})
 
     yield schemathesis.openapi.from_asgi("/openapi.json", living)
-    serving.index.close()
+    serving.close()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

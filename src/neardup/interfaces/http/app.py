@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from neardup.interfaces.http import collapsing, comparing, documents, health, problems
+from neardup.interfaces.http import collapsing, comparing, documents, health, problems, searching
 from neardup.interfaces.http.bodies import encode
 from neardup.interfaces.http.description import description, docs_page
 from neardup.interfaces.http.gate import PAGE_POLICY, Gate
@@ -50,6 +50,7 @@ def operations() -> tuple[Operation, ...]:
     made: dict[str, bytes] = {}
     everything = (
         *collapsing.OPERATIONS,
+        *searching.OPERATIONS,
         *documents.OPERATIONS,
         *comparing.OPERATIONS,
         *health.OPERATIONS,
