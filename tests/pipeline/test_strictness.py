@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neardup import Checksum, MinHash, ParameterError, Sentences, SimHash, Trials
-from neardup.pipeline.strictness import at_threshold, takes_threshold
+from neardup.pipeline.strictness import at_threshold, own_threshold, steps_of, takes_threshold
 
 SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
 TEXTS = [". ".join(SENTENCES[first:last]) for first in (0, 1, 3) for last in (20, 38, 39, 40)]
@@ -36,3 +36,28 @@ def test_where_there_is_none():
         at_threshold(Checksum(), 0.5)
     with pytest.raises(ParameterError, match="is too low for this minhash"):
         at_threshold(MinHash(), 0.001)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(), SimHash(bits=128), Trials(needed=3)])
+def test_at_its_own_threshold_a_scheme_is_as_it_is(scheme):
+    made = at_threshold(scheme, own_threshold(scheme))
+    assert (getattr(made, "distance", None), getattr(made, "needed", None)) == (
+        getattr(scheme, "distance", None),
+        getattr(scheme, "needed", None),
+    )
+
+
+@pytest.mark.parametrize(
+    "scheme", [MinHash(), MinHash(threshold=0.95), Sentences(), SimHash(), SimHash(distance=0), Trials()]
+)
+def test_steps_ascend_and_each_goes(scheme):
+    steps = steps_of(scheme)
+    assert list(steps) == [name for name in ("loose", "usual", "strict", "strictest") if name in steps]
+    assert list(steps.values()) == sorted(steps.values())
+    assert steps["usual"] == pytest.approx(own_threshold(scheme), abs=1e-4)
+    for name in set(steps) - {"usual"}:
+        at_threshold(scheme, steps[name])
+
+
+def test_a_scheme_without_a_threshold_has_no_steps():
+    assert steps_of(Checksum()) == {}

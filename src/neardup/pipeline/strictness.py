@@ -53,3 +53,26 @@ def own_threshold(scheme: Any) -> float | None:
     if isinstance(scheme, Trials):
         return float((scheme.needed / scheme.trials) ** (1 / scheme.hashes))
     return float(scheme.threshold) if takes_threshold(scheme) else None
+
+
+def steps_of(scheme: Any) -> dict[str, float]:
+    """Name thresholds of a scheme from loose to strictest, of which the usual one is its own; none if it has no such.
+
+    >>> steps_of(MinHash(threshold=0.6))
+    {'loose': 0.4, 'usual': 0.6, 'strict': 0.8, 'strictest': 0.95}
+    """
+    usual = own_threshold(scheme)
+    if usual is None:
+        return {}
+    apart = 1 - usual
+    loose = max(usual - 2 * apart, usual * 2 / 3)
+    steps = {"loose": loose, "usual": usual, "strict": usual + apart / 2, "strictest": usual + apart * 7 / 8}
+    return {name: round(step, 4) for name, step in steps.items() if name == "usual" or _goes(scheme, round(step, 4))}
+
+
+def _goes(scheme: Any, threshold: float) -> bool:
+    try:
+        at_threshold(scheme, threshold)
+    except ParameterError:
+        return False
+    return True

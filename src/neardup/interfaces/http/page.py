@@ -5,18 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 
-from neardup.interfaces.http.bodies import Body, Id, Page, query_of
+from neardup.interfaces.http.bodies import Body, GroupId, Id, Page, query_of
 from neardup.interfaces.http.gate import PAGE_POLICY
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, START
-from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, UNAVAILABLE, Problem, Refused, refusal_of
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, NO_SEARCH, Problem, Refused, refusal_of
 from neardup.interfaces.http.rendering import prepare, render, static
+from neardup.interfaces.http.searching import MOST_QUERY
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.views.comparison import compared, comparison_view
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.problems import problem_view
-from neardup.interfaces.http.views.results import SIZE, Asked, Step, Way, members_view, results_view, threshold_of
+from neardup.interfaces.http.views.results import SIZE, Asked, Step, Way, members_view, results_view
 from neardup.interfaces.http.views.start import start_view
-from neardup.pipeline.strictness import own_threshold
+from neardup.pipeline.strictness import steps_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -27,18 +28,17 @@ HTML: Final = "text/html; charset=utf-8"
 STATIC: Final[Mapping[str, str]] = {"page.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
 
 _KEEP: Final = "private, max-age=604800, immutable"  # its address names its content
-_QUERY: Final = 1024  # characters
 
 
 class SearchQuery(Body):
     """What a search is asked."""
 
-    q: Annotated[str, msgspec.Meta(max_length=_QUERY)] = ""
+    q: Annotated[str, msgspec.Meta(max_length=MOST_QUERY)] = ""
     page: Page = 1
     rule: Way = "near"
     strictness: Step = "usual"
     repeats: Literal["hidden", "shown"] = "hidden"
-    include: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] | None = None
+    include: GroupId | None = None
 
 
 class CompareQuery(Body):
@@ -81,7 +81,7 @@ def search_page(serving: Serving, given: SearchQuery) -> bytes:
     if not given.q.strip():
         return render("start", view=start_view(len(serving.index), searches=serving.search is not None))
     if serving.search is None:
-        raise Refused(UNAVAILABLE, "This index has no search table. The command neardup reindex builds one.")
+        raise Refused(NO_SEARCH)
     shown = given.repeats == "shown"
     asked = Asked(
         query=given.q,
@@ -89,21 +89,22 @@ def search_page(serving: Serving, given: SearchQuery) -> bytes:
         rule=given.rule,
         strictness=given.strictness,
         repeats=shown,
-        include=given.include,
+        include=None if given.include is None else int(given.include),
     )
-    usual = own_threshold(serving.index.scheme)
+    thresholds = steps_of(serving.index.scheme)
+    own = given.strictness == "usual" or given.rule != "near" or shown
     answer = serving.search.answer(
         given.q,
         page=given.page,
         size=SIZE,
         collapse="off" if shown else given.rule,
-        threshold=threshold_of(given.strictness, usual) if given.rule == "near" and not shown else None,
-        include=given.include,
+        threshold=None if own else thresholds.get(given.strictness),
+        include=asked.include,
         seconds=serving.limits.query_seconds,
     )
     if given.include is not None:
         return render("members", view=members_view(asked, answer))
-    return render("results", view=results_view(asked, answer, usual))
+    return render("results", view=results_view(asked, answer, thresholds))
 
 
 def compare_page(serving: Serving, given: CompareQuery) -> bytes:

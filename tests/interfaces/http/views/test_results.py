@@ -7,10 +7,11 @@ from neardup.interfaces.http.views.results import (
     because,
     members_view,
     results_view,
-    threshold_of,
     total_of,
     typed,
 )
+
+STEPS = {"loose": 0.4, "usual": 0.6, "strict": 0.8, "strictest": 0.95}
 
 
 @pytest.mark.parametrize(
@@ -53,15 +54,8 @@ def test_the_reason_names_rule_and_value(one, said):
     assert because(one) == said
 
 
-@pytest.mark.parametrize("usual", [0.05, 0.5, 0.6, 0.8, 0.925, 0.989, 0.9999])
-def test_steps_of_strictness_ascend(usual):
-    loose, strict, strictest = (threshold_of(step, usual) for step in ("loose", "strict", "strictest"))
-    assert 0 < loose < usual < strict <= strictest <= 1
-
-
 def test_no_other_step_where_there_is_no_threshold():
-    assert [threshold_of(step, None) for step in ("loose", "usual", "strict", "strictest")] == [None] * 4
-    assert results_view(Asked(query="x"), answer(group(shown(hit()))), None).strictness == ()
+    assert results_view(Asked(query="x"), answer(group(shown(hit()))), {}).strictness == ()
 
 
 def test_links_take_along_what_was_asked_and_no_more():
@@ -73,58 +67,58 @@ def test_links_take_along_what_was_asked_and_no_more():
 
 
 def test_another_query_keeps_how_repeats_are_handled():
-    view = results_view(Asked(query="x", strictness="strict", repeats=True, page=4), answer(), 0.6)
+    view = results_view(Asked(query="x", strictness="strict", repeats=True, page=4), answer(), STEPS)
     assert dict(view.kept) == {"strictness": "strict", "repeats": "shown"}
-    assert results_view(Asked(query="x"), answer(), 0.6).kept == ()
+    assert results_view(Asked(query="x"), answer(), STEPS).kept == ()
 
 
 def test_one_choice_of_each_kind_is_chosen():
-    view = results_view(Asked(query="x", strictness="strict"), answer(group(shown(hit()))), 0.6)
+    view = results_view(Asked(query="x", strictness="strict"), answer(group(shown(hit()))), STEPS)
     for choices in (view.rules, view.strictness, view.switch):
         assert sum(one.chosen for one in choices) == 1
     assert [one.label for one in view.strictness if one.chosen] == ["strict 0.8"]
 
 
 def test_what_hides_nothing_has_no_choice_of_rule():
-    view = results_view(Asked(query="x", repeats=True), answer(group(shown(hit())), collapse="off"), 0.6)
+    view = results_view(Asked(query="x", repeats=True), answer(group(shown(hit())), collapse="off"), STEPS)
     assert (view.rules, view.strictness) == ((), ())
     assert [(one.label, one.chosen) for one in view.switch] == [("hidden", False), ("shown", True)]
 
 
 def test_strictness_goes_with_near_duplicates_only():
-    assert results_view(Asked(query="x", rule="site"), answer(group(shown(hit()))), 0.6).strictness == ()
+    assert results_view(Asked(query="x", rule="site"), answer(group(shown(hit()))), STEPS).strictness == ()
 
 
 def test_many_duplicates_have_a_page_of_their_own():
     few = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED)])
     many = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED + 1)], id=99)
-    view = results_view(Asked(query="x", page=2), answer(few, many, page=2, pages=2), 0.6)
+    view = results_view(Asked(query="x", page=2), answer(few, many, page=2, pages=2), STEPS)
     assert [len(one.repeats) for one in view.results] == [LISTED, LISTED]
     assert [one.others for one in view.results] == [None, "/?q=x&include=99"]
     assert view.first == 11
 
 
 def test_a_repeat_leads_to_its_comparison_with_the_one_that_stays():
-    view = results_view(Asked(query="x"), answer(group(shown(hit("a#1")), [repeat(hit("b 2"), of="a#1")])), 0.6)
+    view = results_view(Asked(query="x"), answer(group(shown(hit("a#1")), [repeat(hit("b 2"), of="a#1")])), STEPS)
     assert view.results[0].repeats[0].compare == "/compare?a=a%231&b=b%202"
 
 
 def test_ids_too_long_for_an_address_have_no_link():
     long = "%" * 1024
-    view = results_view(Asked(query="x"), answer(group(shown(hit(long)), [repeat(hit(long), of=long)])), 0.6)
+    view = results_view(Asked(query="x"), answer(group(shown(hit(long)), [repeat(hit(long), of=long)])), STEPS)
     assert view.results[0].repeats[0].compare is None
     assert view.results[0].entry.document == "/documents?id=" + "%25" * 1024
 
 
 def test_without_results_there_is_advice():
-    view = results_view(Asked(query="x"), answer(), 0.6)
+    view = results_view(Asked(query="x"), answer(), STEPS)
     assert view.results == ()
     assert len(view.advice) == 2
     assert view.instead is None
 
 
 def test_behind_the_last_page_it_leads_back():
-    view = results_view(Asked(query="x", page=9), answer(page=9, pages=3, groups=21, total=21, examined=21), 0.6)
+    view = results_view(Asked(query="x", page=9), answer(page=9, pages=3, groups=21, total=21, examined=21), STEPS)
     assert view.advice == ("There is no page 9 of these results.",)
     assert view.instead.href == "/?q=x&page=3"
     assert view.pages is None
@@ -139,7 +133,7 @@ def test_members_are_those_of_the_page():
 
 
 def test_marks_are_where_they_were_found():
-    view = results_view(Asked(query="x"), answer(group(shown(hit(), body="a\u202eb c", spans=((1, 2), (4, 5))))), 0.6)
+    view = results_view(Asked(query="x"), answer(group(shown(hit(), body="a\u202eb c", spans=((1, 2), (4, 5))))), STEPS)
     assert view.results[0].entry.snippet == (("a", False), ("\\u202e", True), ("b ", False), ("c", True))
 
 

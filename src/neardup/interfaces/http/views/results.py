@@ -1,5 +1,6 @@
 """The pages of a search: results, and all that one of them hides."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -20,12 +21,6 @@ LISTED: Final = 5  # duplicates under a result; a page of their own has all
 _VALUE: Final = 200  # characters
 
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
-_STEPS: Final[dict[Step, str]] = {
-    "loose": "loose",
-    "usual": "usual",
-    "strict": "strict",
-    "strictest": "strictest",
-}
 _USUAL: Final = {"rule": "near", "strictness": "usual", "page": 1}
 
 
@@ -105,21 +100,8 @@ class MembersView(SearchView):
     repeats: tuple[RepeatView, ...]
 
 
-def threshold_of(step: Step, usual: float | None) -> float | None:
-    """Give the threshold of a step of strictness, ``None`` for the *usual* one or where there is no other.
-
-    >>> [threshold_of(step, 0.6) for step in ("loose", "usual", "strict", "strictest")]
-    [0.4, None, 0.8, 0.95]
-    """
-    if usual is None or step == "usual":
-        return None
-    apart = 1 - usual
-    loose = max(usual - 2 * apart, usual * 2 / 3)
-    return round({"loose": loose, "strict": usual + apart / 2, "strictest": usual + apart * 7 / 8}[step], 4)
-
-
-def results_view(asked: Asked, answer: "Answer", usual: float | None) -> ResultsView:
-    """Show the results of a search; *usual* is the threshold of the index, if its scheme has such."""
+def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]) -> ResultsView:
+    """Show the results of a search; *thresholds* are those of each step of strictness, none if there are no others."""
     results = tuple(_result(asked, group) for group in answer.results)
     advice, instead = ((), None) if results else _advice(asked, answer)
     return ResultsView(
@@ -129,7 +111,7 @@ def results_view(asked: Asked, answer: "Answer", usual: float | None) -> Results
         rules=()
         if asked.repeats
         else tuple(Choice(label, asked.link(rule=way, page=1), way == asked.rule) for way, label in _WAYS.items()),
-        strictness=_strictness(asked, usual),
+        strictness=_strictness(asked, thresholds),
         switch=(
             Choice("hidden", asked.link(repeats=None, page=1), not asked.repeats),
             Choice("shown", asked.link(repeats="shown", page=1), asked.repeats),
@@ -187,17 +169,16 @@ def _common(asked: Asked, answer: "Answer", total: str) -> dict[str, Any]:
     }
 
 
-def _strictness(asked: Asked, usual: float | None) -> tuple[Choice, ...]:
-    if usual is None or asked.rule != "near" or asked.repeats:
+def _strictness(asked: Asked, thresholds: Mapping[str, float]) -> tuple[Choice, ...]:
+    if asked.rule != "near" or asked.repeats:
         return ()
-    chosen = f" {_short(threshold_of(asked.strictness, usual) or usual)}"
     return tuple(
         Choice(
-            f"{label}{chosen if step == asked.strictness else ''}",
+            f"{step} {_short(threshold)}" if step == asked.strictness else step,
             asked.link(strictness=step, page=1),
             step == asked.strictness,
         )
-        for step, label in _STEPS.items()
+        for step, threshold in thresholds.items()
     )
 
 
