@@ -41,7 +41,7 @@ OWL = "An owl with one white feather has moved into the tower of the old observa
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("page") / "seen")
-    add_files([str(SAMPLE)], folder, url="url", search=True)
+    add_files([str(SAMPLE)], folder, search=True)
     with neardup.Index.open(folder, "w") as index:
         texts = [f"{OWL}, number {place}." for place in range(len(ODD))]
         index.admit(ODD, texts, {"title": ODD, "url": [None] * len(ODD)})
@@ -153,7 +153,7 @@ def test_rule_and_strictness_stay_for_the_next_query(look):
     assert by_site != strictest
     view.get_by_role("searchbox").fill("harbour")
     view.get_by_role("searchbox").press("Enter")
-    assert view.locator("[aria-current]").all_inner_texts() == ["hidden", "near-duplicate", "strictest 0.95"]
+    assert view.locator("[aria-current=true]").all_inner_texts() == ["hidden", "near-duplicate", "strictest 0.95"]
 
 
 def test_pages_have_every_result_once(look):
@@ -176,7 +176,7 @@ def titles_by_link(view):
 
 def test_many_duplicates_are_listed_on_pages_of_their_own(look):
     view = look("/?q=the&rule=site")
-    many = view.locator("details", has=view.get_by_role("link", name="List all")).first
+    many = view.locator("details", has=view.locator("ul + p")).first
     number = int(re.search(r"\d+", many.locator("summary").inner_text())[0])
     many.locator("summary").click()
     assert many.locator("li").count() == 5
@@ -212,14 +212,15 @@ def test_odd_names_lead_to_their_documents_and_comparisons(look):
         assert "An owl" in view.locator(".text").first.inner_text()
 
 
-@pytest.mark.parametrize("query", [*ODD[:-1], '"unclosed', "NEAR( OR AND", "title:x*", "-", "🚜"])
-def test_odd_queries_are_answered_and_stay_in_the_box(look, query):
+def test_odd_queries_are_answered_and_stay_in_the_box(look):
     view = look()
-    view.get_by_role("searchbox").fill(query)
-    view.get_by_role("searchbox").press("Enter")
-    view.wait_for_url("**/?q=*")
-    assert view.locator(".total, .nothing").first.is_visible()
-    assert view.get_by_role("searchbox").input_value().split() == query.replace("\0", " ").split()
+    for query in (*ODD[:-1], '"unclosed', "NEAR( OR AND", "title:x*", "-", "\U0001f69c"):
+        view.goto("/")
+        view.get_by_role("searchbox").fill(query)
+        view.get_by_role("searchbox").press("Enter")
+        view.wait_for_url("**/?q=*")
+        assert view.locator(".total, .nothing").first.is_visible(), query
+        assert view.get_by_role("searchbox").input_value().split() == query.replace("\0", " ").split()
 
 
 def test_nothing_one_and_errors(look):
@@ -234,7 +235,7 @@ def test_nothing_one_and_errors(look):
     for path, said in (("/?q=x&page=0", "Invalid request"), ("/documents?id=nobody", "No such document")):
         view.goto(path)
         assert view.get_by_role("heading", level=1).inner_text() == said
-        view.get_by_role("link", name="To the start").click()
+        view.get_by_role("link", name="To the start", exact=True).click()
         assert view.get_by_role("searchbox").is_visible()
 
 
@@ -267,19 +268,6 @@ def test_the_keyboard_is_enough(look):
 PATHS = ["/", "/?q=harbour", "/?q=the&rule=site&page=2", "/?q=owl", "/compare?a=sport-0001&b=sport-0017", "/nowhere"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_wider_than_the_screen(look, scheme):
-    view = look(viewport={"width": 390, "height": 844}, color_scheme=scheme, java_script_enabled=True)
-    grounds = set()
-    for path in PATHS:
-        view.goto(path)
-        for details in view.locator("details").all():
-            details.locator("summary").click()
-        assert view.evaluate("document.documentElement.scrollWidth") == 390, path
-        grounds.add(view.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert grounds == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 22, 27)"}
-
-
 CONTRASTS = """() => {
   const light = colour => {
     const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map(Number).map(one => one / 255)
@@ -304,13 +292,16 @@ CONTRASTS = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out(look, scheme):
-    view = look(color_scheme=scheme)
+def test_on_a_phone_every_text_is_in_view_and_stands_out(look, scheme):
+    view = look(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    grounds = set()
     for path in PATHS:
         view.goto(path)
-        for details in view.locator("details").all():
-            details.locator("summary").click()
+        view.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        assert view.evaluate("document.documentElement.scrollWidth") == 390, path
         assert view.evaluate(CONTRASTS) == [], path
+        grounds.add(view.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert grounds == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 22, 27)"}
 
 
 def test_without_scripts_all_of_it_works(look):
@@ -331,7 +322,7 @@ def test_every_control_has_a_name_and_every_page_its_landmarks(look):
         assert view.get_by_role("heading", level=1).count() == 1
         assert view.evaluate("document.documentElement.lang") == "en"
         names = view.locator("a, button, input:not([type=hidden]), summary").evaluate_all(
-            "all => all.map(one => (one.innerText || one.getAttribute('aria-label') || '').trim()"
+            "all => all.map(one => (one.textContent || one.getAttribute('aria-label') || '').trim()"
             " || (one.labels && one.labels[0] && one.labels[0].textContent) || '')"
         )
         assert all(names), path
