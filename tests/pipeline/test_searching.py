@@ -91,7 +91,7 @@ def test_catching_up_does_what_is_left_to_do(index, search):
     index.admit(["c"], [STORM])
     index.remove(["c"])
     assert search.catch_up() == 0
-    assert search._table.state() == (3, 2)
+    assert search._table.state()[:2] == (3, 2)
     index.admit([f"d{number}" for number in range(1_500)], [STORM] * 1_500)
     told = []
     assert search.catch_up(lambda *stage: told.append(stage)) == 1_500
