@@ -363,8 +363,14 @@ def test_where_nobody_may_write_it_is_read(table, path, monkeypatch):
     table.close()
     monkeypatch.setattr(fulltext.os, "access", lambda *_: False)
     assert sorted(one.name for one in path.parent.iterdir()) == ["search.sqlite"]
-    assert found(FullText(path, MARK), "storm") == [0, 1]
+    reader = FullText(path, MARK)
+    assert found(reader, "storm") == [0, 1]
     assert sorted(one.name for one in path.parent.iterdir()) == ["search.sqlite"]
+    writer = FullText(path, MARK, writes=True)  # somebody else, who may
+    writer.update(6, gone=[0])
+    assert found(reader, "storm") == [1]
+    writer.close()
+    assert found(reader, "storm") == [1]
 
 
 def test_without_fts5_it_says_so(path, monkeypatch):
@@ -426,3 +432,12 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
         found(reader, query)
         assert reader._remembered == sum(len(one.ordinals) + 1 for one in reader._known.values()) <= 7
     assert list(reader._known) == [(('"water"',), 100), (('"harbour"',), 100), (('"storm"',), 100)]
+
+
+@pytest.mark.parametrize("name", ["a b", "q?mode=memory#x", "100%41", "d\udcff", "東京"])
+def test_odd_names_of_folders(tmp_path, name):
+    (tmp_path / name).mkdir()
+    path = tmp_path / name / "search.sqlite"
+    FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
+    assert path.exists()
+    assert found(FullText(path, MARK), "storm") == [0, 1]

@@ -313,8 +313,8 @@ class FullText:
             if not keeps:
                 connection.close()
 
-    def _taken(self) -> tuple[int, sqlite3.Connection]:
-        """Take an idle connection to the file that is there now, or open one."""
+    def _taken(self) -> tuple[int | None, sqlite3.Connection]:
+        """Take an idle connection to the file that is there now, or open one; tell the file, if it may be used again."""
         try:
             inode = self._path.stat().st_ino
         except FileNotFoundError:
@@ -328,11 +328,15 @@ class FullText:
             found = self._idle.pop() if self._idle else None
         for connection in old:
             connection.close()
-        return inode, found or self._opened()
-
-    def _opened(self) -> sqlite3.Connection:
+        if found is not None:
+            return inode, found
         _require_fts5(self._path)
-        connection = _connect(self._path, "rw" if self._writes else "ro")
+        if not self._writes and _is_still(self._path):
+            return None, self._opened("ro&immutable=1")
+        return inode, self._opened("rw" if self._writes else "ro")
+
+    def _opened(self, mode: str) -> sqlite3.Connection:
+        connection = _connect(self._path, mode)
         try:
             self._require_such(connection)
         except BaseException:
@@ -385,11 +389,13 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
+def _is_still(path: Path) -> bool:
+    """Tell whether nobody writes to a table at the moment, in a folder where SQLite may not even say that it reads."""
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+
+
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-    alone = mode == "ro" and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
-    if alone:  # nobody writes where SQLite could not even say that it reads
-        address += "&immutable=1"
+    address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
     connection.execute("PRAGMA trusted_schema = OFF")
