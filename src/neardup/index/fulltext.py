@@ -314,7 +314,7 @@ class FullText:
                 connection.close()
 
     def _taken(self) -> tuple[int | None, sqlite3.Connection]:
-        """Take an idle connection to the file that is there now, or open one; tell the file, if it may be used again."""
+        """Take an idle connection to the file that is there now, or open one, and tell the file if it may stay open."""
         try:
             inode = self._path.stat().st_ino
         except FileNotFoundError:

@@ -72,7 +72,7 @@ class Search:
         self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
         self._catching = RLock()
         self.judged = JudgedSets()
-        self._held: Positions | None = None  # what is in the table, as far as its only writer needs to know
+        self._held: tuple[str, Positions] | None = None  # which table it was, and what is in it
 
     @classmethod
     def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
@@ -152,7 +152,7 @@ class Search:
                 following, texts = batch
                 state = self._table.update(following, texts)
                 changed += len(texts.ordinals)
-                self._hold(np.asarray(texts.ordinals, np.int64))
+                self._hold(state, np.asarray(texts.ordinals, np.int64))
                 if progress:
                     progress("search", min(changed, total), total)
             return changed + self._leave_out(state)
@@ -170,9 +170,10 @@ class Search:
             texts = _texts(self._store, places)
             return int(texts.ordinals[-1]) + 1, texts
 
-    def _hold(self, ordinals: Positions) -> None:
+    def _hold(self, state: State, ordinals: Positions) -> None:
         if self._held is not None:
-            self._held = np.concatenate([self._held, ordinals])
+            built, held = self._held
+            self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
 
     def _leave_out(self, state: State) -> int:
         """Take those out of the table that are no longer in the index, which is all that can be too many."""
@@ -182,16 +183,21 @@ class Search:
                 return 0
             if self._store.behind(state.following - 1, 1).size:  # somebody else admitted, and will catch up
                 return 0
-            gone = np.empty(0, np.int64)
+            gone = held = np.empty(0, np.int64)
             if state.documents != len(self._store):
-                if self._held is None:
-                    self._held = self._table.ordinals()
-                alive = self._store.alive(self._store.with_ordinals(self._held))
-                gone, held = self._held[~alive], self._held[alive]
+                held = self._in_table(state)
+                alive = self._store.alive(self._store.with_ordinals(held))
+                gone, held = held[~alive], held[alive]
         self._table.update(following, gone=gone.tolist())
         if len(gone):
-            self._held = held
+            self._held = (state.built, held)
         return len(gone)
+
+    def _in_table(self, state: State) -> Positions:
+        """Give the ordinals in the table: from memory, as only this writer changes it unless it is built anew."""
+        if self._held is None or self._held[0] != state.built:
+            self._held = (state.built, self._table.ordinals())
+        return self._held[1]
 
     # Asking.
 
