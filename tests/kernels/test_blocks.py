@@ -2,7 +2,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.blocks import BLOCK, INTACT, block_sums, checksum, copy_ranges, damaged_range, damaged_ranges
+from neardup.kernels.blocks import (
+    BLOCK,
+    INTACT,
+    block_sums,
+    checksum,
+    copy_entries,
+    copy_ranges,
+    damaged_range,
+    damaged_ranges,
+    same_strings,
+)
 
 START, PRIME, MOD = 0x6E65617264757001, 0x9FB21C651E98DF25, 2**64
 
@@ -85,3 +95,59 @@ def test_ranges_are_copied_in_their_order():
     out = np.empty(5, np.uint8)
     copy_ranges(array(b"abcdef"), np.array([4, 0, 3]), np.array([6, 2, 4]), out)
     assert out.tobytes() == b"efabd"
+
+
+def unread(data):
+    """Bytes as they lie in a file, with their checksums, none of them verified yet."""
+    sums = np.empty(-(-len(data) // BLOCK), np.uint64)
+    block_sums(data, sums)
+    return data, sums, np.zeros(len(sums), np.uint8)
+
+
+@given(
+    strings=st.lists(st.binary(max_size=70), min_size=1, max_size=20),
+    asked=st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=40),
+)
+def test_strings_are_the_same_byte_by_byte(strings, asked):
+    offsets = np.cumsum([0, *map(len, strings)])
+    begin = offsets.nbytes
+    file = array(offsets.tobytes() + b"".join(strings))
+    pairs = np.array([(one % len(strings), other % len(strings)) for one, other in asked], np.int64).reshape(-1, 2)
+    same = np.empty(len(pairs), np.bool_)
+    positions, rows = pairs[:, 0].copy(), pairs[:, 1].copy()
+    parts = unread(file), 0, file[:begin].view(np.int64), begin, file[begin:]
+    assert same_strings(*parts, positions, array(b"".join(strings)), offsets, rows, same) == INTACT
+    assert same.tolist() == [strings[one] == strings[other] for one, other in pairs.tolist()]
+
+
+def test_strings_are_not_compared_in_damaged_blocks_or_where_there_are_none():
+    offsets = np.array([0, 5000, 10**6])
+    file = array(offsets.tobytes() + bytes(5000))
+    others, bounds, one = array(bytes(5000)), np.array([0, 5000]), np.array([0])
+    same = np.empty(1, np.bool_)
+    guard = unread(file)
+    guard[1][1] += np.uint64(1)
+    parts = 0, file[:24].view(np.int64), 24, file[24:]
+    assert same_strings(guard, *parts, one, others, bounds, one, same) == 1
+    assert same_strings(unread(file), *parts, np.array([1]), others, bounds, one, same) == 0
+    assert same_strings(unread(file), *parts, one, others, bounds, one, same) == INTACT
+
+
+@given(positions=st.lists(st.integers(0, 99), max_size=40), each=st.integers(1, 200))
+def test_entries_are_copied_in_their_order(positions, each):
+    file = np.random.default_rng(each).integers(0, 256, 100 * each + 9, np.uint8)
+    out = np.empty(len(positions) * each, np.uint8)
+    assert copy_entries(unread(file), 9, file[9:], each, np.array(positions, np.int64), out) == INTACT
+    rows = file[9:].reshape(100, each)
+    assert out.reshape(-1, each).tolist() == rows[np.array(positions, np.int64)].tolist()
+
+
+def test_no_entry_is_copied_of_a_damaged_block_or_where_there_is_none():
+    file = np.zeros(3 * BLOCK, np.uint8)
+    guard, out = unread(file), np.empty(64, np.uint8)
+    guard[1][2] += np.uint64(1)
+    last = 3 * BLOCK // 64 - 1
+    assert copy_entries(guard, 0, file, 64, np.array([0]), out) == INTACT
+    assert copy_entries(guard, 0, file, 64, np.array([last]), out) == 2
+    for nowhere in (-1, last + 1, 2**40):
+        assert copy_entries(guard, 0, file, 64, np.array([nowhere]), out) == 0

@@ -102,6 +102,9 @@ def decoded(strings: TextBatch) -> list[str]:
 
 def encoded(strings: list[str]) -> TextBatch:
     """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has."""
-    raw = [string.encode(errors="surrogatepass") for string in strings]
-    offsets = np.cumsum([0, *map(len, raw)], dtype=np.int64)
-    return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)
+    whole = "".join(strings)
+    raw: list[Any] = strings if whole.isascii() else [string.encode(errors="surrogatepass") for string in strings]
+    data = whole.encode() if raw is strings else b"".join(raw)
+    offsets = np.zeros(len(strings) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)), out=offsets[1:])
+    return TextBatch(np.frombuffer(data or bytes(1), np.uint8), offsets)

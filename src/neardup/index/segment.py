@@ -16,7 +16,6 @@ from neardup.index.nearby import NearbyTables, write_tables
 from neardup.index.part import LISTS, Part, Rows, id_keys, ordinal_keys
 from neardup.index.postings import ROOM, Hits, SortedLists, document_bits, write_lists
 from neardup.kernels.postings import repack
-from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged
 
@@ -59,10 +58,8 @@ class Segment:
     def with_ids(self, ids: TextBatch) -> Positions:
         """Find the document of each id, or -1."""
         hits = self._find("id", id_keys(ids, self._salt))
-        names, rows = self.strings("id", hits.documents), hits.rows
-        same = np.empty(len(rows), np.bool_)
-        own = names.data, names.offsets[:-1], names.offsets[1:]
-        equal_ranges(*own, ids.data, ids.offsets[:-1], ids.offsets[1:], np.arange(len(rows)), rows, same)
+        rows = hits.rows
+        same = self.arrays.same_strings("id", hits.documents, ids, rows)
         found = np.full(len(ids), -1, np.int64)
         found[rows[same]] = hits.documents[same]
         return found

@@ -189,10 +189,13 @@ class Store:
     def take(self, name: str, places: Places) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
         kind, shape = self.columns.fixed[name]
-        out = np.zeros((len(places), *shape), kind)
+        out: npt.NDArray[Any] | None = None
         for part, rows, positions in self._by_part(places):
+            if len(rows) == len(places):
+                return part.take(name, positions)
+            out = np.zeros((len(places), *shape), kind) if out is None else out
             out[rows] = part.take(name, positions)
-        return out
+        return np.zeros((len(places), *shape), kind) if out is None else out
 
     def strings(self, name: str, places: Places) -> TextBatch:
         """Copy what a column of strings says of some documents."""

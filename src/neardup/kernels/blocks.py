@@ -14,11 +14,14 @@ In place of a guard there may be ``None``, for what is not read from a file; the
 import numpy as np
 from numba import njit
 
-from neardup.kernels.compile import kernel, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, word_at
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
 INTACT = -1  # in place of the number of a damaged block
+
+_AHEAD = 8  # entries that are on their way
+_LINE = 64  # bytes that come from memory together
 
 _START = np.uint64(0x6E65_6172_6475_7001)
 _PRIME = np.uint64(0x9FB2_1C65_1E98_DF25)
@@ -110,6 +113,65 @@ def damaged_ranges(guard, begins, ends):
         block = damaged(guard, begins[i], ends[i])
         if block != INTACT:
             return block
+    return INTACT
+
+
+@kernel
+def same_strings(guard, offsets_begin, offsets, data_begin, data, positions, other, bounds, rows, same):
+    """Say whether string ``positions[i]`` is ``other[bounds[r]:bounds[r + 1]]``, *r* being ``rows[i]``.
+
+    String *p* is ``data[offsets[p]:offsets[p + 1]]``; the arrays begin at these bytes of what is guarded. Returns the
+    first block that is damaged, or cuts strings where there are none; or ``INTACT``.
+
+    The strings are gone through three times, so that the memory that they need is on its way together.
+    """
+    for i in range(positions.size):
+        fetch_ahead(offsets, positions[i])
+    for i in range(positions.size):
+        at = offsets_begin + 8 * np.int64(positions[i])
+        block = damaged(guard, at, at + 16)
+        begin, end = offsets[positions[i]], offsets[positions[i] + 1]
+        if block == INTACT and not 0 <= begin <= end <= data.size:
+            block = at >> BLOCK_BITS
+        if block != INTACT:
+            return block
+        if begin < end:
+            fetch_ahead(data, begin)
+            fetch_ahead(data, end - 1)
+    for i in range(positions.size):
+        begin, end = offsets[positions[i]], offsets[positions[i] + 1]
+        block = damaged(guard, data_begin + begin, data_begin + end)
+        if block != INTACT:
+            return block
+        first = bounds[rows[i]]
+        same[i] = end - begin == bounds[rows[i] + 1] - first
+        if same[i]:
+            for place in range(end - begin):
+                if data[begin + place] != other[first + place]:
+                    same[i] = False
+                    break
+    return INTACT
+
+
+@kernel
+def copy_entries(guard, begin, data, each, positions, out):
+    """Copy the entries of so many bytes *each* at these positions of an array that begins at byte *begin*.
+
+    Returns the first block that is damaged, that of *begin* for a position where there is none, or ``INTACT``.
+    """
+    for i in range(positions.size):
+        if i + _AHEAD < positions.size:
+            later = positions[i + _AHEAD] * each
+            for line in range(0, each, _LINE):
+                fetch_ahead(data, later + line)
+        place = positions[i] * each
+        if not 0 <= place <= data.size - each:
+            return begin >> BLOCK_BITS
+        block = damaged(guard, begin + place, begin + place + each)
+        if block != INTACT:
+            return block
+        for byte in range(each):
+            out[i * each + byte] = data[place + byte]
     return INTACT
 
 

@@ -22,6 +22,8 @@ from neardup.kernels.compile import fetch_ahead, kernel
 
 PATIENCE = 16  # so many rooms are looked through for documents that are still there
 
+_AHEAD = 16  # rows whose memory is on its way
+
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _COLUMN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX = np.uint64(0xD6E8_FEB8_6659_FD93)
@@ -117,7 +119,8 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once, in no order; *block* is the first damaged
     block, or ``INTACT`` if what was found counts.
 
-    The lists of a row are gone through three times, so that the memory that they need is on its way together.
+    The lists of a row are gone through three times, so that the memory that they need is on its way together; where a
+    row has but one key, that of later rows is asked for. What is read for that alone needs no verifying.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(_bits_of(starts.shape[1] - 1))
@@ -130,6 +133,10 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     crowded = 0
     for row in range(keys.shape[0]):
         columns = keys.shape[1] if asking[row] and length > 0 else 0
+        if columns == 1 and row + _AHEAD < keys.shape[0]:
+            fetch_ahead(starts[0], np.int64(keys[row + _AHEAD, 0] >> shift))
+            prefix = np.int64(keys[row + _AHEAD // 2, 0] >> shift)
+            fetch_ahead(entries[0], min(np.int64(starts[0, prefix]), length - 1))
         for column in range(columns):
             fetch_ahead(starts[column if lists > 1 else 0], np.int64(keys[row, column] >> shift))
         for column in range(columns):

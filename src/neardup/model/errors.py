@@ -8,11 +8,13 @@
     │   └── FieldMissing     a field that no record has
     ├── OutputError      a result that cannot be written        (also OSError)
     │   └── OutputRefused    refused by its name, before anything was read
-    └── StorageError     an index on disk that cannot be used   (also OSError)
-        ├── StorageRefused   not there, of another kind, recipe, key or format
-        ├── StorageDamaged   a file is not as it was written
-        ├── StorageBusy      another writer has it
-        └── StorageFailed    the system refused to read or write
+    ├── ExtraMissing     a library that is not installed        (also ImportError)
+    ├── StorageError     an index on disk that cannot be used   (also OSError)
+    │   ├── StorageRefused   not there, of another kind, recipe, key or format
+    │   ├── StorageDamaged   a file is not as it was written
+    │   ├── StorageBusy      another writer has it
+    │   └── StorageFailed    the system refused to read or write
+    └── QueryTimeout     a search that took longer than it may  (also TimeoutError)
 
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
 """
@@ -93,6 +95,28 @@ class StorageBusy(StorageError):  # noqa: N818 - the name of the event
 
 class StorageFailed(StorageError):  # noqa: N818 - the name of the event
     """The system refused to read or to write; a writer that met this does no further work."""
+
+
+class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event
+    """A search was stopped because it took longer than it may, in seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        return f"the search was stopped after {self.seconds} seconds; fewer, longer or rarer words take less"
+
+
+class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the event
+    """A library that this needs, and that an extra installs."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(library, extra)
+        self.library, self.extra = library, extra
+
+    def __str__(self) -> str:
+        return f"this needs {self.library}, which is not installed: pip install 'neardup[{self.extra}]'"
 
 
 class InputRefused(DataError):  # noqa: N818 - the name of the event

@@ -20,10 +20,11 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
-from neardup.pipeline.crawl import Moment, address_fields, visit
+from neardup.pipeline.crawl import URL, Moment, address_fields, visit
 from neardup.pipeline.fields import field_kinds
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
+from neardup.pipeline.searching import TITLE, Search, keeping_up
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
@@ -82,6 +83,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     key: bytes | None = None,
     fields: Mapping[str, Any] | None = None,
     texts: bool = False,
+    search: bool = False,
     durability: Durability = "commit",
     memory: int = 1 << 28,
     strict: bool = False,
@@ -101,6 +103,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     whatever stops the run, and the same call goes on: once it is done, another changes nothing. Inputs are as in
     ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
 
+    With *search* the index has a search table from then on, which is kept by every run, and a new index keeps texts and
+    the fields of strings ``title`` and ``url`` beside those of *fields*.
+
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require(text != id, "id", id, "must be another field than the text")
@@ -111,10 +116,11 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         index: Index | None = None
         if is_index(folder):
             index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
-            _require_such(index, kinds, texts=texts)
+            _require_such(index, kinds, texts=texts, search=search)
             kinds, scheme = index.fields, index.scheme
         else:
             _require_room(folder)
+            kinds = {**kinds, **{name: kinds.get(name, STRING) for name in (TITLE, URL)}} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
         documents = read(
@@ -127,9 +133,13 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             raise DataError(f"{set_aside[0].source}:{set_aside[0].position}", set_aside[0].reason)
         created = index is None
         if index is None:
-            index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts, **ways))
+            index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
+        table = keeping_up(index, make=search, progress=progress)
+        if table:
+            stack.enter_context(table)
         rows = _last(ids)
-        counts = _admitted(index, _Batch(documents.texts, ids, urls, given), rows, at, progress)
+        batch = _Batch(documents.texts, ids, urls, given)
+        counts = _admitted(index, batch, rows, at, progress, table)
         total = len(index)
     named = len(ids) - len(set_aside)
     return Added(
@@ -165,8 +175,10 @@ class _Batch:
         return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
 
 
-def _admitted(index: Index, batch: _Batch, rows: Positions, at: Moment, progress: Progress | None) -> "Counter[str]":
-    """Admit some documents, step by step, and count what they are."""
+def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
+    index: Index, batch: _Batch, rows: Positions, at: Moment, progress: Progress | None, table: Search | None
+) -> "Counter[str]":
+    """Admit some documents, step by step, and count what they are; the search table follows each step."""
     counts: Counter[str] = Counter()
     sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
     steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
@@ -174,6 +186,8 @@ def _admitted(index: Index, batch: _Batch, rows: Positions, at: Moment, progress
     for some in np.split(rows, steps) if len(rows) else []:
         ids, texts, fields = batch.at(index, some)
         counts.update(map(_counted, visit(index, ids, texts, fields, at=at, remember=True)))
+        if table:
+            table.catch_up()
         done += len(some)
         if progress:
             progress("admit", done, len(rows))
@@ -247,7 +261,7 @@ def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> An
     return pa.array(values, read.type)
 
 
-def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool) -> None:
+def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:
     """Raise ``ParameterError`` unless an existing index has these fields, and keeps texts if that is wanted."""
     for name, kind in kinds.items():
         own = ", ".join(f"{field}:{of}" for field, of in index.fields.items()) or "none"
@@ -255,6 +269,8 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool) -> Non
         require(index.fields.get(name) == kind, "field", f"{name}:{kind}", rule)
     if texts and not index.keeps_texts:
         raise ParameterError("texts", None, "is decided when an index is made, and this one keeps none")
+    if search and not index.keeps_texts:
+        raise ParameterError("search", None, "needs the texts, and this index was made without keeping them")
 
 
 def _require_room(folder: AnyPath) -> None:

@@ -12,6 +12,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl import address_fields, visit
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
+from neardup.pipeline.searching import Search
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
@@ -35,8 +36,8 @@ class Answering:
     An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, ``kept`` the kept
     page that this one may be dropped for, null if it should be kept. That of a line that is no page has an ``error``.
 
-    With *admit* the pages are remembered, and what ``answer`` returns is acknowledged; without, a reader sees what
-    others have admitted by then.
+    With *admit* the pages are remembered, and what ``answer`` returns is acknowledged, and can be found if the index's
+    *search* table is given; without, a reader sees what others have admitted by then.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -48,10 +49,12 @@ class Answering:
         id: str = "id",  # noqa: A002 - the field's name, as everywhere
         addresses: Addresses | None = None,
         admit: bool = False,
+        search: Search | None = None,
     ) -> None:
         require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         self._text, self._url, self._id = text, url, id
+        self._search = search
         self._signed: tuple[str, ...] = index.scheme.columns
         self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
         self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
@@ -74,6 +77,8 @@ class Answering:
         if pages:
             for row, page, said in zip(rows, pages, self._verdicts(pages), strict=True):
                 answers[row] |= {"id": page[0], **as_record(said), "kept": said.kept}
+            if self._admit and self._search:
+                self._search.catch_up()
         return answers
 
     def _verdicts(self, pages: list[tuple[str, str | None, str, dict[str, Any]]]) -> list[Any]:

@@ -153,6 +153,11 @@ class Index:
         return dict(self._kinds)
 
     @property
+    def store(self) -> Store:
+        """The files and what they say, for what is built on an index."""
+        return self._store
+
+    @property
     def keeps_texts(self) -> bool:
         """Whether texts are kept."""
         return self._store.columns.texts

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from neardup.model.seen import Stats
 from neardup.pipeline import terms
 from neardup.pipeline.given import TOGETHER
 from neardup.pipeline.living import Index
+from neardup.pipeline.searching import keeping_up
 
 AnyPath = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]
@@ -77,15 +79,18 @@ class Removed:
 
 
 def remove_ids(index: Index, ids: Sequence[str], *, promote: bool = False, progress: Progress | None = None) -> Removed:
-    """Remove documents, step by step: what stops it leaves those removed that were."""
+    """Remove documents, step by step, from the search table too: what stops it leaves those removed that were."""
     names = list(dict.fromkeys(ids))
     removed, orphans = 0, set[str]()
-    for begin in range(0, len(names), TOGETHER):
-        some = names[begin : begin + TOGETHER]
-        done = index.remove(some)
-        removed += done.removed
-        orphans = orphans.difference(some).union(done.orphans)
-        if progress:
-            progress("remove", min(begin + TOGETHER, len(names)), len(names))
+    with keeping_up(index) or nullcontext() as table:
+        for begin in range(0, len(names), TOGETHER):
+            some = names[begin : begin + TOGETHER]
+            done = index.remove(some)
+            if table:
+                table.catch_up()
+            removed += done.removed
+            orphans = orphans.difference(some).union(done.orphans)
+            if progress:
+                progress("remove", min(begin + TOGETHER, len(names)), len(names))
     promoted = len(index.promote()) if promote else 0
     return Removed(removed=removed, unknown=len(names) - removed, orphans=len(orphans), promoted=promoted)

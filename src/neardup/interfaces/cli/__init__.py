@@ -17,9 +17,24 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli import check, compact, compare, dedup, demo, index, plan, remove, seen, stats, warm
+from neardup.interfaces.cli import (
+    check,
+    compact,
+    compare,
+    dedup,
+    demo,
+    index,
+    plan,
+    reindex,
+    remove,
+    search,
+    seen,
+    serve,
+    stats,
+    warm,
+)
 from neardup.interfaces.cli.terminal import complain
-from neardup.model.errors import InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
+from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
 _VERBS = {
     "dedup": dedup,
@@ -29,6 +44,9 @@ _VERBS = {
     "compact": compact,
     "check": check,
     "stats": stats,
+    "search": search,
+    "reindex": reindex,
+    "serve": serve,
     "compare": compare,
     "plan": plan,
     "demo": demo,
@@ -40,6 +58,8 @@ _INSTEAD = {  # of what the library says, in the command line's words
     "open it with key=": "name the file of its key with --key-file",
     "was made with another key": "was made with another key than the one in --key-file",
     "open it with scheme=": "only in Python can it be opened, with scheme=",
+    "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
+    "there is no full text without": "there is no search without; `neardup index INPUT --to DIR --search` keeps them",
     "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
 }
 _SIGNALLED = 128
@@ -59,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
-        usage = isinstance(error, ParameterError | InputRefused | OutputRefused | StorageRefused)
+        usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
         return _complain(_advice(error), 2 if usage else 1)
     except BrokenPipeError:  # the reader of our output has left; it needs no message
         _abandon_stdout()

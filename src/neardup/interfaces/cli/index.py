@@ -43,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="keep a field: string, integer, number, time or flag; may be given several times",
     )
+    making.add_argument(
+        "--search",
+        action="store_true",
+        help="build a search table, kept by every later run; a new index keeps texts, title and url, too",
+    )
     add_scheme_options(parser)
     running = parser.add_argument_group("how it runs")
     running.add_argument(
@@ -74,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             url=given.get("url"),
             fields=fields,
             texts=arguments.texts,
+            search=arguments.search,
             durability=arguments.durability,
             memory=arguments.memory * _MEGABYTE,
             strict=arguments.strict,

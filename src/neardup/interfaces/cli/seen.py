@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 from neardup.interfaces.cli.opening import add_index_argument, opened
@@ -37,12 +38,17 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
 
     from neardup.pipeline.answering import TOGETHER, Answering
+    from neardup.pipeline.searching import keeping_up
     from neardup.sources.arriving import arriving
 
     encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
     counts: Counter[str] = Counter()
-    with opened(arguments, "w" if arguments.admit else "r") as index:
-        answering = Answering(index, text=arguments.text, url=arguments.url, id=arguments.id, admit=arguments.admit)
+    admit, fields = arguments.admit, {"text": arguments.text, "url": arguments.url, "id": arguments.id}
+    with (
+        opened(arguments, "w" if admit else "r") as index,
+        (keeping_up(index) if admit else None) or nullcontext() as table,
+    ):
+        answering = Answering(index, **fields, admit=admit, search=table)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):
             passed = min(max(arguments.skip - number, 0), len(lines))

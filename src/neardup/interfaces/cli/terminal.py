@@ -20,6 +20,7 @@ _WORDS = {
     "check": "Checking",
     "compact": "Merging",
     "remove": "Removing",
+    "search": "Searchable",
 }
 _IN_BYTES = {"read", "check"}
 _NO_RATE = {"compact"}

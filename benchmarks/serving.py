@@ -1,0 +1,251 @@
+"""Question: how many requests a second one worker of the service answers, and how it bears too many."""
+
+import asyncio
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from tempfile import mkdtemp
+from time import perf_counter, sleep
+from typing import Final, NamedTuple
+from urllib.parse import quote_plus
+
+import numpy as np
+import uvloop
+
+import neardup
+from corpus import CACHE
+from figures import Figure, publish
+from living import VOCABULARY, documents
+from neardup.pipeline.searching import Search
+
+METHOD = """
+One worker on one core; 16 clients, each of which asks again when it is answered, on the other core of the same machine.
+*Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima (of which 30 hits of every 100 repeat another
+one of them), and is answered a page of ten groups; no two requests ask about the same hits, so that the cache of judged
+sets never helps. *From the cache* the same 500 sets come again and again. *Search* asks for two words of an index of
+100,000 texts of 2.5 KB, of which the 100 best matches are examined and ten groups shown; half a thousand different
+queries that match some 100 to 1,000 documents each. *Overload*: 80 clients that do not wait a moment, then a pause,
+then 16 again.
+"""
+SIGNED: Final = 1_000_000
+TEXTS: Final = 100_000
+TOGETHER: Final = 50_000
+HITS: Final = 100
+FAMILY: Final = 10  # documents with one signature
+CLIENTS: Final = 16
+SECONDS: Final = 10.0
+SEED: Final = 9
+
+
+class Load(NamedTuple):
+    """What clients saw: requests a second, the times of those that were accepted, and how many had which status."""
+
+    rate: float
+    times: np.ndarray
+    statuses: Counter
+
+    def percentile(self, share: float) -> float:
+        """Give a percentile of the times, in milliseconds."""
+        return float(np.percentile(self.times, share)) * 1e3
+
+
+def main() -> None:
+    folder = Path(mkdtemp(dir=CACHE, prefix="serving-"))
+    try:
+        figures = [*collapsed(folder / "signed"), *searched(folder / "texts")]
+    finally:
+        shutil.rmtree(folder)
+    publish("serving", "The service", METHOD, figures)
+
+
+# Collapse
+
+
+def collapsed(folder: Path) -> list[Figure]:
+    random = np.random.default_rng(SEED)
+    scheme = neardup.MinHash()
+    with neardup.Index.create(folder, scheme, durability="bulk", memory=1 << 30) as index:
+        for begin in range(0, SIGNED, TOGETHER):
+            rows = random.integers(0, 2**32 - 2, (TOGETHER // FAMILY, 128), np.uint32).repeat(FAMILY, axis=0)
+            signatures = neardup.Signatures(rows, np.ones(TOGETHER, np.bool_), scheme.recipe)
+            index.admit([name(number) for number in range(begin, begin + TOGETHER)], signatures)
+        index.compact()
+    requests = [collapse_request(random) for _ in range(60_000)]
+    with serving(folder) as (address, process):
+        run(address, requests[:2_000], 1.0)
+        fresh = run(address, requests[2_000:], SECONDS)
+        run(address, requests[:500], 1.0)
+        cached = run(address, requests[:500], SECONDS)
+        before = memory(process)
+        crowd = run(address, requests, SECONDS, clients=5 * CLIENTS)
+        grown = memory(process) - before
+        recovered = recovery(address, requests)
+    accepted = crowd.statuses[200] / crowd.statuses.total()
+    return [
+        Figure(name="collapse, 100 ids of 1 M", value=fresh.rate, unit="requests/s", at_least=3000),
+        Figure(name="collapse, p99", value=fresh.percentile(99), unit="ms", at_most=15),
+        Figure(name="collapse from the cache", value=cached.rate, unit="requests/s"),
+        Figure(name="collapse from the cache, p99", value=cached.percentile(99), unit="ms"),
+        Figure(name="overload, accepted", value=crowd.rate * accepted, unit="requests/s"),
+        Figure(name="overload, shed with 429", value=100 * (1 - accepted), unit="%"),
+        Figure(name="overload, p99 of the accepted", value=crowd.percentile(99), unit="ms", at_most=250),
+        Figure(name="overload, memory grown by", value=grown, unit="MB", at_most=100),
+        Figure(name="overload, recovered after", value=recovered, unit="s", at_most=5),
+    ]
+
+
+def name(number: int) -> str:
+    return f"https://site-{number % 997}.example/page/{number}"
+
+
+def collapse_request(random: np.random.Generator) -> bytes:
+    """Ask about 100 hits of which 30 belong to the families of others."""
+    firsts = random.choice(SIGNED // FAMILY, HITS, replace=False) * FAMILY
+    repeats = random.choice(np.arange(1, HITS), 3 * HITS // 10, replace=False)
+    chosen = firsts.copy()
+    for rank in np.sort(repeats).tolist():
+        chosen[rank] = chosen[random.integers(0, rank)] // FAMILY * FAMILY + random.integers(1, FAMILY)
+    body = json.dumps({"hits": [name(number) for number in chosen.tolist()], "size": 10}).encode()
+    head = "POST /v1/collapse HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def recovery(address: tuple[str, int], requests: list[bytes]) -> float:
+    """Tell how long it takes after the crowd until 16 clients are all answered again, with 200."""
+    begun = perf_counter()
+    while run(address, requests, 0.2).statuses.keys() != {200}:
+        if perf_counter() - begun > 60:
+            break
+    return perf_counter() - begun
+
+
+# Search
+
+
+def searched(folder: Path) -> list[Figure]:
+    random = np.random.default_rng(SEED)
+    with neardup.Index.create(folder, texts=True, fields={"title": "string"}, durability="bulk") as index:
+        for begin in range(0, TEXTS, TOGETHER):
+            ids = [name(number) for number in range(begin, begin + TOGETHER)]
+            index.admit(ids, documents(TOGETHER, begin), {"title": [f"Page {own[-6:]}" for own in ids]})
+        with Search.open(index, make=True):
+            pass
+    queries = [" ".join(VOCABULARY[random.integers(100, 1500, 2)]) for _ in range(500)]
+    requests = [
+        f"GET /v1/search?q={quote_plus(query)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for query in queries
+    ]
+    with serving(folder) as (address, _):
+        run(address, requests, 2.0)
+        load = run(address, requests, SECONDS)
+    return [
+        Figure(name="search of 100,000 texts", value=load.rate, unit="requests/s", at_least=500),
+        Figure(name="search, p99", value=load.percentile(99), unit="ms", at_most=50),
+    ]
+
+
+# The service and its clients
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[tuple[str, int], subprocess.Popen]]:
+    """Serve an index with one worker, on the first core."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = [sys.executable, "-m", "neardup", "serve", folder, "--port", str(port)]
+    with subprocess.Popen(["taskset", "--cpu-list", str(min(os.sched_getaffinity(0))), *program]) as process:
+        try:
+            for _ in range(600):
+                try:
+                    socket.create_connection(("127.0.0.1", port)).close()
+                    break
+                except OSError:
+                    sleep(0.1)
+            yield ("127.0.0.1", port), process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+
+
+def memory(process: subprocess.Popen) -> float:
+    """Give the memory of a process that is not of files, in MB."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon")) / 1e3
+
+
+def run(address: tuple[str, int], requests: list[bytes], seconds: float, clients: int = CLIENTS) -> Load:
+    """Let clients ask for a while, one request after the other each."""
+    return uvloop.run(_run(address, requests, seconds, clients))
+
+
+async def _run(address: tuple[str, int], requests: list[bytes], seconds: float, clients: int) -> Load:
+    loop = asyncio.get_running_loop()
+    begun = perf_counter()
+    following = cycle(requests)
+    started = [
+        await loop.create_connection(lambda: Client(following, begun + seconds), *address) for _ in range(clients)
+    ]
+    done = [client for _, client in started]
+    await asyncio.gather(*(client.ended for client in done))
+    spent = perf_counter() - begun
+    times = np.array([one for client in done for one in client.times])
+    statuses = sum((client.statuses for client in done), Counter())
+    return Load(statuses.total() / spent, times, statuses)
+
+
+class Client(asyncio.Protocol):
+    """Sends a request when the one before is answered."""
+
+    def __init__(self, requests: Iterator[bytes], until: float) -> None:
+        self._requests, self._until = requests, until
+        self.times: list[float] = []
+        self.statuses: Counter = Counter()
+        self.ended = asyncio.get_running_loop().create_future()
+        self._got = b""
+        self._begun = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # noqa: D102 - as asyncio has it
+        self._transport = transport
+        self._ask()
+
+    def _ask(self) -> None:
+        self._begun = perf_counter()
+        if self._begun >= self._until:
+            self._transport.close()
+        else:
+            self._transport.write(next(self._requests))
+
+    def data_received(self, data: bytes) -> None:  # noqa: D102 - as asyncio has it
+        self._got += data
+        head, blank, body = self._got.partition(b"\r\n\r\n")
+        if not blank:
+            return
+        lowered = head.lower()
+        length = int(lowered.partition(b"content-length:")[2].partition(b"\r\n")[0])
+        if len(body) < length:
+            return
+        status = int(head[9:12])
+        self.statuses[status] += 1
+        if status == 200:
+            self.times.append(perf_counter() - self._begun)
+        self._got = b""
+        self._ask()
+
+    def connection_lost(self, _: Exception | None) -> None:  # noqa: D102 - as asyncio has it
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+
+    main()

@@ -1,0 +1,483 @@
+"""Full text in one SQLite file: titles and bodies by ordinal, found by words and phrases and ranked by BM25.
+
+The table is derived: whatever is wrong with it, it can be built again from what it was built from. Each update is one
+transaction, in which it is written down, too, up to where the table has come.
+"""
+
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.model.answers import Marked, Snippet
+from neardup.model.arrays import Positions
+from neardup.model.errors import (
+    NeardupError,
+    QueryTimeout,
+    StorageBusy,
+    StorageDamaged,
+    StorageFailed,
+    StorageRefused,
+)
+
+NAME: Final = "search.sqlite"
+FORMAT: Final = 1
+TITLE_WEIGHT: Final = 4.0
+BODY_WEIGHT: Final = 1.0
+MOST_TERMS: Final = 64  # different words and phrases of a query that count
+MOST_QUERY: Final = 4_096  # characters of a query that count
+MOST_BODY: Final = 1_000_000  # characters of a body that are found
+MOST_TITLE: Final = 10_000
+REBUILD: Final = "build it again with Search.rebuild"
+
+_SNIPPET_TOKENS: Final = 32
+_MOST_SNIPPET: Final = 400  # characters: a token may be as long as a text
+_BEGIN, _END = "\ufdd0", "\ufdd1"  # no characters, and no text has them here: they are taken out of all that comes in
+_CUT: Final = "\x1f"  # between characters of scripts without spaces; separates, takes one byte, is shown nowhere
+_OURS: Final = re.compile(f"[{_BEGIN}{_END}{_CUT}]")
+_ALONE: Final = (  # scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_BESIDE: Final = re.compile(f"(?=[{_ALONE}])|(?<=[{_ALONE}])")
+_TERM: Final = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
+_WAIT: Final = 5.0  # seconds for another's transaction
+_STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
+_BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
+_CACHE: Final = 1 << 16  # KiB of pages that a connection holds
+_DAMAGED: Final = frozenset(
+    {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_ERROR,  # another table, or none: what we say is no mistake
+        sqlite3.SQLITE_CONSTRAINT,
+        sqlite3.SQLITE_MISMATCH,
+    }
+)
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
+_FOUND: Final = "FROM documents WHERE documents MATCH ?"
+_RANKED: Final = (
+    f"SELECT rowid, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score {_FOUND} ORDER BY score, rowid LIMIT ?"
+)
+_SHOWN: Final = (
+    f"SELECT rowid, highlight(documents, 1, '{_BEGIN}', '{_END}'), "
+    f"snippet(documents, 2, '{_BEGIN}', '{_END}', '…', {_SNIPPET_TOKENS}) {_FOUND} AND rowid = ?"
+)
+_TABLES: Final = (
+    "DROP TABLE IF EXISTS documents",
+    "DROP TABLE IF EXISTS state",
+    "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, tokenize = 'unicode61 remove_diacritics 2')",
+    f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
+    "CREATE TABLE state (mark TEXT NOT NULL, following INTEGER NOT NULL, documents INTEGER NOT NULL)",
+    f"PRAGMA user_version = {FORMAT}",
+)
+
+
+class Texts(NamedTuple):
+    """Documents for the table: their ordinals, ascending, and what is known of each."""
+
+    ordinals: Sequence[int]
+    ids: Sequence[str]
+    titles: Sequence[str | None]
+    bodies: Sequence[str]
+
+
+class State(NamedTuple):
+    """Up to where a table has come: all before the ordinal *following* were seen; so many *documents* are in it."""
+
+    following: int
+    documents: int
+
+
+class Matches(NamedTuple):
+    """The best of *total* documents that match, ranked: the scores fall, and equal ones go to the smallest ordinal."""
+
+    ordinals: Positions
+    scores: npt.NDArray[np.float64]
+    total: int
+    state: State
+
+
+class TimeLimit:
+    """So many seconds from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self._end = seconds, time.monotonic() + seconds
+
+    def passed(self) -> bool:
+        """Tell whether they are over."""
+        return time.monotonic() > self._end
+
+    def require(self) -> None:
+        """Raise ``QueryTimeout`` if they are."""
+        if self.passed():
+            raise QueryTimeout(self.seconds)
+
+
+def terms_of(query: str) -> tuple[str, ...]:
+    r"""Take a query apart into words and phrases, each as FTS5 writes a string; whatever it says, this is all it does.
+
+    What stands in double quotes is a phrase, a ``*`` behind a word or phrase means whatever goes on so, and all else is
+    separated by white space. Words of letters with others between, such as ``e-mail``, are phrases, and so are words of
+    scripts without spaces. A quote that never ends is a phrase to the end. There is no other syntax.
+
+    >>> terms_of('storm "at  dawn" harb* "never ended OR')
+    ('"storm"', '"at dawn"', '"harb"*', '"never ended OR"')
+    """
+    terms: dict[str, None] = {}
+    for phrase, begins, word in _TERM.findall(_readable(query[:MOST_QUERY])):
+        said, star = (phrase, begins) if not word else (word.rstrip("*"), "*" if word.endswith("*") else "")
+        if any(letter.isalnum() or letter > "\x7f" for letter in said):  # else there is nothing to look for
+            terms[f'"{" ".join(cut(said).replace(_CUT, " ").split())}"{star}'] = None
+        if len(terms) == MOST_TERMS:
+            break
+    return tuple(terms)
+
+
+def cut(text: str) -> str:
+    """Put a separator around each character of the scripts that are written without spaces."""
+    if _CUT in text or not text.isascii():
+        text = _BESIDE.sub(_CUT, _OURS.sub("", text))
+    return text
+
+
+class FullText:
+    """A search table, opened to read or to write. Threads may read and write side by side; the writers queue.
+
+    What SQLite refuses is told as ``StorageDamaged`` where only building it again helps, ``StorageBusy`` and
+    ``StorageFailed`` elsewhere.
+    """
+
+    def __init__(self, path: Path, mark: str, *, writes: bool = False) -> None:
+        self._path, self._mark, self._writes = path, mark, writes
+        self._idle: list[sqlite3.Connection] = []
+        self._inode = -1
+        self._busy = threading.Lock()  # held by who writes
+        self._pool = threading.Lock()  # held by who takes or gives back a connection
+        self._closed = False
+        with self._connected():
+            pass
+
+    @classmethod
+    def build(cls, path: Path, mark: str, following: int, batches: Iterable[Texts]) -> None:
+        """Make a table of these documents, in place of one that is there: readers have that one until it is done.
+
+        A death leaves what was there before.
+        """
+        _require_fts5(path)
+        with _translated(path):
+            if _is_whole(path):
+                _fill(path, mark, following, batches)
+                return
+            new = path.with_name(f"{path.name}.new")
+            remove(new)
+            _fill(new, mark, following, batches)
+            remove(path)
+            new.rename(path)
+
+    def close(self) -> None:
+        """Let go of the file; a second call does nothing."""
+        with self._pool:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    # Reading.
+
+    def state(self) -> State:
+        """Tell up to where the table has come."""
+        with self._connected() as connection:
+            return _state(connection)
+
+    def ordinals(self) -> Positions:
+        """Give the ordinals of all documents of the table, ascending."""
+        with self._connected() as connection:
+            return _numbers(connection.execute("SELECT id FROM documents_docsize ORDER BY id"))
+
+    def find(self, query: str, top: int, limit: TimeLimit) -> Matches:
+        """Find the documents that have every word and phrase of a query: the best *top*, and how many there are.
+
+        The score is BM25, titles weighing ``TITLE_WEIGHT`` times as much. A query with nothing to look for finds
+        nothing. Raises ``QueryTimeout``.
+        """
+        terms = terms_of(query)
+        with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
+            state = _state(connection)
+            if not terms:
+                return Matches(np.empty(0, np.int64), np.empty(0), 0, state)
+            words = " ".join(terms)
+            (total,) = connection.execute(f"SELECT count(*) {_FOUND}", (words,)).fetchone()
+            rows = connection.execute(_RANKED, (words, top)).fetchall() if total else []
+        ordinals = np.array([ordinal for ordinal, _ in rows], np.int64)
+        return Matches(ordinals, -np.array([score for _, score in rows], np.float64), total, state)
+
+    def matching(self, query: str, limit: TimeLimit) -> Positions:
+        """Give the ordinals of all documents that ``find`` counts, ascending."""
+        terms = terms_of(query)
+        if not terms:
+            return np.empty(0, np.int64)
+        with self._connected(limit) as connection:
+            return _numbers(connection.execute(f"SELECT rowid {_FOUND} ORDER BY rowid", (" ".join(terms),)))
+
+    def show(self, query: str, ordinals: Sequence[int], limit: TimeLimit) -> list[Snippet | None]:
+        """Give what to show of documents that match, ``None`` for one that does not, or not any more."""
+        words = " ".join(terms_of(query))
+        if not words:
+            return [None] * len(ordinals)
+        shown: list[Snippet | None] = []
+        with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
+            for ordinal in ordinals:
+                limit.require()  # marking a long text looks at no clock
+                row = connection.execute(_SHOWN, (words, ordinal)).fetchone()
+                shown.append(Snippet(_marked(row[1]), _marked(row[2])) if row else None)
+        return shown
+
+    # Writing.
+
+    def update(self, following: int, added: Texts | None = None, gone: Iterable[int] = ()) -> State:
+        """Add documents and leave some out, in one transaction, which has seen all before the ordinal *following*."""
+        with self._busy, self._connected() as connection, _transaction(connection):
+            left_out = [(ordinal,) for ordinal in gone]
+            removed = 0
+            if left_out:
+                removed = connection.executemany("DELETE FROM documents WHERE rowid = ?", left_out).rowcount
+            documents = _state(connection).documents - removed + (_insert(connection, added) if added else 0)
+            connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))
+        return State(following, documents)
+
+    # Connections.
+
+    @contextmanager
+    def _connected(self, limit: TimeLimit | None = None) -> Iterator[sqlite3.Connection]:
+        """Lend a connection, for so long at most. What was interrupted on it is the end of it."""
+        with _translated(self._path, limit):
+            inode, connection = self._taken()
+            try:
+                if limit:
+                    limit.require()
+                    connection.set_progress_handler(limit.passed, _STEPS)
+                yield connection
+                connection.set_progress_handler(None, _STEPS)
+            except BaseException:
+                connection.close()
+                raise
+            with self._pool:
+                keeps = inode == self._inode and not self._closed
+                if keeps:
+                    self._idle.append(connection)
+            if not keeps:
+                connection.close()
+
+    def _taken(self) -> tuple[int, sqlite3.Connection]:
+        """Take an idle connection to the file that is there now, or open one."""
+        try:
+            inode = self._path.stat().st_ino
+        except FileNotFoundError:
+            raise StorageRefused(str(self._path), f"is not there: {REBUILD}") from None
+        old: list[sqlite3.Connection] = []
+        with self._pool:
+            if self._closed:
+                raise StorageRefused(str(self._path), "was closed")
+            if inode != self._inode:  # it was built again; none of the old ones has a file of this number
+                old, self._idle, self._inode = self._idle, [], inode
+            found = self._idle.pop() if self._idle else None
+        for connection in old:
+            connection.close()
+        return inode, found or self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        _require_fts5(self._path)
+        connection = _connect(self._path, "rw" if self._writes else "ro")
+        try:
+            self._require_such(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _require_such(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != FORMAT:
+            newer = f"is of format {version}, and this neardup reads {FORMAT}: {REBUILD}"
+            raise StorageRefused(str(self._path), newer)
+        rows = connection.execute("SELECT mark FROM state").fetchall()
+        if len(rows) != 1:
+            raise StorageDamaged(str(self._path), f"is not as it was written: {REBUILD}")
+        if rows[0][0] != self._mark:
+            raise StorageRefused(str(self._path), f"belongs to another index: {REBUILD}")
+
+
+def remove(path: Path) -> None:
+    """Remove a table, with what SQLite keeps beside it; whoever has it open still reads it."""
+    for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        name.unlink(missing_ok=True)
+
+
+def _fill(path: Path, mark: str, following: int, batches: Iterable[Texts]) -> None:
+    with _closing(_connect(path, "rwc")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        with _transaction(connection):
+            for statement in _TABLES:
+                connection.execute(statement)
+            documents = sum(_insert(connection, batch) for batch in batches)
+            connection.execute("INSERT INTO documents(documents) VALUES ('optimize')")
+            connection.execute("INSERT INTO state VALUES (?, ?, ?)", (mark, following, documents))
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # as far as nobody reads the old pages
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether a file is a database without damage, whatever is in it."""
+    if not path.exists():
+        return False
+    try:
+        with _closing(_connect(path, "rw")) as connection:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    except sqlite3.OperationalError as error:
+        if _code(error) in _BUSY:
+            raise
+        return False
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    alone = mode == "ro" and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    if alone:  # nobody writes where SQLite could not even say that it reads
+        address += "&immutable=1"
+    connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+@contextmanager
+def _closing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    """Do all or nothing; what only reads sees one state."""
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
+    """Tell what SQLite says in our own words."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _own(error, path, limit) from error
+    except OSError as error:
+        if isinstance(error, NeardupError):
+            raise
+        raise StorageFailed(str(path), error.strerror or str(error)) from error
+
+
+def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception:
+    code = _code(error)
+    if code == sqlite3.SQLITE_INTERRUPT and limit:
+        return QueryTimeout(limit.seconds)
+    if code in _BUSY:
+        return StorageBusy(str(path), "another process has it")
+    if code in _DAMAGED:
+        return StorageDamaged(str(path), f"is not as it was written ({error}): {REBUILD}")
+    return StorageFailed(str(path), str(error))
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Give the primary code of what SQLite says; the module itself has none."""
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE)) & 0xFF
+
+
+def _require_fts5(path: Path) -> None:
+    """Raise ``StorageRefused`` where Python's SQLite has no full text."""
+    with _closing(sqlite3.connect(":memory:")) as connection:
+        if not connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchall():
+            raise StorageRefused(str(path), f"needs FTS5, which this Python's SQLite {sqlite3.sqlite_version} lacks")
+
+
+def _state(connection: sqlite3.Connection) -> State:
+    return State(*connection.execute("SELECT following, documents FROM state").fetchone())
+
+
+def _insert(connection: sqlite3.Connection, batch: Texts) -> int:
+    titles = (None if title is None else cut(_readable(title[:MOST_TITLE])) for title in batch.titles)
+    bodies = (cut(_readable(body[:MOST_BODY])) for body in batch.bodies)
+    rows = zip(batch.ordinals, batch.ids, titles, bodies, strict=True)
+    connection.executemany("INSERT INTO documents(rowid, id, title, body) VALUES (?, ?, ?, ?)", rows)
+    return len(batch.ordinals)
+
+
+def _readable(text: str) -> str:
+    """Replace what UTF-8 cannot write, and what ends a string for SQLite."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode(errors="replace").decode()
+    return text.replace("\0", " ")
+
+
+def _numbers(rows: Iterable[tuple[int]]) -> Positions:
+    return np.fromiter((number for (number,) in rows), np.int64)
+
+
+def _marked(text: str | None) -> Marked:
+    """Take the marks out of a text, and say where they were."""
+    parts = re.split(f"([{_BEGIN}{_END}])", (text or "").replace(_CUT, ""))
+    whole, spans, begin = "", [], 0
+    for part in parts:
+        if part == _BEGIN:
+            begin = len(whole)
+        elif part == _END:
+            spans.append((begin, len(whole)))
+        else:
+            whole += part
+    return _shortened(whole, _joined(spans))
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Make one of spans that touch, as those of neighbouring characters do."""
+    joined: list[tuple[int, int]] = []
+    for begin, end in spans:
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
+    """Cut what is too long to be shown, around the first span."""
+    if len(text) <= _MOST_SNIPPET:
+        return Marked(text, tuple(spans))
+    first = spans[0][0] if spans else 0
+    begin = max(0, min(first - _MOST_SNIPPET // 4, len(text) - _MOST_SNIPPET))
+    end = begin + _MOST_SNIPPET
+    ahead = "…" if begin else ""
+    shift = begin - len(ahead)
+    cuts = ((max(one, begin) - shift, min(other, end) - shift) for one, other in spans if one < end and other > begin)
+    return Marked(ahead + text[begin:end] + ("…" if end < len(text) else ""), tuple(cuts))

@@ -1,0 +1,38 @@
+"""Build the search table of an index anew, from the texts that it keeps."""
+
+import argparse
+import json
+import time
+
+from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.terminal import progress_bars, show_counts
+
+EXAMPLE = "Example: neardup reindex seen"
+INTERRUPTED = "interrupted; the search table is as it was, and the same command begins anew"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_index_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build and summarise."""
+    from neardup.pipeline.searching import Search, table_bytes
+
+    started = time.monotonic()
+    with opened(arguments, "w") as index, progress_bars() as progress:
+        Search.rebuild(index, progress)
+        documents, size = len(index), table_bytes(index)
+    seconds = time.monotonic() - started
+    if arguments.json:
+        print(json.dumps({"documents": documents, "bytes": size, "seconds": round(seconds, 3)}))
+        return 0
+    show_counts(
+        [
+            (documents, f"documents in the search table, {seconds:.1f} s", True),
+            (size, "bytes", True),
+        ]
+    )
+    return 0

@@ -1,0 +1,126 @@
+"""Serve an index over HTTP: judge, admit, compare, collapse, search."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
+
+if TYPE_CHECKING:
+    from neardup.interfaces.http.serving import Serving
+
+_HIDDEN = argparse.SUPPRESS
+_LIBRARIES = ("fastapi", "starlette", "uvicorn", "httptools", "uvloop", "jinja2")
+
+EXAMPLE = "Example: neardup serve seen --port 8000"
+INTERRUPTED = "interrupted before it served"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument("index", metavar="DIR", nargs="?", default=_HIDDEN, help="the folder of the index")
+    parser.add_argument("--host", metavar="HOST", default="127.0.0.1", help="the address to listen at")
+    parser.add_argument("--port", type=int, metavar="N", default=8000, help="the port to listen at; 0 takes a free one")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        default=1,
+        help="processes that answer; more than one only read what another process writes",
+    )
+    parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
+    parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="who may ask: a file of tokens, stored as hashes; without it only this machine can reach the service, and"
+        " may do everything",
+    )
+    parser.add_argument(
+        "--new-token",
+        choices=("read", "write"),
+        default=_HIDDEN,
+        help="make a token, add its hash to the token file, print it and end",
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=_HIDDEN,
+        help="answer to this name, too; several are fine (default: names of this machine only)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal ends it, or make a token."""
+    given = vars(arguments)
+    token_file = given.get("token_file")
+    if "new_token" in given:
+        return _make_token(given["new_token"], token_file)
+    if "index" not in given:
+        raise InputRefused("DIR", "must name the folder of the index")
+    require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
+    require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
+    from neardup.interfaces.http.hosts import is_loopback
+
+    if token_file is None and not is_loopback(arguments.host):
+        rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
+        raise ParameterError("host", arguments.host, rule)
+    try:
+        from neardup.interfaces.http import running
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in _LIBRARIES:
+            raise
+        raise ExtraMissing(library, "web") from error
+    say_if_cold()
+    if token_file is not None:
+        _warn_if_exposed(token_file)
+
+    def started(address: str, serving: "Serving") -> None:
+        does = "reads and writes" if serving.writes else "reads only"
+        who = "whoever has a token" if token_file is not None else "everybody on this machine, without tokens"
+        print(
+            f"Serving {len(serving.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
+            flush=True,
+        )
+
+    plan = running.Plan(
+        folder=arguments.index,
+        host=arguments.host,
+        port=arguments.port,
+        key_file=given.get("key_file"),
+        token_file=token_file,
+        allow_hosts=tuple(given.get("allow_host", ())),
+        read_only=arguments.read_only,
+        workers=arguments.workers,
+    )
+    code = running.run(plan, started=started, report=complain)
+    print("Ended.", flush=True)
+    return code
+
+
+def _make_token(scope: str, token_file: str | None) -> int:
+    from neardup.interfaces.http.tokens import add_token
+
+    if token_file is None:
+        raise ParameterError("new_token", scope, "needs --token-file, the file that its hash is added to")
+    token = add_token("write" if scope == "write" else "read", token_file)
+    _warn_if_exposed(token_file)
+    if sys.stderr is not None:
+        print(f"This token is stored nowhere; its hash was added to {token_file}:", file=sys.stderr)
+    print(token)
+    return 0
+
+
+def _warn_if_exposed(token_file: str) -> None:
+    from neardup.interfaces.http.tokens import is_exposed
+
+    try:
+        if is_exposed(token_file):
+            complain(f"{token_file}: others than its owner may read or write it; chmod 600 makes it private")
+    except OSError as error:
+        raise InputRefused(token_file, f"the tokens cannot be read: {error.strerror}") from error

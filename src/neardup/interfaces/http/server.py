@@ -1,0 +1,94 @@
+"""The server: it listens, watches its connections, and ends without losing what it was asked."""
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import uvicorn
+
+from neardup.interfaces.http.connections import Watch, protocol
+from neardup.interfaces.http.limits import Limits
+from neardup.model.errors import ParameterError
+
+SWEEP_SECONDS: Final = 0.25
+GRACE_SECONDS: Final = 0.3  # in which clients that keep their connections may still ask, when the service ends
+DRAIN_SECONDS: Final = 30
+BACKLOG: Final = 1024
+SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Listen at an address; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+        listening.setblocking(False)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ParameterError("port", port, f"cannot be listened at on {host}: {reason}") from error
+    return listening
+
+
+class Server(uvicorn.Server):
+    """A server of one process. It ends at SIGTERM or Ctrl-C, when what was asked is answered; a second one hurries."""
+
+    def __init__(self, app: Any, limits: Limits) -> None:
+        self._watch = Watch(limits)
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=protocol(self._watch),
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=int(limits.idle_seconds),
+                timeout_graceful_shutdown=DRAIN_SECONDS,
+                backlog=BACKLOG,
+            )
+        )
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals, and do not pass them on afterwards: having ended as asked is no failure."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin, and watch the connections."""
+        await super().startup(sockets)
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, let clients that are about to ask do so, answer, end."""
+        await asyncio.sleep(0)  # whoever is connected already is let in
+        for server in self.servers:
+            server.close()
+        self._watch.drain()
+        await asyncio.sleep(GRACE_SECONDS)
+        self._watch.finish()
+        await super().shutdown(sockets)
+        self._sweeping.cancel()
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self._watch.sweep()

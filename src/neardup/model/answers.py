@@ -1,0 +1,124 @@
+"""What a search of an index answers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+class Marked(NamedTuple):
+    """A piece of text, and where what was looked for stands in it: pairs of begin and end, in characters."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+class Snippet(NamedTuple):
+    """What to show of a document: its title, empty if it has none, and a passage of its text."""
+
+    title: Marked
+    body: Marked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundHit:
+    """A document that a query finds. *url* is its field ``url``, or its id if that is an address of the web.
+
+    *ordinal* is the number of its admission. A higher *score* ranks better; that of another query says nothing.
+    """
+
+    id: str
+    ordinal: int
+    score: float
+    title: str | None
+    url: str | None
+    admitted: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The best hits of a query, best first, of *total* documents that match."""
+
+    query: str
+    hits: tuple[FoundHit, ...]
+    total: int
+
+
+class ShownHit(NamedTuple):
+    """A hit that is shown."""
+
+    hit: FoundHit
+    snippet: Snippet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """A hit that is hidden, because it matches *of*, the id of a better one that is shown.
+
+    *rule* says by what: the name of the index's scheme, ``same text`` or ``same site``. *value* is what the scheme's
+    *measure* says of both, held against *threshold*; or the site; or nothing.
+    """
+
+    hit: FoundHit
+    of: str
+    rule: str
+    measure: str
+    value: Any
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerGroup:
+    """Hits that say the same: those *shown*, and the *repeats* behind them, all *hides* of them unless it is paged."""
+
+    id: int
+    shown: tuple[ShownHit, ...]
+    repeats: tuple[Repeat, ...]
+    hides: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A page of what a query finds, without repeats.
+
+    *total* documents match; the best *examined* of them were collapsed, to so many *groups*, of which *hidden* hits are
+    not shown; *unsigned* ones have no signature, and so are nobody's near duplicates. *results* are the groups of this
+    *page* of *pages*; or, with *include*, the members of that group on this page.
+    """
+
+    query: str
+    collapse: str
+    threshold: float | None
+    keep: int
+    include: int | None
+    total: int
+    examined: int
+    groups: int
+    hidden: int
+    unsigned: int
+    page: int
+    pages: int
+    size: int
+    results: tuple[AnswerGroup, ...]
+
+
+def as_record(answer: Answer) -> dict[str, Any]:
+    """Give an answer as JSON has it; times are in UTC."""
+    whole = {name: getattr(answer, name) for name in answer.__slots__ if name != "results"}
+    return {**whole, "results": [_group(group) for group in answer.results]}
+
+
+def _group(group: AnswerGroup) -> dict[str, Any]:
+    shown = [
+        {**_hit(hit), "snippet": {name: part._asdict() for name, part in own._asdict().items()}}
+        for hit, own in group.shown
+    ]
+    repeats = [
+        {**_hit(own.hit), **{name: getattr(own, name) for name in own.__slots__ if name != "hit"}}
+        for own in group.repeats
+    ]
+    return {"group": group.id, "hides": group.hides, "shown": shown, "repeats": repeats}
+
+
+def _hit(hit: FoundHit) -> dict[str, Any]:
+    at = hit.admitted.isoformat().replace("+00:00", "Z")
+    return {"id": hit.id, "title": hit.title, "url": hit.url, "admitted": at, "score": hit.score}

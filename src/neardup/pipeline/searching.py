@@ -1,0 +1,394 @@
+"""The query moment on an index: its full text, found by words, and never without the index's own word on each hit."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, Literal, Self, TypeVar, get_args
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from neardup.index import fulltext
+from neardup.index.columns import STRING, decoded
+from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
+from neardup.index.store import Places, Store
+from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
+from neardup.model.arrays import Positions
+from neardup.model.errors import StorageRefused, require, require_whole
+from neardup.model.hits import HiddenHit, HitGroup
+from neardup.pipeline.collapsing import Collapsed
+from neardup.pipeline.collapsing import collapse as collapsed_hits
+from neardup.pipeline.fields import field_values, moment_of
+from neardup.pipeline.judged import JudgedSets
+from neardup.pipeline.living import Index
+from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.strictness import at_threshold
+
+Progress = Callable[[str, int, int], None]
+Collapsing = Literal["near", "exact", "site", "off"]
+
+TITLE, URL = "title", "url"  # the fields of strings that are searched and shown, where an index has them
+SECONDS: Final = 2.0  # that a search may take
+TOP: Final = 100  # hits that are examined
+MOST_TOP: Final = 10_000
+
+_STEP: Final = 512  # documents that are read and written at once
+_WEB: Final = ("http://", "https://")
+_Judged = TypeVar("_Judged")
+_SAID: Final = {"same exact": "same text", "same site": "same site"}
+
+
+def has_table(folder: str | os.PathLike[str]) -> bool:
+    """Tell whether an index has a search table."""
+    return Path(folder, fulltext.NAME).exists()
+
+
+def table_bytes(index: Index) -> int:
+    """Tell how large the search table of an index is."""
+    return Path(index.store.folder, fulltext.NAME).stat().st_size
+
+
+def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> "Search | None":
+    """Open the search table of an index that is open to write, if it has one or *make* says so, and catch up.
+
+    Whoever changes such an index calls ``catch_up`` of what it is given after each change.
+    """
+    return Search.open(index, make=make, progress=progress) if make or has_table(index.store.folder) else None
+
+
+class Search:
+    """Finds documents of an index by words and phrases. Made by ``open``; close it, or use it in ``with``.
+
+    The table is derived from the index, and never has the last word: a document that was removed, or came with another
+    content since, is not shown, however old the table is. One that was admitted is found once the writer has caught up:
+    ``catch_up`` after each change, as every verb and the service do, and opening to write do so. ``judged`` is the
+    cache of what was collapsed.
+    """
+
+    def __init__(self, index: Index, table: FullText) -> None:
+        self._index, self._store, self._table = index, index.store, table
+        self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
+        self._catching = RLock()
+        self.judged = JudgedSets()
+        self._held: Positions | None = None  # what is in the table, as far as its only writer needs to know
+
+    @classmethod
+    def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
+        """Open the search table of an index: to write, as far as the index was opened so, and to read.
+
+        A writer catches up with the index first; with *make* it builds the table where there is none. Titles are the
+        field of strings ``title``, if the index has one.
+
+        Raises ``StorageRefused`` where there is no table, or one of another index or format, or where the index keeps
+        no texts; ``StorageDamaged`` for one that is damaged. ``rebuild`` helps against all but the last but one.
+        """
+        _require_texts(index)
+        store = index.store
+        path = store.folder / fulltext.NAME
+        if not has_table(store.folder):
+            if not (make and store.writes):
+                raise StorageRefused(str(store.folder), f"has no search table: {fulltext.REBUILD}")
+            cls.rebuild(index, progress)
+        search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
+        if store.writes:
+            try:
+                search.catch_up(progress)
+            except BaseException:
+                search.close()
+                raise
+        return search
+
+    @staticmethod
+    def rebuild(index: Index, progress: Progress | None = None) -> None:
+        """Build the search table of an index anew, whatever is there; readers have the old one until it is done.
+
+        The index must be open to write, and nobody else may change it meanwhile. A death leaves what was there before.
+        """
+        _require_texts(index)
+        store = index.store
+        with store.busy:
+            store.require_writer()
+            store.sync()
+            following, total = store.next_ordinal, len(store)
+            batches = _batches(store, -1, total, progress)
+            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches)
+
+    def close(self) -> None:
+        """Let go of the table; the index stays open. A second call does nothing."""
+        self._table.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Keeping up.
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        """Bring the table to where the index is; give how many documents came and went. The index must be writable.
+
+        What is in the table is on the disk in the index: the index is synced first, so that no power failure leaves
+        documents to be found that are not there.
+        """
+        store = self._store
+        with self._catching:
+            state = self._table.state()
+            with store.busy:
+                store.require_writer()
+                if self._is_level(state):
+                    return 0
+                store.sync()
+                beyond = state.following > store.next_ordinal
+            if beyond:  # the index was set back, by a copy of old: what has which ordinal is not what it was
+                self.rebuild(self._index, progress)
+                self._held = None
+                return len(store)
+            changed = 0
+            total = max(store.next_ordinal - state.following, 1)
+            while batch := self._next(state.following):
+                following, texts = batch
+                state = self._table.update(following, texts)
+                changed += len(texts.ordinals)
+                self._hold(np.asarray(texts.ordinals, np.int64))
+                if progress:
+                    progress("search", min(changed, total), total)
+            return changed + self._leave_out(state)
+
+    def _is_level(self, state: State) -> bool:
+        """Tell whether the table has the documents of the index: all that were admitted, and no more than there are."""
+        return state == (self._store.next_ordinal, len(self._store))
+
+    def _next(self, following: int) -> tuple[int, Texts] | None:
+        """Read the next documents, and tell up to where they go."""
+        with self._store.busy:
+            places = self._store.behind(following - 1, _STEP)
+            if not len(places):
+                return None
+            texts = _texts(self._store, places)
+            return int(texts.ordinals[-1]) + 1, texts
+
+    def _hold(self, ordinals: Positions) -> None:
+        if self._held is not None:
+            self._held = np.concatenate([self._held, ordinals])
+
+    def _leave_out(self, state: State) -> int:
+        """Take those out of the table that are no longer in the index, which is all that can be too many."""
+        with self._store.busy:
+            following = self._store.next_ordinal
+            if self._is_level(state):
+                return 0
+            if self._store.behind(state.following - 1, 1).size:  # somebody else admitted, and will catch up
+                return 0
+            gone = np.empty(0, np.int64)
+            if state.documents != len(self._store):
+                if self._held is None:
+                    self._held = self._table.ordinals()
+                alive = self._store.alive(self._store.with_ordinals(self._held))
+                gone, held = self._held[~alive], self._held[alive]
+        self._table.update(following, gone=gone.tolist())
+        if len(gone):
+            self._held = held
+        return len(gone)
+
+    # Asking.
+
+    def find(self, query: str, top: int = TOP, seconds: float = SECONDS) -> Found:
+        """Find the documents with every word and phrase of a query, the best *top* of them in order.
+
+        A reader goes on to what the writer has acknowledged by now. Ranks are by BM25 over the whole table, and equal
+        ones go to who was admitted first; ``total`` is exact. Raises ``QueryTimeout``.
+        """
+        return self._find(query, top, _limit(seconds), lambda found: found)
+
+    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
+        """Give what to show of hits, ``None`` for a document that is not there or does not match."""
+        limit = _limit(seconds)
+        with self._store.busy:
+            places = self._store.with_ids(ids)
+            there = np.flatnonzero(places >= 0)
+            ordinals = self._store.take("ordinal", places[there]).tolist()
+        snippets: list[Snippet | None] = [None] * len(ids)
+        for row, shown in zip(there.tolist(), self._table.show(query, ordinals, limit), strict=True):
+            snippets[row] = shown
+        return snippets
+
+    def answer(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 10,
+        collapse: Collapsing = "near",
+        threshold: float | None = None,
+        keep: int = 1,
+        include: int | None = None,
+        top: int = TOP,
+        seconds: float = SECONDS,
+    ) -> Answer:
+        """Find, collapse the best *top* hits, and give a page of *size* groups with what to show of each.
+
+        *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, which is that of its
+        scheme unless it is given (``at_threshold``); what is ``"exact"``, the same text; what is of the same
+        ``"site"``; or nothing, ``"off"``. Of each group the *keep* best are shown. *include*, the id of a group, lists
+        its members instead, *size* of them a page.
+
+        Raises ``ParameterError`` and ``QueryTimeout``.
+        """
+        require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
+        near = collapse == "near"
+        require(near or threshold is None, "threshold", threshold, "goes with the collapse of near duplicates only")
+        scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
+        limit = _limit(seconds)
+
+        def judged(found: Found) -> tuple[Found, Collapsed, tuple[HitGroup, ...]]:
+            hits = found.hits
+            given: list[Any] = [hit.id for hit in hits]
+            rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
+            ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
+            if collapse in {"exact", "site"}:
+                values = self._contents(hits) if collapse == "exact" else [site_of(hit.url) for hit in hits]
+                given = [{"id": hit.id, collapse: value} for hit, value in zip(hits, values, strict=True)]
+                rule = SameValue(collapse, keep=keep)
+            done = collapsed_hits(
+                given, rule, enabled=collapse != "off" and bool(hits), page=page, size=size, include=include, **ways
+            )
+            return found, done, done.page
+
+        found, collapsed, groups = self._find(query, top, limit, judged)
+        hits = found.hits
+        shown = [hits[kept.rank] for group in groups for kept in group.kept]
+        snippets = iter(self._shown(query, shown, limit))
+        results = [
+            AnswerGroup(
+                id=group.id,
+                shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
+                repeats=tuple(_repeat(hits[hidden.rank], hidden) for hidden in group.hidden),
+                hides=group.hides,
+            )
+            for group in groups
+        ]
+        return Answer(
+            query=query,
+            collapse=collapse,
+            threshold=float((scheme or self._index.scheme).threshold) if near else None,
+            keep=keep,
+            include=include,
+            total=found.total,
+            examined=collapsed.examined,
+            groups=collapsed.groups,
+            hidden=collapsed.hidden,
+            unsigned=collapsed.unsigned,
+            page=page,
+            pages=collapsed.pages,
+            size=size,
+            results=tuple(results),
+        )
+
+    def _find(self, query: str, top: int, limit: TimeLimit, judged: Callable[[Found], _Judged]) -> _Judged:
+        """Find, and do something with what is found before the index changes."""
+        require_whole("top", top, 1, MOST_TOP)
+        matches = self._table.find(query, top, limit)
+        with self._store.busy:
+            self._index.refresh()
+            places = self._alive(matches.ordinals)
+            if self._is_level(matches.state):
+                return judged(self._found(query, matches, places, matches.total))
+        # One of both is ahead: what is dead in the table does not count, and makes room.
+        everything = self._table.matching(query, limit)
+        matches = self._table.find(query, top + self._dead(everything), limit)
+        with self._store.busy:
+            places = self._alive(matches.ordinals)
+            total = int((self._alive(everything) >= 0).sum())
+            return judged(self._found(query, matches, places, max(total, int((places >= 0).sum())), top))
+
+    def _alive(self, ordinals: Positions) -> Places:
+        """Give where documents are, -1 for those that are not there."""
+        places = self._store.with_ordinals(ordinals)
+        return np.where(self._store.alive(places), places, -1)
+
+    def _dead(self, ordinals: Positions) -> int:
+        with self._store.busy:
+            return int((self._alive(ordinals) < 0).sum())
+
+    def _found(self, query: str, matches: Matches, places: Places, total: int, top: int | None = None) -> Found:
+        there = np.flatnonzero(places >= 0)[:top]
+        hits = self._hits(places[there], matches.ordinals[there].tolist(), matches.scores[there].tolist())
+        return Found(query=query, hits=tuple(hits), total=total)
+
+    def _hits(self, places: Places, ordinals: list[int], scores: list[float]) -> Iterator[FoundHit]:
+        store = self._store
+        ids = decoded(store.strings("id", places))
+        times = map(moment_of, store.take("time", places).tolist())
+        nothing = [None] * len(ids)
+        titles = field_values(store, TITLE, STRING, places) if self._has_title else nothing
+        urls = field_values(store, URL, STRING, places) if self._has_url else nothing
+        for own, ordinal, score, title, url, at in zip(ids, ordinals, scores, titles, urls, times, strict=True):
+            address = url or (own if own.startswith(_WEB) else None)
+            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=address, admitted=at)
+
+    def _shown(self, query: str, hits: Sequence[FoundHit], limit: TimeLimit) -> list[Snippet]:
+        """Give what to show of hits; where the table has lost one meanwhile, its title."""
+        snippets = self._table.show(query, [hit.ordinal for hit in hits], limit)
+        return [
+            snippet or Snippet(Marked(hit.title or "", ()), Marked("", ()))
+            for snippet, hit in zip(snippets, hits, strict=True)
+        ]
+
+    def _contents(self, hits: Sequence[FoundHit]) -> list[int | None]:
+        """Give a number for each text, the same for the same bytes; none for nothing but white space."""
+        places = self._store.with_ordinals(np.array([hit.ordinal for hit in hits], np.int64))
+        return [(high << 64 | low) or None for high, low in self._store.take("content", places).tolist()]
+
+
+def site_of(url: str | None) -> str | None:
+    """Give the site of an address: its host, without a leading ``www.``; ``None`` where there is none.
+
+    >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
+    ('news.example', None, None)
+    """
+    try:
+        host = urlsplit(url or "").hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") or None if host else None
+
+
+def _repeat(hit: FoundHit, hidden: HiddenHit) -> Repeat:
+    """Say why a hit is hidden; a digest is nobody's business."""
+    rule, value = _SAID.get(hidden.rule, hidden.rule), hidden.value
+    own = None if hidden.rule == "same exact" else value
+    return Repeat(hit=hit, of=hidden.of, rule=rule, measure=hidden.measure, value=own, threshold=hidden.threshold)
+
+
+def _limit(seconds: float) -> TimeLimit:
+    require(seconds > 0, "seconds", seconds, "must be more than 0")
+    return TimeLimit(seconds)
+
+
+def _require_texts(index: Index) -> None:
+    if not index.keeps_texts:
+        raise StorageRefused(str(index.store.folder), "keeps no texts, and there is no full text without")
+
+
+def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:
+    """Read all documents that were admitted after one, some at a time."""
+    done = 0
+    while len(places := store.behind(last, _STEP)):
+        texts = _texts(store, places)
+        yield texts
+        last = int(texts.ordinals[-1])
+        done += len(places)
+        if progress:
+            progress("search", done, total)
+
+
+def _texts(store: Store, places: Places) -> Texts:
+    kinds = dict(store.columns.fields)
+    titles: Sequence[str | None] = [None] * len(places)
+    if kinds.get(TITLE) == STRING:
+        titles = field_values(store, TITLE, STRING, places)
+    raw = store.strings("text", places)
+    bodies = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
+    return Texts(store.take("ordinal", places).tolist(), decoded(store.strings("id", places)), titles, bodies)

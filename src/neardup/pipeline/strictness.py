@@ -1,0 +1,42 @@
+"""A scheme made stricter or looser, as its measure has it, without signing anything again."""
+
+from dataclasses import replace
+from math import acos, ceil, pi
+from typing import Any, Final
+
+from neardup.model.errors import ParameterError, require
+from neardup.schemes.minhash import MinHash
+from neardup.schemes.sentences import Sentences
+from neardup.schemes.simhash import SimHash
+from neardup.schemes.trials import Trials
+
+_ROUNDING: Final = 1e-9
+
+
+def takes_threshold(scheme: Any) -> bool:
+    """Tell whether there is more or less strict with a scheme's rule."""
+    return isinstance(scheme, MinHash | Sentences | SimHash | Trials)
+
+
+def at_threshold(scheme: Any, threshold: float) -> Any:
+    """Give the scheme whose signatures match from this estimate of its measure on.
+
+    That is the threshold itself for ``MinHash`` and ``Sentences``; for ``SimHash`` the largest distance at which the
+    estimated cosine reaches it, and for ``Trials`` the fewest that must agree for the estimated resemblance to.
+
+    >>> at_threshold(SimHash(), 0.9).distance, at_threshold(Trials(), 0.9).needed
+    (9, 2)
+    """
+    holds = isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 < threshold <= 1
+    require(holds, "threshold", threshold, "must be above 0 and at most 1")
+    if isinstance(scheme, SimHash):
+        distance = int(acos(threshold) * scheme.bits / pi + _ROUNDING)
+        return replace(scheme, distance=distance, blocks=None)
+    if isinstance(scheme, Trials):
+        return replace(scheme, needed=max(1, ceil(scheme.trials * threshold**scheme.hashes - _ROUNDING)))
+    if not takes_threshold(scheme):
+        raise ParameterError("threshold", threshold, f"does not go with the scheme {scheme.name}")
+    try:
+        return scheme.with_threshold(threshold)
+    except ParameterError as error:  # a layout that nobody asks here would not do
+        raise ParameterError("threshold", threshold, f"is too low for this {scheme.name}") from error

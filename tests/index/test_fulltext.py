@@ -1,0 +1,411 @@
+import math
+import random
+import sqlite3
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.index import fulltext
+from neardup.index.fulltext import FullText, State, Texts, TimeLimit, terms_of
+from neardup.model.answers import Marked
+from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
+
+MARK = "ab" * 16
+SOON = TimeLimit(3_600)
+DOCUMENTS = [
+    ("storm", "Storm over the harbour", "The storm broke over the harbour at dawn. Nobody was hurt."),
+    ("baker", "The baker", "Rye and water and time, says the baker, and no storm."),
+    ("café", None, "Un café à l'aube, e-mail inclus"),
+    ("tokyo", "東京の天気", "今日は東京で雨が降ります。ABC東京XYZ"),
+    ("thai", "", "สวัสดีครับ"),
+]
+
+
+def texts(documents, first=0):
+    ids, titles, bodies = zip(*documents, strict=True)
+    return Texts(range(first, first + len(ids)), ids, titles, bodies)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "search.sqlite"
+
+
+@pytest.fixture
+def table(path):
+    FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
+    opened = FullText(path, MARK, writes=True)
+    yield opened
+    opened.close()
+
+
+def found(table, query, top=100):
+    return table.find(query, top, SOON).ordinals.tolist()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("storm", [0, 1]),
+        ("STORM harbour", [0]),
+        ('"harbour at dawn"', [0]),
+        ('"dawn at"', []),
+        ('"harbour at daw', []),
+        ('"harbour at daw"*', [0]),
+        ("harb", []),
+        ("harb*", [0]),
+        ("cafe", [2]),
+        ("CAFÉ", [2]),
+        ("e-mail", [2]),
+        ("mail-e", []),
+        ("東京", [3]),
+        ("京東", []),
+        ("天", [3]),
+        ("abc", [3]),
+        ("ABC東京", [3]),
+        ("สวัส", [4]),
+        ("storm OR baker", []),
+        ("title:storm", []),
+        ("NEAR(storm baker)", []),
+        ("the AND baker", [1]),
+    ],
+)
+def test_what_is_found(table, query, expected):
+    assert found(table, query) == expected
+
+
+def test_a_title_weighs_more_than_a_body(path):
+    FullText.build(path, MARK, 2, [texts([("a", "x", "storm"), ("b", "storm", "x")])])
+    assert found(FullText(path, MARK), "storm") == [1, 0]
+
+
+def test_equal_scores_go_to_the_smallest_ordinal_and_top_is_no_more(path):
+    FullText.build(path, MARK, 300, [texts([(f"d{n}", "same", "same text")] * 1, n) for n in range(300)])
+    table = FullText(path, MARK)
+    assert found(table, "same", 50) == list(range(50))
+    matches = table.find("text", 7, SOON)
+    assert (len(matches.ordinals), matches.total) == (7, 300)
+    assert table.matching("text", SOON).tolist() == list(range(300))
+
+
+QUERIES = st.one_of(
+    st.text(max_size=60),
+    st.text(alphabet="\"*()^:+-{}\\,.'#&;\0\x1f\t\n OR AND NOT NEAR a東é🎉\ud800\ufdd0\u200b", max_size=40),
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    path = tmp_path_factory.mktemp("shared") / "search.sqlite"
+    FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
+    opened = FullText(path, MARK)
+    yield opened
+    opened.close()
+
+
+@given(query=QUERIES)
+def test_no_query_raises(shared, query):
+    matches = shared.find(query, 10, SOON)
+    assert len(matches.ordinals) == min(matches.total, 10)
+    assert shared.matching(query, SOON).tolist() == sorted(matches.ordinals.tolist())
+    assert None not in shared.show(query, matches.ordinals.tolist(), SOON)
+
+
+WORDS = st.sampled_from(["storm", "harbour", "dawn", "rye", "x"])
+ROWS = st.lists(st.tuples(st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=6)), min_size=1, max_size=8)
+
+
+def bm25(rows, words):
+    """The definition: each row's score, of those that have all words in title and body together."""
+    lengths = [len(title) + len(body) for title, body in rows.values()]
+    average = sum(lengths) / len(rows)
+    scores = {}
+    for ordinal, (title, body) in rows.items():
+        if not all(word in title or word in body for word in words):
+            continue
+        score = 0.0
+        for word in words:
+            having = sum(word in other or word in text for other, text in rows.values())
+            weight = max(math.log((len(rows) - having + 0.5) / (having + 0.5)), 1e-6)
+            often = 4.0 * title.count(word) + body.count(word)
+            length = 1.2 * (1 - 0.75 + 0.75 * (len(title) + len(body)) / average)
+            score += weight * often * 2.2 / (often + length)
+        scores[ordinal] = score
+    return scores
+
+
+@given(
+    rows=ROWS, more=ROWS, gone=st.sets(st.integers(0, 15)), words=st.lists(WORDS, min_size=1, max_size=3, unique=True)
+)
+def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, rows, more, gone, words):
+    path = shared_folder / "search.sqlite"
+    everything = {**dict(enumerate(rows)), **{len(rows) + place: row for place, row in enumerate(more)}}
+
+    def given_rows(ordinals):
+        documents = [(str(own), " ".join(everything[own][0]), " ".join(everything[own][1])) for own in ordinals]
+        return Texts(ordinals, *zip(*documents, strict=True)) if documents else None
+
+    FullText.build(path, MARK, len(rows), [given_rows(range(len(rows)))])
+    table = FullText(path, MARK, writes=True)
+    table.update(len(everything), given_rows(range(len(rows), len(everything))))
+    state = table.update(len(everything), gone=sorted(gone))
+    left = {own: row for own, row in everything.items() if own not in gone}
+    assert state == table.state() == State(len(everything), len(left))
+    assert table.ordinals().tolist() == sorted(left)
+    expected = bm25(left, words) if left else {}
+    found = table.find(" ".join(words), 100, SOON)
+    table.close()
+    assert dict(zip(found.ordinals.tolist(), found.scores.tolist(), strict=True)) == pytest.approx(expected)
+    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
+    assert found.total == len(expected)
+    ties = list(zip((-found.scores).tolist(), found.ordinals.tolist(), strict=True))
+    assert ties == sorted(ties)
+
+
+@pytest.fixture(scope="module")
+def shared_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ranked")
+
+
+def test_what_is_marked(table):
+    title, body = table.show("storm harbour", [0], SOON)[0]
+    assert title == Marked("Storm over the harbour", ((0, 5), (15, 22)))
+    assert [body.text[begin:end] for begin, end in body.spans] == ["storm", "harbour"]
+    title, body = table.show("東京", [3], SOON)[0]
+    assert title == Marked("東京の天気", ((0, 2),))
+    assert {body.text[begin:end] for begin, end in body.spans} == {"東京"}
+    assert body.text == "今日は東京で雨が降ります。ABC東京XYZ"
+    assert table.show("storm", [2, 99, -1], SOON) == [None, None, None]
+
+
+def test_a_text_cannot_mark_itself_and_nothing_is_lost_behind_a_nul(path):
+    hostile = "\ufdd0forged\ufdd1 \x1f<b>storm</b>\x00 behind \ud800 it \ue000"
+    FullText.build(path, MARK, 1, [Texts([0], ["a"], [hostile], [hostile])])
+    table = FullText(path, MARK)
+    for shown in table.show("storm", [0], SOON)[0]:
+        assert [shown.text[begin:end] for begin, end in shown.spans] == ["storm"]
+        assert shown.text == "forged <b>storm</b>  behind ? it \ue000"
+    assert found(table, "behind") == found(table, "forged") == [0]
+
+
+def test_what_is_shown_is_short_however_long_words_are(path):
+    text = "a" * 5_000 + " storm " + "b" * 5_000
+    FullText.build(path, MARK, 1, [Texts([0], ["a"], [text], [text])])
+    for query, marked in (("storm", "storm"), ("a" * 4_000 + "*", "a" * 400)):
+        for shown in FullText(path, MARK).show(query, [0], SOON)[0]:
+            assert len(shown.text) <= 402
+            assert [shown.text[begin:end] for begin, end in shown.spans] == [marked]
+
+
+def test_of_long_texts_the_beginning_is_found(path):
+    body = "x " * (fulltext.MOST_BODY // 2) + "storm"
+    FullText.build(path, MARK, 1, [Texts([0], ["a"], [None], [body])])
+    assert found(FullText(path, MARK), "storm") == []
+
+
+def test_what_counts_of_a_long_query():
+    assert len(terms_of(" ".join(f"w{number}" for number in range(10_000)))) == fulltext.MOST_TERMS
+    assert terms_of("storm storm storm*") == ('"storm"', '"storm"*')
+    assert len(terms_of("x" * 100_000)[0]) == fulltext.MOST_QUERY + 2
+
+
+@pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])
+def test_nothing_to_look_for_finds_nothing(table, query):
+    assert terms_of(query) == ()
+    assert found(table, query) == []
+    assert table.matching(query, SOON).tolist() == []
+    assert table.show(query, [0], SOON) == [None]
+
+
+def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path):
+    words = [f"w{number}" for number in range(3_000)]
+    rng = random.Random(1)  # noqa: S311 - seeded choices are no secrets
+    bodies = [" ".join(rng.choices(words, k=200)) for _ in range(1_000)]
+    FullText.build(path, MARK, 1_000, [Texts(range(1_000), [str(n) for n in range(1_000)], bodies, bodies)])
+    table = FullText(path, MARK)
+    for ask in (lambda: table.find("w*", 100, TimeLimit(1e-4)), lambda: table.matching("w*", TimeLimit(1e-4))):
+        with pytest.raises(QueryTimeout) as error:
+            ask()
+        assert error.value.seconds == 1e-4
+    assert table.find("w*", 100, SOON).total == 1_000
+
+
+def test_a_table_of_another_index_or_format_is_refused(table, path):
+    with pytest.raises(StorageRefused, match="another index: build it again"):
+        FullText(path, "cd" * 16)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(StorageRefused, match="format 2"):
+        FullText(path, MARK)
+
+
+def test_no_table_is_refused_and_none_is_made(path):
+    with pytest.raises(StorageRefused, match="is not there"):
+        FullText(path, MARK, writes=True)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(84)])
+def test_what_is_no_table_is_refused_and_can_be_built_over(path, content):
+    path.write_bytes(content)
+    with pytest.raises((StorageRefused, StorageDamaged), match="build it again"):
+        FullText(path, MARK)
+    FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
+    assert found(FullText(path, MARK), "storm") == [0, 1]
+
+
+def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
+    table.close()
+    whole = path.read_bytes()
+    rng = random.Random(5)  # noqa: S311 - seeded choices are no secrets
+    for _ in range(60):
+        damaged = bytearray(whole)
+        at = rng.randrange(len(whole))
+        damaged[at : at + 200] = rng.randbytes(len(damaged[at : at + 200]))
+        fulltext.remove(path)
+        path.write_bytes(damaged[: rng.choice([len(damaged), at])])
+        try:
+            opened = FullText(path, MARK, writes=True)
+            for query in ("storm", "baker harb*", "東京"):
+                opened.show(query, opened.find(query, 10, SOON).ordinals.tolist(), SOON)
+            opened.update(6, gone=[0, 1])
+        except (StorageDamaged, StorageRefused):
+            pass
+        FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
+        again = FullText(path, MARK)
+        assert found(again, "storm") == [0, 1]
+        again.close()
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["in place", "as another file"])
+def test_readers_go_on_to_what_is_built_again(table, path, whole):
+    reader = FullText(path, MARK)
+    assert found(reader, "storm") == [0, 1]
+    if not whole:
+        table.close()
+        path.write_bytes(b"damaged" * 100)
+    FullText.build(path, MARK, 9, [texts([("new", "storm", "only")], 8)])
+    assert found(reader, "storm") == [8]
+    assert reader.state() == State(9, 1)
+    assert sorted(name.name for name in path.parent.iterdir() if name.suffix == ".new") == []
+
+
+def test_readers_have_the_old_one_while_it_is_built(table, path):
+    reader = FullText(path, MARK)
+
+    def slowly():
+        yield texts([("new", "storm", "only")], 8)
+        assert found(reader, "storm") == [0, 1]
+
+    FullText.build(path, MARK, 9, slowly())
+    assert found(reader, "storm") == [8]
+
+
+def test_what_stops_building_leaves_what_was_there(table, path):
+    def broken():
+        yield texts([("new", "storm", "only")], 8)
+        raise KeyError("stopped")
+
+    with pytest.raises(KeyError):
+        FullText.build(path, MARK, 9, broken())
+    assert found(table, "storm") == [0, 1]
+    fulltext.remove(path)
+    with pytest.raises(KeyError):
+        FullText.build(path, MARK, 9, broken())
+    assert not path.exists()
+
+
+def test_a_system_that_refuses_is_told_and_nothing_is_half_done(table, path, monkeypatch):
+    connect = fulltext._connect
+
+    def full(*arguments):
+        connection = connect(*arguments)
+        connection.execute("PRAGMA max_page_count = 20")
+        return connection
+
+    monkeypatch.setattr(fulltext, "_connect", full)
+    crowded = FullText(path, MARK, writes=True)
+    many = [(f"d{number}", "x", " ".join(f"w{number}x{word}" for word in range(300))) for number in range(200)]
+    with pytest.raises(StorageFailed, match="full"):
+        crowded.update(300, texts(many, 5))
+    monkeypatch.undo()
+    assert table.state() == State(5, 5)
+    table.update(300, texts(many, 5))
+    assert table.state() == State(300, 205)
+
+
+def test_where_another_one_writes(table, path, monkeypatch):
+    monkeypatch.setattr(fulltext, "_WAIT", 0.05)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    late = FullText(path, MARK, writes=True)
+    with pytest.raises(StorageBusy):
+        late.update(9)
+    assert found(late, "storm") == [0, 1]
+    other.close()
+    late.update(9)
+
+
+def test_a_reader_changes_nothing_and_after_the_end_nothing_goes(table, path):
+    reader = FullText(path, MARK)
+    with pytest.raises(StorageFailed, match="readonly"):
+        reader.update(9)
+    reader.close()
+    reader.close()
+    with pytest.raises(StorageRefused, match="was closed"):
+        reader.state()
+
+
+def test_where_nobody_may_write_it_is_read(table, path, monkeypatch):
+    table.close()
+    monkeypatch.setattr(fulltext.os, "access", lambda *_: False)
+    assert sorted(one.name for one in path.parent.iterdir()) == ["search.sqlite"]
+    assert found(FullText(path, MARK), "storm") == [0, 1]
+    assert sorted(one.name for one in path.parent.iterdir()) == ["search.sqlite"]
+
+
+def test_without_fts5_it_says_so(path, monkeypatch):
+    class Connection:
+        def execute(self, _):
+            return self
+
+        def fetchall(self):
+            return []
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(fulltext.sqlite3, "connect", lambda *_: Connection())
+    with pytest.raises(StorageRefused, match="needs FTS5"):
+        FullText.build(path, MARK, 0, [])
+
+
+def test_threads_read_and_write_side_by_side(table):
+    failed = []
+
+    def read():
+        try:
+            for _ in range(50):
+                matches = table.find("storm", 100, SOON)
+                assert matches.total == len(matches.ordinals) == matches.state.documents - 3
+        except BaseException as error:  # noqa: BLE001 - told below
+            failed.append(error)
+
+    def write(begin):
+        try:
+            for ordinal in range(begin, begin + 20):
+                table.update(100, Texts([ordinal], ["x"], [None], ["storm"]))
+        except BaseException as error:  # noqa: BLE001 - told below
+            failed.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    threads += [threading.Thread(target=write, args=(begin,)) for begin in (100, 200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert table.state().documents == 45

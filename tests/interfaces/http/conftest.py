@@ -1,0 +1,79 @@
+import asyncio
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from neardup import Index
+from neardup.interfaces.http.app import service
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.serving import Serving
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+HERON = "Seven herons stood in the shallow water below the weir and did not move when the train went by"
+
+
+@pytest.fixture(scope="session")
+def texts():
+    return SimpleNamespace(storm=STORM, again=f"{STORM} or so", baker=BAKER, heron=HERON)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An index of three documents, of which two are nearly the same."""
+    with Index.create(tmp_path / "seen", texts=True, fields={"site": str, "rank": int}) as index:
+        index.admit(["a", "b", "c"], [STORM, f"{STORM} or so", BAKER], {"site": ["one", "two", "one"]})
+    return str(tmp_path / "seen")
+
+
+class Service:
+    """A service in this process, asked as a client asks one elsewhere."""
+
+    def __init__(self, folder, *, limits=None, key=None, read_only=False, **options):
+        self.loop = asyncio.new_event_loop()
+        self.reports = []
+        self.serving = Serving.opened(
+            folder, key=key, limits=limits or Limits(), read_only=read_only, report=self.reports.append
+        )
+        self.app = service(self.serving, **options)
+        self.loop.run_until_complete(self.serving.start())
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        self.client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+
+    def __call__(self, method, path, **given):
+        return self.loop.run_until_complete(self.client.request(method, path, **given))
+
+    def post(self, path, body, **given):
+        return self("POST", path, json=body, **given)
+
+    def get(self, path, **given):
+        return self("GET", path, **given)
+
+    def together(self, *requests):
+        """Ask several at a time."""
+
+        async def all_():
+            return await asyncio.gather(*(self.client.request(*some, **given) for some, given in requests))
+
+        return self.loop.run_until_complete(all_())
+
+    def close(self):
+        self.loop.run_until_complete(self.client.aclose())
+        self.loop.run_until_complete(self.serving.stop())
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()
+
+
+@pytest.fixture
+def serve(folder):
+    """Make services; by default of the folder's index."""
+    made = []
+
+    def begin(where=folder, **options):
+        made.append(Service(where, **options))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.close()

@@ -1,0 +1,281 @@
+"""What does not pass the gate: each with its status, as a problem, before anything is done."""
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from neardup.interfaces.http import problems
+from neardup.interfaces.http.app import operations
+from neardup.interfaces.http.gate import SECURITY
+from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.operations import Operation
+from neardup.interfaces.http.tokens import Tokens, new_token
+
+JSON = {"content-type": "application/json"}
+OPERATIONS = operations()
+SMALL = Limits(body=1000, url=200, body_seconds=0.05)
+
+
+def refused(answer, kind, **headers):
+    assert answer.status_code == kind.status, answer.text
+    assert answer.headers["content-type"] == problems.MEDIA
+    told = answer.json()
+    assert (told["type"], told["title"], told["status"]) == (kind.type, kind.title, kind.status)
+    assert told["detail"]
+    for name, value in SECURITY:
+        assert answer.headers[name.decode()] == value.decode()
+    for name, value in headers.items():
+        assert answer.headers[name] == value
+
+
+async def _endless():
+    while True:
+        yield b" " * 100
+
+
+async def _stuck():
+    yield b"{"
+    await asyncio.sleep(30)
+
+
+def deep(levels):
+    return b'{"documents":' + b"[" * levels
+
+
+REFUSALS = [
+    (problems.MALFORMED, ("POST", "/v1/judge"), {"content": b"", "headers": JSON}),
+    (problems.MALFORMED, ("POST", "/v1/judge"), {"content": b'{"documents"', "headers": JSON}),
+    (problems.MALFORMED, ("POST", "/v1/judge"), {"content": b"\xff\xfe", "headers": JSON}),
+    (problems.MALFORMED, ("POST", "/v1/judge"), {"content": b'{"documents":[{"text":"\xff"}]}', "headers": JSON}),
+    (problems.MALFORMED, ("GET", "/v1/documents/%FF"), {}),
+    (problems.MALFORMED, ("GET", "/v1/documents/a?text=%FF"), {}),
+    (problems.TOO_DEEP, ("POST", "/v1/judge"), {"content": deep(32), "headers": JSON}),
+    (problems.TOO_DEEP, ("POST", "/v1/compare"), {"content": b'{"a":' * 150, "headers": JSON}),
+    (problems.HOST, ("GET", "/healthz"), {"headers": {"host": "evil.example"}}),
+    (problems.HOST, ("GET", "/healthz"), {"headers": {"host": "127.0.0.1.evil.example"}}),
+    (problems.HOST, ("GET", "/healthz"), {"headers": {"host": ""}}),
+    (problems.HOST, ("GET", "/healthz"), {"headers": [("host", "localhost"), ("host", "localhost")]}),
+    (problems.URL_TOO_LONG, ("GET", "/v1/documents/" + "a" * 200), {}),
+    (problems.URL_TOO_LONG, ("GET", "/?" + "a" * 200), {}),
+    (problems.NO_ROUTE, ("GET", "/nothing"), {}),
+    (problems.NO_ROUTE, ("GET", "/v1/nothing"), {}),
+    (problems.NO_ROUTE, ("POST", "/v1/nothing"), {}),
+    (problems.NO_ROUTE, ("GET", "/v1/documents/"), {}),
+    (problems.NO_ROUTE, ("GET", "/v1/judge/"), {}),
+    (problems.NO_DOCUMENT, ("GET", "/v1/documents/nobody"), {}),
+    (problems.METHOD, ("GET", "/v1/judge"), {}),
+    (problems.METHOD, ("OPTIONS", "/v1/judge"), {}),
+    (problems.METHOD, ("PUT", "/v1/documents/a"), {}),
+    (problems.METHOD, ("POST", "/"), {}),
+    (problems.TOO_LARGE, ("POST", "/v1/judge"), {"content": b" " * 1001, "headers": JSON}),
+    (problems.TOO_LARGE, ("POST", "/v1/judge"), {"content": _endless, "headers": JSON}),
+    (problems.TOO_SLOW, ("POST", "/v1/judge"), {"content": _stuck, "headers": JSON}),
+    (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}"}),
+    (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}", "headers": {"content-type": "text/plain"}}),
+    (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}", "headers": {"content-type": "application/jsonx"}}),
+    (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}", "headers": {**JSON, "content-encoding": "gzip"}}),
+    (problems.NOT_JSON, ("POST", "/v1/judge"), {"data": {"documents": "x"}}),
+    (problems.INVALID, ("POST", "/v1/judge"), {"json": {"documents": []}}),
+    (problems.INVALID, ("POST", "/v1/judge"), {"json": {"documents": [{"text": 1}]}}),
+    (problems.INVALID, ("POST", "/v1/judge"), {"json": {"documents": [{"text": "a", "other": 1}]}}),
+    (problems.INVALID, ("POST", "/v1/judge"), {"json": [[[[]]]]}),
+    (problems.INVALID, ("POST", "/v1/judge?x=1"), {"json": {"documents": [{"text": "a"}]}}),
+    (problems.INVALID, ("GET", "/v1/groups/a?size=101"), {}),
+    (problems.INVALID, ("GET", "/v1/groups/a?size=0"), {}),
+    (problems.INVALID, ("GET", "/v1/groups/a?size=ten"), {}),
+    (problems.INVALID, ("GET", "/v1/groups/a?page=1&page=2"), {}),
+    (problems.INVALID, ("GET", "/v1/groups/a?id=b"), {}),
+    (problems.INVALID, ("GET", "/v1/groups/a?other=b"), {}),
+    (problems.INVALID, ("GET", "/healthz?" + "&".join("abcdefghijklmnopqrstuvwxyzabcdefgh")), {}),
+    (problems.INVALID, ("GET", "/v1/documents/a?text=maybe"), {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "request_", "given"), REFUSALS, ids=lambda value: getattr(value, "name", None))
+def test_refused(serve, kind, request_, given):
+    ask = serve(limits=SMALL)
+    content = given.get("content")
+    given = {**given, "content": content()} if callable(content) else given
+    answer = ask(*request_, **given)
+    refused(answer, kind)
+    assert ("allow" in answer.headers) == (kind is problems.METHOD)
+    assert ask.get("/readyz").status_code == 200
+
+
+def test_a_batch_has_its_limit(serve):
+    ask = serve()
+    documents = [{"text": ""}] * 1001
+    refused(ask.post("/v1/judge", {"documents": documents}), problems.INVALID)
+    assert ask.post("/v1/judge", {"documents": documents[1:]}).status_code == 200
+
+
+def test_json_may_be_nested_so_deep(serve):
+    ask = serve()
+    refused(ask("POST", "/v1/judge", content=deep(31) + b"]" * 31 + b"}", headers=JSON), problems.INVALID)
+    refused(ask("POST", "/v1/judge", content=deep(32) + b"]" * 32 + b"}", headers=JSON), problems.TOO_DEEP)
+
+
+def test_who_is_told_nothing_of_the_server(serve, folder):
+    ask = serve()
+    ask.serving.index.close()
+    answer = ask.post("/v1/judge", {"documents": [{"text": "a"}]})
+    refused(answer, problems.UNAVAILABLE)
+    assert folder not in answer.text
+    assert folder in ask.reports[-1]
+    assert ask.get("/healthz").status_code == 200
+    refused(ask.get("/readyz"), problems.UNAVAILABLE)
+
+
+def test_an_error_of_ours_is_told_with_its_number(serve, monkeypatch):
+    ask = serve()
+
+    def broken(*_, **__):
+        raise RuntimeError("something secret")
+
+    monkeypatch.setattr(ask.serving.index, "get", broken)
+    answer = ask.get("/v1/documents/a")
+    refused(answer, problems.BROKEN)
+    assert "secret" not in answer.text
+    number = re.search(r"request (\d+)", answer.text)[1]
+    assert ask.reports[-1] == f"request {number}, document: RuntimeError: something secret"
+
+
+def test_head_is_get_without_a_body(serve):
+    ask = serve()
+    answer = ask("HEAD", "/v1/documents/a")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert int(answer.headers["content-length"]) == len(ask.get("/v1/documents/a").content)
+
+
+# Who may do what.
+
+
+class Others:
+    """Tokens of each scope, one that nobody knows, and none."""
+
+    def __init__(self):
+        made = {scope: new_token(scope) for scope in ("read", "write")}
+        self.known = Tokens.parsed(line for _, line in made.values())
+        self.tokens = {scope: token for scope, (token, _) in made.items()}
+        self.tokens["forged"] = new_token("write")[0]
+        self.tokens["none"] = None
+
+    def headers(self, who):
+        token = self.tokens[who]
+        return {} if token is None else {"authorization": f"Bearer {token}"}
+
+
+OTHERS = Others()
+ALLOWED = {None: {"none", "forged", "read", "write"}, "read": {"read", "write"}, "write": {"write"}}
+EVERYTHING = [
+    *OPERATIONS,
+    Operation(name="page", method="GET", path="/", summary="", run=print),
+    Operation(name="unknown", method="GET", path="/v1/unknown", summary="", run=print),
+    Operation(name="method", method="PATCH", path="/v1/judge", summary="", run=print),
+]
+
+
+@pytest.mark.parametrize("operation", EVERYTHING, ids=lambda operation: operation.name)
+def test_every_route_asks_for_its_scope(serve, operation):
+    ask = serve(tokens=OTHERS.known)
+    path = operation.path.replace("{id}", "nobody")
+    for who in OTHERS.tokens:
+        answer = ask(operation.method, path, headers=OTHERS.headers(who))
+        if who in ALLOWED[operation.scope]:
+            assert answer.status_code not in {401, 403}, (who, answer.text)
+        elif who in {"none", "forged"}:
+            refused(answer, problems.UNAUTHORIZED)
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+        else:
+            refused(answer, problems.FORBIDDEN)
+    assert len(ask.serving.index) == 3
+
+
+def test_only_those_change_something_that_ask_for_the_right_to():
+    assert {one.name for one in OPERATIONS if one.scope is None} == {"healthz", "readyz"}
+    assert {one.name for one in OPERATIONS if one.scope == "write"} == {"admit", "remove"}
+    assert all(one.method in {"POST", "DELETE"} for one in OPERATIONS if one.scope == "write")
+
+
+def test_get_changes_nothing(serve, folder):
+    ask = serve()
+    before = ask.serving.index.state
+    for operation in OPERATIONS:
+        if operation.method == "GET":
+            ask.get(operation.path.replace("{id}", "a"))
+    assert ask.serving.index.state == before
+
+
+def test_a_browser_may_ask_with_a_password_but_change_nothing(serve):
+    ask = serve(tokens=OTHERS.known)
+    answer = ask.get("/docs")
+    assert "Basic" in answer.headers["www-authenticate"]
+    known = ("anybody", OTHERS.tokens["write"])
+    assert ask.get("/docs", auth=known).status_code == 200
+    assert ask.get("/docs", auth=("anybody", "guessed")).status_code == 401
+    refused(ask("DELETE", "/v1/documents/a", auth=known), problems.UNAUTHORIZED)
+
+
+@pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Basic", "Basic !", "Basic Og==", "Digest x", "x" * 3000])
+def test_what_is_no_token(serve, value):
+    refused(serve(tokens=OTHERS.known).get("/docs", headers={"authorization": value}), problems.UNAUTHORIZED)
+
+
+def test_without_tokens_everybody_may_do_everything(serve):
+    ask = serve()
+    assert ask("DELETE", "/v1/documents/a").status_code == 200
+
+
+def test_other_hosts_may_be_allowed(serve):
+    ask = serve(hosts=Hosts("127.0.0.1", ["search.example"]))
+    assert ask.get("/healthz", headers={"host": "search.example:8000"}).status_code == 200
+    refused(ask.get("/healthz", headers={"host": "other.example"}), problems.HOST)
+
+
+def test_nobody_is_asked_across_origins(serve):
+    ask = serve()
+    answer = ask.get("/healthz", headers={"origin": "http://evil.example"})
+    assert not any(name.startswith("access-control") for name in answer.headers)
+    assert "set-cookie" not in answer.headers
+
+
+# Too much at a time.
+
+
+def test_too_many_at_a_time_are_shed(serve, texts):
+    ask = serve(limits=Limits(waiting=4, long_waiting=2))
+    judge = (("POST", "/v1/judge"), {"json": {"documents": [{"text": texts.heron}]}})
+    answers = ask.together(*[judge] * 20)
+    assert sorted(answer.status_code for answer in answers) == [200] * 4 + [429] * 16
+    for answer in answers:
+        if answer.status_code == 429:
+            refused(answer, problems.OVERLOADED, **{"retry-after": "1"})
+    assert "neardup_shed_total 16\n" in ask.get("/metrics").text
+    assert {answer.status_code for answer in ask.together(*[judge] * 4)} == {200}  # nothing is left of it
+    admit = (("POST", "/v1/admit"), {"json": {"documents": [{"id": "d", "text": texts.heron}]}})
+    answers = ask.together(*[admit] * 5, *[judge] * 3)
+    assert sorted(answer.status_code for answer in answers) == [200] * 5 + [429] * 3
+
+
+def test_large_bodies_are_held_up_to_a_limit(serve):
+    ask = serve(limits=Limits(held=300_000))
+    body = json.dumps({"documents": [{"text": "word " * 30_000}]}).encode()
+    large = (("POST", "/v1/judge"), {"content": body, "headers": JSON})
+    statuses = [answer.status_code for answer in ask.together(*[large] * 6)]
+    assert set(statuses) == {200, 429}
+    assert ask.app._receiving.held == 0
+    assert ask("POST", "/v1/judge", content=body, headers=JSON).status_code == 200
+
+
+def test_refused_requests_leave_nothing_behind(serve):
+    ask = serve(limits=Limits(body=200_000))
+    for kind, request_, given in REFUSALS:
+        if kind is not problems.TOO_SLOW and not callable(given.get("content")):
+            ask(*request_, **given)
+    ask("POST", "/v1/judge", content=b" " * 150_000, headers=JSON)
+    ask("POST", "/v1/judge", content=_endless(), headers=JSON)
+    assert ask.app._waiting == {False: 0, True: 0}
+    assert ask.app._receiving.held == 0

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from neardup import Checksum, MinHash, ParameterError, Sentences, SimHash, Trials
+from neardup.pipeline.strictness import at_threshold, takes_threshold
+
+SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
+TEXTS = [". ".join(SENTENCES[first:last]) for first in (0, 1, 3) for last in (20, 38, 39, 40)]
+TEXTS += [TEXTS[-1].replace("word5", "other"), TEXTS[-1]]
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(bits=128), Trials()], ids=lambda one: one.name)
+@pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9, 0.97, 1])
+def test_what_matches_is_what_is_estimated_so(scheme, threshold):
+    assert takes_threshold(scheme)
+    made = at_threshold(scheme, threshold)
+    assert made.recipe == scheme.recipe
+    signatures = scheme.sign(TEXTS)
+    left, right = np.triu_indices(len(TEXTS), 1)
+    estimates = scheme.estimate_pairs(signatures, left, right)
+    matches = made.match_pairs(signatures, left, right)
+    sure = np.abs(estimates - threshold) > 1e-6
+    assert (matches == (estimates >= threshold))[sure].all()
+    assert matches.any()
+
+
+@pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
+def test_what_is_no_threshold(threshold):
+    with pytest.raises(ParameterError, match="must be above 0 and at most 1"):
+        at_threshold(SimHash(), threshold)
+
+
+def test_where_there_is_none():
+    assert not takes_threshold(Checksum())
+    with pytest.raises(ParameterError, match="does not go with the scheme checksum"):
+        at_threshold(Checksum(), 0.5)
+    with pytest.raises(ParameterError, match="is too low for this minhash"):
+        at_threshold(MinHash(), 0.001)
