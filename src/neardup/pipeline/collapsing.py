@@ -224,7 +224,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     Nothing to collapse is no error: there are no groups then. Raises ``ParameterError``, ``DataError`` for what is no
     hit or no value, and ``RecipeMismatch`` for signatures of another scheme.
     """
-    rules = _rules(by)
+    rules = rules_of(by)
     given = Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given) if top is None else min(len(given), require_whole("top", top, 1))
@@ -267,7 +267,8 @@ def _judged(
     return Judged(outcome, near, scheme, signed, values)
 
 
-def _rules(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
+def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
+    """Check rules as ``collapse`` takes them, and give them one by one."""
     if by is None:
         return _DEFAULT
     if isinstance(by, NearDuplicates):
