@@ -91,7 +91,8 @@ class Collapsed:
         if self._part.include is None:
             return tuple(self._group(head, members[head]) for head in list(members)[span])
         head, ranks = self._included
-        return (self._group(head, ranks, ranks[span]),) if ranks else ()
+        shown = ranks[span]
+        return (self._group(head, ranks, shown),) if shown else ()
 
     @cached_property
     def _included(self) -> tuple[int, list[int]]:
