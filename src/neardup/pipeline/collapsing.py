@@ -226,6 +226,9 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     hit or no value, and ``RecipeMismatch`` for signatures of another scheme.
     """
     rules = rules_of(by)
+    require(index is None or isinstance(index, Index), "index", index, "must be an Index")
+    require(cache is None or isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
+    require(isinstance(id, str), "id", id, "must be a field's name")
     given = Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given) if top is None else min(len(given), require_whole("top", top, 1))

@@ -47,5 +47,5 @@ def group_keys(
             keys[row] = group_id(ids[row])
         absent = np.zeros_like(absent)
     masked: np.ma.MaskedArray[Any, np.dtype[np.int64]]
-    masked = np.ma.array(keys, mask=np.broadcast_to(absent[:, np.newaxis], keys.shape))
+    masked = np.ma.array(keys, mask=np.repeat(absent[:, np.newaxis], keys.shape[1], axis=1))
     return masked
