@@ -13,6 +13,7 @@ from neardup.interfaces.http.problems import INVALID, MALFORMED, TOO_DEEP, Refus
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 Size = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
 Page = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+GroupId = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]  # a string: not all programs read such integers
 Value = str | int | float | bool | None
 
 _STEP: Final = 1 << 20  # bytes that are looked at together
