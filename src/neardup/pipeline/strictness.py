@@ -18,6 +18,19 @@ def takes_threshold(scheme: Any) -> bool:
     return isinstance(scheme, MinHash | Sentences | SimHash | Trials)
 
 
+def threshold_of(scheme: Any) -> float | None:
+    """Give the estimate from which signatures match, if it is that which decides.
+
+    >>> round(threshold_of(SimHash()), 3), round(threshold_of(Trials()), 3), threshold_of(MinHash())
+    (0.989, 0.925, 0.6)
+    """
+    if isinstance(scheme, SimHash):
+        return max(0.0, cos(pi * scheme.distance / scheme.bits))
+    if isinstance(scheme, Trials):
+        return float((scheme.needed / scheme.trials) ** (1 / scheme.hashes))
+    return float(scheme.threshold) if takes_threshold(scheme) else None
+
+
 def at_threshold(scheme: Any, threshold: float) -> Any:
     """Give the scheme whose signatures match from this estimate of its measure on.
 
@@ -42,37 +55,26 @@ def at_threshold(scheme: Any, threshold: float) -> Any:
         raise ParameterError("threshold", threshold, f"is too low for this {scheme.name}") from error
 
 
-def own_threshold(scheme: Any) -> float | None:
-    """Give the estimate from which a scheme's signatures match by its own rule, ``None`` where there is no more or less.
-
-    >>> round(own_threshold(SimHash()), 3), round(own_threshold(Trials()), 3)
-    (0.989, 0.925)
-    """
-    if isinstance(scheme, SimHash):
-        return cos(pi * scheme.distance / scheme.bits)
-    if isinstance(scheme, Trials):
-        return float((scheme.needed / scheme.trials) ** (1 / scheme.hashes))
-    return float(scheme.threshold) if takes_threshold(scheme) else None
-
-
 def steps_of(scheme: Any) -> dict[str, float]:
     """Name thresholds of a scheme from loose to strictest, of which the usual one is its own; none if it has no such.
 
     >>> steps_of(MinHash(threshold=0.6))
     {'loose': 0.4, 'usual': 0.6, 'strict': 0.8, 'strictest': 0.95}
     """
-    usual = own_threshold(scheme)
+    usual = threshold_of(scheme)
     if usual is None:
         return {}
     apart = 1 - usual
     loose = max(usual - 2 * apart, usual * 2 / 3)
     steps = {"loose": loose, "usual": usual, "strict": usual + apart / 2, "strictest": usual + apart * 7 / 8}
-    return {name: round(step, 4) for name, step in steps.items() if name == "usual" or _goes(scheme, round(step, 4))}
+    rounded = {name: round(step, 4) for name, step in steps.items()}
+    return {name: step for name, step in rounded.items() if name == "usual" or _differs(scheme, step, rounded["usual"])}
 
 
-def _goes(scheme: Any, threshold: float) -> bool:
+def _differs(scheme: Any, step: float, usual: float) -> bool:
+    """Tell whether a step is another one than the usual, and can be had."""
     try:
-        at_threshold(scheme, threshold)
+        at_threshold(scheme, step)
     except ParameterError:
         return False
-    return True
+    return step != usual

@@ -127,7 +127,9 @@ def test_without_a_place_for_the_report_it_goes_on(shown, temporary):
 
 def test_served_it_can_be_searched_until_it_ends_and_nothing_stays(shown, temporary, tmp_path, monkeypatch):
     texts = {"a": "The ferry left the harbour at dawn", "b": "The ferry left the harbour at dusk"}
-    rows = [json.dumps({"id": own, "text": text, "url": f"http://{own}.example/"}) + "\n" for own, text in texts.items()]
+    rows = [
+        json.dumps({"id": own, "text": text, "url": f"http://{own}.example/"}) + "\n" for own, text in texts.items()
+    ]
     (tmp_path / "collection.jsonl").write_text("".join(rows))
     monkeypatch.setattr(demo, "files", lambda _package: tmp_path)
     served = []

@@ -321,7 +321,7 @@ def test_a_search_table_follows_every_change(neardup, pages, tmp_path):
     neardup("remove", "seen", "--ids", "gone.txt")
     assert found(neardup, "honest loaf") == []
     with Index.open("seen") as index, Search.open(index) as search:
-        assert search._table.state() == (index.store.next_ordinal, len(index))
+        assert search._table.state()[:2] == (index.store.next_ordinal, len(index))
 
 
 def test_the_table_follows_pages_that_are_answered(neardup, pages, tmp_path):
@@ -360,3 +360,21 @@ def test_a_broken_search_table_is_told_before_anything_is_admitted(neardup, page
     neardup("reindex", "seen")
     neardup("index", more, "--to", "seen")
     assert found(neardup, "zebra") == ["new"]
+
+
+def test_titles_that_are_none_do_not_stop_it(neardup, tmp_path):
+    odd = [{"id": "a", "text": f"{BAKER} zebra", "title": ["Rye"], "url": 5}, {"id": "b", "text": STORM}]
+    pages = written(tmp_path / "odd.jsonl", odd)
+    for _ in range(2):
+        neardup("index", pages, "--to", "seen", "--search")
+        with Index.open("seen") as index:
+            assert index.fields == {"url": "string"}
+            assert index.get(["a"])[0].fields == {"url": "5"}
+        assert found(neardup, "zebra") == ["a"]
+
+
+def test_the_text_may_be_the_title(neardup, pages):
+    neardup("index", pages, "--to", "seen", "--search", "--text", "url")
+    with Index.open("seen") as index:
+        assert index.get(["baker"])[0].fields == {"title": None, "url": "HTTP://A.example:80/baker#top"}
+    assert found(neardup, "baker") == ["baker"]

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         read_only=arguments.read_only,
         workers=arguments.workers,
     )
-    code = running.run(plan, started=started, report=complain)
+    code: int = running.run(plan, started=started, report=complain)
     print("Ended.", flush=True)
     return code
 

@@ -1,7 +1,7 @@
 """The search page: a search, two documents compared, one document, and errors, for people with a browser."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import msgspec
 
@@ -64,10 +64,11 @@ class StaticQuery(Body):
 def add_pages(app: "FastAPI", serving: Serving) -> Callable[[Problem], bytes]:
     """Add the pages to an application; give what makes a page of a problem."""
     prepare()
-    for path, (kind, make) in _PAGES.items():
-        app.router.add_route(path, _Answering(serving, kind, make, HTML))
+    applications = {path: _Answering(serving, kind, make, HTML) for path, (kind, make) in _PAGES.items()}
     for name, media in STATIC.items():
-        app.router.add_route(f"/static/{name}", _Answering(serving, StaticQuery, _file(name), media))
+        applications[f"/static/{name}"] = _Answering(serving, StaticQuery, _file(name), media)
+    for path, application in applications.items():
+        app.router.add_route(path, cast("Any", application))  # as good as a function of a request
     return problem_page
 
 

@@ -90,7 +90,8 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
 
 def _side(letter: str, document: "Document", shared: list[Span], alone: tuple[Span, ...], anchors: str) -> Side:
     text = document.text or ""
-    shown, length = [], 0
+    shown: list[PieceView] = []
+    length = 0
     for piece in pieces(compared(text), shared, alone, CONTEXT):
         if len(shown) == PIECES:
             break
