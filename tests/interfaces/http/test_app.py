@@ -1,12 +1,15 @@
 """What is asked of the service, and what it answers, operation by operation."""
 
 import re
+import shlex
 from base64 import b64encode
-from itertools import chain
+from itertools import chain, pairwise
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+import neardup
 from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, collapse
 from neardup.interfaces.http.limits import Limits
 from neardup.pipeline.searching import Search
@@ -359,3 +362,38 @@ def test_pages_come_behind_the_gate(serve):
     answer = ask.get("/broken")
     assert (answer.status_code, "secret" in answer.text) == (500, False)
     assert "a secret" in ask.reports[-1]
+
+
+GUIDE = Path(__file__).resolve().parents[3] / "docs/guide/serving.md"
+
+
+def curls(page):
+    """Give the commands of a page that ask the service at its usual place, and what it shows as the answer."""
+    for block in re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            *typed, shown = part.rstrip("\n").split("\n")
+            words = shlex.split("\n".join(typed).replace("\\\n", " "))
+            if words and words[0] == "curl":
+                yield words[1:], shown
+
+
+def test_the_examples_of_the_guide(serve, tmp_path):
+    from neardup.pipeline.adding import add_files
+
+    sample = Path(neardup.__file__).parent / "samples/collection.jsonl"
+    add_files([str(sample)], str(tmp_path / "news"), texts=True)
+    with Index.open(tmp_path / "news", "w") as index:
+        Search.rebuild(index)
+    ask = serve(str(tmp_path / "news"))
+    asked = 0
+    for words, shown in curls(GUIDE.read_text("utf-8")):
+        given = dict(pairwise(words))
+        (address,) = [word for word in words if word.startswith("http://127.0.0.1:8000/")]
+        path, body = address.removeprefix("http://127.0.0.1:8000"), given.get("-d")
+        method = given.get("-X", "POST" if body else "GET")
+        headers = {"content-type": "application/json"} if "Content-Type: application/json" in words else {}
+        answer = ask(method, path, content=body, headers=headers)
+        pattern = ".*".join(map(re.escape, shown.split("...")))
+        assert re.fullmatch(pattern, answer.text), (path, answer.text)
+        asked += 1
+    assert asked >= 7

@@ -1,0 +1,72 @@
+"""What `neardup serve` refuses before it serves, and the tokens that it makes; the rest is in tests/interfaces/http."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from neardup import Index
+from neardup.interfaces.http.tokens import Tokens
+
+
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Index.create("seen").close()
+    return "seen"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "must name the folder"),
+        (["nothing"], "is no index"),
+        (["seen", "--port", "65536"], "--port"),
+        (["seen", "--workers", "0"], "--workers"),
+        (["seen", "--host", "::"], "needs --token-file; --new-token makes tokens"),
+        (["seen", "--host", "example.org"], "--token-file"),
+        (["seen", "--token-file", "nothing"], "cannot be read"),
+        (["seen", "--key-file", "nothing"], "cannot be read"),
+        (["seen", "--allow-host", "a b"], "--allow-host"),
+        (["--new-token", "read"], "needs --token-file"),
+        (["--new-token", "all", "--token-file", "x"], "invalid choice"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_refused(neardup, seen, options, said):
+    assert said in neardup("serve", *options, code=2).err
+
+
+def test_a_port_that_is_taken(neardup, seen):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert f"--port {port}: it cannot be listened at" in neardup("serve", seen, "--port", port, code=2).err
+    with Index.open(seen, "w"):  # nothing is held after it
+        pass
+
+
+def test_tokens_are_made(neardup, tmp_path):
+    made = [neardup("serve", "--new-token", scope, "--token-file", "tokens") for scope in ("read", "write")]
+    known = Tokens.in_file("tokens")
+    assert [known.scope_of(one.out.strip().encode()) for one in made] == ["read", "write"]
+    assert "stored nowhere" in made[0].err
+    (tmp_path / "tokens").chmod(0o644)
+    assert "chmod 600" in neardup("serve", "--new-token", "read", "--token-file", "tokens").err
+
+
+def test_a_token_file_without_tokens(neardup, seen, tmp_path):
+    (tmp_path / "tokens").touch(0o600)
+    assert "has no token" in neardup("serve", seen, "--token-file", "tokens", code=2).err
+
+
+def test_without_the_extra_it_says_what_to_install(seen):
+    script = (
+        "import sys; sys.modules['fastapi'] = None; from neardup.interfaces.cli import main;"
+        "sys.exit(main(['serve', 'seen', '--port', '0']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, encoding="utf-8", timeout=60
+    )
+    assert done.returncode == 2
+    assert "needs fastapi, which is not installed: pip install 'neardup[web]'" in done.stderr
