@@ -148,8 +148,8 @@ def require_safe(page):
 
 
 def results(query="ferry", **hits):
-    best = shown(hit(**{"id": "a", "title": "The ferry", "url": "https://a.example/f", **hits}))
-    other = hit(**{"id": "b", "title": "The ferry", "url": "https://a.example/g", **hits})
+    best = shown(hit(**{"own": "a", "title": "The ferry", "url": "https://a.example/f", **hits}))
+    other = hit(**{"own": "b", "title": "The ferry", "url": "https://a.example/g", **hits})
     return results_view(Asked(query=query, page=2), answer(group(best, [repeat(other)] * 7), page=2, pages=9), STEPS)
 
 
@@ -195,7 +195,7 @@ CONTEXTS = {
     "title": lambda text: render("results", view=results(title=text)),
     "address": lambda text: render("results", view=results(url=text)),
     "address of the web": lambda text: render("results", view=results(url=WEB + text)),
-    "id": lambda text: render("results", view=results(id=text, title=None, url=None)),
+    "id": lambda text: render("results", view=results(own=text, title=None, url=None)),
     "query": lambda text: render("results", view=results(query=text)),
     "query without results": lambda text: render("results", view=results_view(Asked(query=text), answer(), STEPS)),
     "snippet": in_snippet,

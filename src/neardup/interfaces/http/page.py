@@ -158,7 +158,7 @@ class _Answering:
         try:
             given = query_of(self._kind, scope.get("query_string", b""), {})
             body = await self._serving.run(lambda given: self._make(self._serving, given), given, long=True)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, a reader gets a page
             refused = refusal_of(error)
             status, media, keep, headers = refused.kind.status, HTML, None, list(refused.headers)
             if status >= 500:  # noqa: PLR2004 - the service's own

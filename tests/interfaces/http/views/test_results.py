@@ -91,7 +91,7 @@ def test_strictness_goes_with_near_duplicates_only():
 
 def test_many_duplicates_have_a_page_of_their_own():
     few = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED)])
-    many = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED + 1)], id=99)
+    many = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED + 1)], number=99)
     view = results_view(Asked(query="x", page=2), answer(few, many, page=2, pages=2), STEPS)
     assert [len(one.repeats) for one in view.results] == [LISTED, LISTED]
     assert [one.others for one in view.results] == [None, "/?q=x&include=99"]

@@ -64,8 +64,8 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
     """Show what was found of two documents, of which at most ``MOST`` characters were compared."""
     words = sum(passage.words for passage in found.passages)
     notes = [
-        f"Shared passages: {len(found.passages):,}, of {words:,} words; each leads to its place in the other text."
-        " What is marked stands in no shared passage."
+        f"Shared passages: {len(found.passages):,}, of {words:,} words; each leads to its place in the other text.",
+        "What is marked stands in no shared passage.",
     ]
     if any(len(one.text or "") > MOST for one in (a, b)):
         notes.append(f"Only the first {MOST:,} characters of each text were compared, and are shown.")
