@@ -42,7 +42,7 @@ def main() -> None:
             browser, of_report, "report-phone-dark.png", width=390, height=1100, dark=True, start="#largest-clusters"
         )
         with served(python, str(Path(folder, "index"))) as page:
-        XXf"{page}?q=ferry+harbour", f"{page}compare?a=news-0008&b=news-0051"
+            river, pair = f"{page}?q=river", f"{page}compare?a=news-0008&b=news-0051"
             photograph(browser, river, "page-results.png", width=1000, height=1000)
             photograph(browser, river, "page-duplicates.png", width=1000, height=1000, opened=OPEN)
             photograph(browser, river, "page-phone-dark.png", width=390, height=1100, dark=True, opened=OPEN)

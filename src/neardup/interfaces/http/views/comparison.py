@@ -73,7 +73,7 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
         notes.append("Both are the same document.")
     return ComparisonView(
         matches=found.matches,
-        answer="These two repeat each other" if found.matches else "These two do not repeat each other",
+        answer=f"These two {'repeat' if found.matches else 'do not repeat'} each other, by the rule of the index",
         ruling=printable(f"{found.scheme}: {value_of(found)}; rule: {found.rule}"),
         measures=(
             ("Resemblance", decimals(found.resemblance), "shared, of all that both have"),

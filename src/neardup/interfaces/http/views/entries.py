@@ -12,6 +12,7 @@ Part = tuple[str, bool]  # a text, and whether it was looked for
 
 _TITLE: Final = 300  # characters
 _ADDRESS: Final = 76
+_HEAD: Final = 270  # a scheme and the longest host
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 
 
@@ -45,7 +46,7 @@ def entry(  # noqa: PLR0913 - all that is shown
         name=name,
         title=marked or ((name, False),),
         href=elsewhere(address),
-        address=middle_shortened(address, _ADDRESS),
+        address=address_shortened(address, _ADDRESS),
         document=link(DOCUMENT, id=id),
         stamp=moment.isoformat(timespec="seconds"),
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
@@ -81,6 +82,18 @@ def shortened(text: str, most: int) -> str:
     'a long…'
     """
     return printable(text if len(text) <= most else f"{text[: most - 1]}…")
+
+
+def address_shortened(address: str, most: int) -> str:
+    """Show an address as ``middle_shortened`` does, but never without an end of its host, which says whose it is.
+
+    >>> address_shortened("https://a-long-name.example/a-long-path/to-it", 20)
+    'https://a-long-name.example/…path/to-it'
+    """
+    head = address.find("/", address.find("//") + 2) + 1
+    if len(address) <= most or not most // 2 < head <= _HEAD:
+        return middle_shortened(address, most)
+    return printable(f"{address[:head]}…{address[max(head, len(address) - most // 2) :]}")
 
 
 def middle_shortened(text: str, most: int) -> str:
