@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         NeardupError,
         OutputError,
         ParameterError,
+        QueryTimeout,
         RecipeMismatch,
         StorageBusy,
         StorageDamaged,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.living import Index
     from neardup.pipeline.responses import collapse_response
     from neardup.pipeline.rules import NearDuplicates, SameValue
+    from neardup.pipeline.searching import Search
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
@@ -88,9 +90,11 @@ _HOMES = {
     "Plan": "evaluation.plans",
     "Policy": "model.policy",
     "Proposal": "evaluation.proposals",
+    "QueryTimeout": "model.errors",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "SameValue": "pipeline.rules",
+    "Search": "pipeline.searching",
     "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
     "SimHash": "schemes.simhash",
@@ -153,9 +157,11 @@ __all__ = [
     "Plan",
     "Policy",
     "Proposal",
+    "QueryTimeout",
     "RecipeMismatch",
     "Result",
     "SameValue",
+    "Search",
     "Sentences",
     "Signatures",
     "SimHash",

@@ -149,9 +149,12 @@ class Store:
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
         self.require_open()
-        strings = encoded(list(ids))
+        names = list(ids)
+        strings = encoded(names)
         found = [part.with_ids(strings) for part in self.segments]
-        return self._first([*found, self.recent.with_ids(list(ids))])
+        if self.recent.documents or not found:
+            found.append(self.recent.with_ids(names))
+        return self._first(found)
 
     def with_contents(self, contents: Words, besides: Places | None = None) -> Places:
         """Find the first document of each content, or -1; with *besides*, another one than that."""
@@ -602,8 +605,9 @@ class Store:
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Give the place in the first part that has one, or -1."""
-        places = np.full(len(by_part[-1]), -1, np.int64)
-        for number in range(len(by_part) - 1, -1, -1):
+        last = len(by_part) - 1
+        places = np.where(by_part[last] >= 0, _places(last, by_part[last]), -1)
+        for number in range(last - 1, -1, -1):
             positions = by_part[number]
             places = np.where(positions >= 0, _places(number, positions), places)
         return places

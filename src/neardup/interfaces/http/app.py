@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from neardup.interfaces.http import collapsing, comparing, documents, health, problems
+from neardup.interfaces.http import collapsing, comparing, documents, health, problems, searching
 from neardup.interfaces.http.bodies import encode
 from neardup.interfaces.http.description import description, docs_page
 from neardup.interfaces.http.gate import Gate
@@ -24,6 +24,7 @@ Show = Callable[[Problem], bytes]
 Pages = Callable[[FastAPI, Serving], Show | None]
 
 DESCRIPTION: Final = "/openapi.json"
+DOCS: Final = "/docs"
 HTML: Final = "text/html; charset=utf-8"
 
 _BY_STATUS: Final = {kind.status: kind for kind in (problems.NO_ROUTE, problems.METHOD, problems.INVALID)}
@@ -46,29 +47,34 @@ def service(
 
 def operations() -> tuple[Operation, ...]:
     """List everything that can be asked for; the pages come beside it."""
-    work = (*collapsing.OPERATIONS, *documents.OPERATIONS, *comparing.OPERATIONS, *health.OPERATIONS)
-    described = encode(description(work))
-    page = docs_page(description(work))
-    return (
-        *work,
+    made: dict[str, bytes] = {}
+    everything = (
+        *collapsing.OPERATIONS,
+        *searching.OPERATIONS,
+        *documents.OPERATIONS,
+        *comparing.OPERATIONS,
+        *health.OPERATIONS,
         Operation(
             name="description",
             method="GET",
             path=DESCRIPTION,
             summary="Describe the operations, as OpenAPI has it",
-            run=lambda _, __: described,
+            run=lambda _, __: made[DESCRIPTION],
             short=ANY,
         ),
         Operation(
             name="docs",
             method="GET",
-            path="/docs",
+            path=DOCS,
             summary="Describe the operations, for people",
-            run=lambda _, __: page,
+            run=lambda _, __: made[DOCS],
             media=HTML,
             short=ANY,
         ),
     )
+    described = description(everything)
+    made |= {DESCRIPTION: encode(described), DOCS: docs_page(described)}
+    return everything
 
 
 def _living(serving: Serving) -> Callable[[FastAPI], Any]:

@@ -13,10 +13,11 @@ from neardup.interfaces.http.problems import INVALID, MALFORMED, TOO_DEEP, Refus
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 Size = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
 Page = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+GroupId = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]  # a string: not all programs read such integers
 Value = str | int | float | bool | None
 
 _STEP: Final = 1 << 20  # bytes that are looked at together
-_DIGITS: Final = 4
+_PARTS: Final = 10_000
 _MOST_PARAMETERS: Final = 32
 _MOST_INT: Final = 1 << 63
 
@@ -110,8 +111,8 @@ def rounded(number: float | None) -> float | None:
     """
     if number is None:
         return None
-    shown = round(number, _DIGITS)
-    return shown if number >= 1 or shown < 1 else 1 - 10.0**-_DIGITS
+    shown = int(number * _PARTS + 0.5) / _PARTS  # of what is not negative; ``round`` takes ten times as long
+    return shown if number >= 1 or shown < 1 else 1 - 1 / _PARTS
 
 
 encode: Final = msgspec.json.Encoder(enc_hook=str).encode

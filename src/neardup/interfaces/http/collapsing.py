@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import numpy as np
 
-from neardup.interfaces.http.bodies import Body, Id, batch, rounded
+from neardup.interfaces.http.bodies import Body, GroupId, Id, batch, rounded
 from neardup.interfaces.http.limits import BATCH
 from neardup.interfaces.http.operations import Operation
 from neardup.interfaces.http.problems import INVALID, UNAVAILABLE, Refused
@@ -16,19 +16,20 @@ from neardup.model.arrays import Signatures
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import Collapsed, collapse
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.strictness import at_threshold
 
 TEXT: Final = "text"
 _SHORT: Final = 64 << 10
 
 Keep = Annotated[int, msgspec.Meta(ge=1, le=BATCH)]
-GroupId = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
 Fields = dict[str, str | int | None]
 
 
 class Near(Body, tag_field="rule", tag="near"):
-    """Hits that the scheme of the index calls the same; the *keep* best of a group stay."""
+    """Hits that the scheme of the index calls the same, or would at *threshold*; the *keep* best of a group stay."""
 
     keep: Keep = 1
+    threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
 
 
 class Same(Body, tag_field="rule", tag="same"):
@@ -110,7 +111,8 @@ class CollapseAnswer(msgspec.Struct):
 
 def collapse_hits(serving: Serving, given: CollapseBody) -> CollapseAnswer:
     """Collapse ranked hits."""
-    rules: list[Rule] = [_rule(one) for one in given.by] if given.by else [NearDuplicates()]
+    scheme = serving.index.scheme
+    rules: list[Rule] = [_rule(one, scheme) for one in given.by] if given.by else [NearDuplicates()]
     hits: Any = given.hits
     own: dict[str, Any] = {"index": serving.index, "cache": serving.judged}
     kinds = set(map(type, hits))
@@ -157,8 +159,11 @@ def _value(value: Any) -> float | int | str:
     return shown
 
 
-def _rule(given: Near | Same) -> Rule:
-    return NearDuplicates(keep=given.keep) if isinstance(given, Near) else SameValue(given.field, keep=given.keep)
+def _rule(given: Near | Same, scheme: Any) -> Rule:
+    if isinstance(given, Same):
+        return SameValue(given.field, keep=given.keep)
+    chosen = None if given.threshold is None else at_threshold(scheme, given.threshold)
+    return NearDuplicates(scheme=chosen, keep=given.keep)
 
 
 def _known(
@@ -181,7 +186,9 @@ def _known(
 
 
 def _of_scheme(rule: Rule, scheme: Any) -> Rule:
-    return NearDuplicates(scheme=scheme, text=TEXT, keep=rule.keep) if isinstance(rule, NearDuplicates) else rule
+    if isinstance(rule, NearDuplicates):
+        return NearDuplicates(scheme=rule.scheme or scheme, text=TEXT, keep=rule.keep)
+    return rule
 
 
 def _signatures(serving: Serving, given: Sequence[str | None], recipe: str) -> Signatures:

@@ -26,12 +26,14 @@ class Watch:
         self.connections: dict[Connection, None] = {}  # in the order of their coming
 
     def made(self, connection: "Connection") -> bool:
-        """Take a new connection; if there are too many, the oldest idle one goes, or else the new one."""
+        """Take a new connection; if there are too many, the oldest that waits for its client goes, or else this one."""
         if len(self.connections) >= self.limits.connections:
-            idle = next((one for one in self.connections if one.is_idle), None)
-            if idle is None:
+            waiting = next((one for one in self.connections if one.is_idle), None)
+            waiting = waiting or next((one for one in self.connections if one.is_sending), None)
+            if waiting is None:
                 return False
-            idle.cut()
+            self.lost(waiting)
+            waiting.cut()
         self.connections[connection] = None
         return True
 
@@ -72,6 +74,11 @@ class Connection(HttpToolsProtocol):
     def is_idle(self) -> bool:
         """Whether nothing is being done for it."""
         return (self.cycle is None or self.cycle.response_complete) and not self._in_body
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a body is coming, of which nothing has been answered."""
+        return self._in_body
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a head."""

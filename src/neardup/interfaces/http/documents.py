@@ -131,6 +131,7 @@ def admit(serving: Serving, given: AdmitBody) -> VerdictsAnswer:
     documents: Sequence[Admitted] = given.documents
     texts = [document.text for document in documents]
     verdicts = serving.index.admit([document.id for document in documents], texts, _columns(documents))
+    serving.keep_up()
     return _answer(documents, verdicts)
 
 
@@ -161,6 +162,7 @@ def remove(serving: Serving, given: RemoveQuery) -> RemovedAnswer:
 
     require_writer(serving)
     done = remove_ids(serving.index, [given.id], promote=given.promote)
+    serving.keep_up()
     if not done.removed:
         raise Refused(NO_DOCUMENT)
     return RemovedAnswer(done.removed, done.orphans, done.promoted)

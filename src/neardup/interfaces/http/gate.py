@@ -61,6 +61,7 @@ class Head(NamedTuple):
     encoding: bytes
     length: int | None
     html: bool
+    size: int
 
 
 class Gate:
@@ -136,6 +137,8 @@ class Gate:
         """Refuse addresses that are too long, and names that are not served."""
         if len(head.path) + len(head.query) > self._limits.url:
             raise Refused(problems.URL_TOO_LONG)
+        if head.size > self._limits.head:
+            raise Refused(problems.HEAD_TOO_LARGE)
         if head.host is None or not self._hosts.knows(head.host):
             raise Refused(problems.HOST)
 
@@ -270,7 +273,9 @@ def _head(scope: Message) -> Head:
     host: bytes | None = None
     authorization = kind = encoding = accept = b""
     length: int | None = None
+    size = 0
     for name, value in scope["headers"]:
+        size += len(name) + len(value) + 4
         if name == b"host":
             host = value if host is None else b""
         elif name == b"authorization":
@@ -296,6 +301,7 @@ def _head(scope: Message) -> Head:
         encoding,
         length,
         b"text/html" in accept,
+        size,
     )
 
 

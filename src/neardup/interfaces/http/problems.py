@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from neardup.interfaces.http.limits import BATCH, DEPTH, PAGE, Limits
-from neardup.model.errors import DataError, ParameterError, RecipeMismatch, StorageError
+from neardup.model.errors import DataError, ParameterError, QueryTimeout, RecipeMismatch, StorageError
 
 MEDIA: Final = "application/problem+json"
 _SHOWN: Final = 400  # characters of a detail
@@ -82,6 +82,9 @@ TOO_SLOW: Final = Kind(
 READ_ONLY: Final = Kind(
     "read-only", 409, "Read-only", "This process does not write: another one does, or it is told to."
 )
+NO_SEARCH: Final = Kind(
+    "no-search", 409, "No search table", "The index has no search table; neardup reindex makes one."
+)
 TOO_LARGE: Final = Kind("too-large", 413, "Body too large", f"The body has more than {_kib(_LIMITS.body)}.")
 URL_TOO_LONG: Final = Kind("url-too-long", 414, "Address too long", f"The address has more than {_kib(_LIMITS.url)}.")
 NOT_JSON: Final = Kind(
@@ -116,6 +119,7 @@ KINDS: Final = (
     METHOD,
     TOO_SLOW,
     READ_ONLY,
+    NO_SEARCH,
     TOO_LARGE,
     URL_TOO_LONG,
     NOT_JSON,
@@ -137,6 +141,8 @@ def refusal_of(error: Exception) -> Refused:
         return Refused(INVALID, f"{error.name} {error.rule}")
     if isinstance(error, DataError | RecipeMismatch):
         return Refused(INVALID, str(error))
+    if isinstance(error, QueryTimeout):
+        return Refused(QUERY_TIME)
     if isinstance(error, StorageError):
         return Refused(UNAVAILABLE)
     return Refused(BROKEN)

@@ -32,12 +32,12 @@ class Receiving:
         """Receive a body, of which so many bytes were *stated*: not more than is allowed, and in time."""
         if stated is not None and stated > self._limits.body:
             raise Refused(problems.TOO_LARGE)
-        message = await _next(receive)
-        body: bytes = message.get("body", b"")
-        if not message.get("more_body", False) and len(body) <= SMALL:
-            return body
         try:
             async with asyncio.timeout(self._limits.body_seconds):
+                message = await _next(receive)
+                body: bytes = message.get("body", b"")
+                if not message.get("more_body", False) and len(body) <= SMALL:
+                    return body
                 return await self._whole(message, receive)
         except TimeoutError:
             raise Refused(problems.TOO_SLOW, headers=[(b"connection", b"close")]) from None

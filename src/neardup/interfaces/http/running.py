@@ -53,11 +53,14 @@ def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) 
     except BaseException:
         serving.index.close()
         raise
-    started(_address(plan.host, listening), serving)
+    address = _address(plan.host, listening)
+
+    def begun() -> None:
+        started(address, serving)
+
     if plan.workers > 1:
-        serving.index.close()
-        return _supervise(plan, listening, report)
-    Server(service(serving, tokens=tokens, hosts=hosts), plan.limits).run(sockets=[listening])
+        return _supervise(plan, listening, begun, report)
+    Server(service(serving, tokens=tokens, hosts=hosts), serving, begun).run(sockets=[listening])
     return 0
 
 
@@ -71,7 +74,7 @@ def _address(host: str, listening: socket.socket) -> str:
     return f"http://{name}:{listening.getsockname()[1]}/"
 
 
-def _supervise(plan: Plan, listening: socket.socket, report: Report) -> int:
+def _supervise(plan: Plan, listening: socket.socket, started: Callable[[], None], report: Report) -> int:
     """Keep so many processes at work until a signal ends them all."""
     ended: list[int] = []
 
@@ -81,20 +84,21 @@ def _supervise(plan: Plan, listening: socket.socket, report: Report) -> int:
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     spawn = multiprocessing.get_context("spawn")
 
-    def begun() -> BaseProcess:
+    def another() -> BaseProcess:
         process = spawn.Process(target=_work, args=(plan, listening))
         process.start()
         return process
 
-    processes = [begun() for _ in range(plan.workers)]
+    processes = [another() for _ in range(plan.workers)]
     try:
+        started()
         while not ended:
             time.sleep(_LOOK)
             for place, process in enumerate(processes):
                 if not process.is_alive() and not ended:
                     report(f"a process ended with {process.exitcode}; another one takes its place")
                     time.sleep(_PAUSE)
-                    processes[place] = begun()
+                    processes[place] = another()
     finally:
         listening.close()
         for process in processes:
@@ -112,9 +116,13 @@ def _work(plan: Plan, listening: socket.socket) -> None:
     serving.warm_up()
     tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
     app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts))
-    Server(app, plan.limits).run(sockets=[listening])
+    Server(app, serving, _nothing).run(sockets=[listening])
 
 
 def _told(message: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(f"neardup: {message}\n")
+
+
+def _nothing() -> None:
+    """Do nothing: the process that began this one has told."""

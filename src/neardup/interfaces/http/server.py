@@ -4,14 +4,14 @@ import asyncio
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 import uvicorn
 
 from neardup.interfaces.http.connections import Watch, protocol
-from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.serving import Serving
 from neardup.model.errors import ParameterError
 
 SWEEP_SECONDS: Final = 0.25
@@ -38,10 +38,15 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """A server of one process. It ends at SIGTERM or Ctrl-C, when what was asked is answered; a second one hurries."""
+    """A server of one process; *started* is called when it answers.
 
-    def __init__(self, app: Any, limits: Limits) -> None:
+    It ends at SIGTERM or Ctrl-C, when what was asked is answered; a second Ctrl-C hurries.
+    """
+
+    def __init__(self, app: Any, serving: Serving, started: Callable[[], None]) -> None:
+        limits, self._started = serving.limits, started
         self._watch = Watch(limits)
+        serving.connections = self._watch.connections.__len__
         super().__init__(
             uvicorn.Config(
                 app,
@@ -76,6 +81,7 @@ class Server(uvicorn.Server):
         """Begin, and watch the connections."""
         await super().startup(sockets)
         self._sweeping = asyncio.create_task(self._sweep())
+        self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, let clients that are about to ask do so, answer, end."""

@@ -7,10 +7,11 @@ from typing import Final, TypeVar
 
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.model.errors import NeardupError, StorageBusy
+from neardup.model.errors import NeardupError, StorageBusy, StorageError
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
+from neardup.pipeline.searching import Search, has_table
 
 REFRESH_SECONDS: Final = 0.2  # between two looks of a reader at what the writer has done
 _THREADS: Final = 2
@@ -40,6 +41,8 @@ class Serving:
         self.metrics = Metrics()
         self.judged = JudgedSets()
         self.report = report or _unsaid
+        self.search = self._searching()
+        self.connections: Callable[[], int] = int  # how many there are: whoever listens says it
         self.ready = False
         self._failed = False
         self._long = ThreadPoolExecutor(_THREADS, "neardup-long")
@@ -94,7 +97,30 @@ class Serving:
             await asyncio.wait([self._refreshing])
         for threads in (self._short, self._long):
             await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the search table and the index."""
+        if self.search is not None:
+            self.search.close()
         self.index.close()
+
+    def keep_up(self) -> None:
+        """Bring the search table to where the index is. If that fails, what was done is done: it is only told."""
+        if self.search is None:
+            return
+        try:
+            self.search.catch_up()
+        except StorageError as error:
+            self.report(f"the search table lags behind: {error}")
+
+    def _searching(self) -> Search | None:
+        """Open the search table, if there is one that can be read."""
+        try:
+            return Search.open(self.index) if has_table(self.index.store.folder) else None
+        except StorageError as error:
+            self.report(f"there is no search: {error}")
+            return None
 
     @property
     def usable(self) -> bool:
@@ -109,10 +135,12 @@ class Serving:
 
     def gauges(self) -> list[tuple[str, str, str, float]]:
         """Give what is counted beside the requests: name, kind, sentence and value."""
+        sets = [self.judged, *([self.search.judged] if self.search is not None else [])]
         return [
+            ("neardup_connections", "gauge", "Connections that are open.", self.connections()),
             ("neardup_documents", "gauge", "Documents in the index.", len(self.index)),
-            ("neardup_collapse_hits_total", "counter", "Sets of hits found in the cache.", self.judged.hits),
-            ("neardup_collapse_misses_total", "counter", "Sets of hits judged anew.", self.judged.misses),
+            ("neardup_collapse_hits_total", "counter", "Sets of hits found in the cache.", sum(s.hits for s in sets)),
+            ("neardup_collapse_misses_total", "counter", "Sets of hits judged anew.", sum(s.misses for s in sets)),
             ("neardup_writes", "gauge", "Whether this process writes the index.", int(self.writes)),
         ]
 
@@ -123,14 +151,22 @@ class Serving:
         if not self.index.scheme.columns:
             self.index.judge([_SAMPLE, ""])
         collapse(["a", "b"], index=self.index)
+        if self.search is not None:
+            self.search.answer(_SAMPLE)
         compare(_SAMPLE, _SAMPLE)
         explain(_SAMPLE, _SAMPLE, self.index.scheme)
+
+    def _refresh(self) -> None:
+        """Read what was written since; a search table may have been made, too."""
+        self.index.refresh()
+        if self.search is None and has_table(self.index.store.folder):
+            self.search = self._searching()
 
     async def _refresh_now_and_then(self) -> None:
         while True:
             await asyncio.sleep(REFRESH_SECONDS)
             try:
-                await self.run(lambda _: self.index.refresh(), None, long=True)
+                await self.run(lambda _: self._refresh(), None, long=True)
                 self._failed = False
             except NeardupError as error:
                 if not self._failed:

@@ -1,0 +1,184 @@
+"""Documents found by their words, without those that repeat a better one."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from neardup.interfaces.http.bodies import Body, GroupId, Page, Size, rounded
+from neardup.interfaces.http.limits import BATCH
+from neardup.interfaces.http.operations import Operation
+from neardup.interfaces.http.problems import NO_SEARCH, QUERY_TIME, UNAVAILABLE, Refused
+from neardup.interfaces.http.serving import Serving
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit
+
+MOST_QUERY: Final = 1024  # characters
+TOP: Final = 100
+
+
+class SearchQuery(Body):
+    """What is looked for, and how its repeats are hidden.
+
+    *collapse* hides near duplicates, down to *threshold* if it is given; what is exactly the same; what is of the same
+    site; or nothing. Of each group *keep* hits are shown. *include* lists the members of one group. The best *top* hits
+    are examined.
+    """
+
+    q: Annotated[str, msgspec.Meta(max_length=MOST_QUERY)]
+    page: Page = 1
+    size: Size = 10
+    collapse: Literal["near", "exact", "site", "off"] = "near"
+    threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    keep: Annotated[int, msgspec.Meta(ge=1, le=BATCH)] = 1
+    include: GroupId | None = None
+    top: Annotated[int, msgspec.Meta(ge=1, le=BATCH)] = TOP
+
+
+class Piece(msgspec.Struct):
+    """A piece of text, and where what was looked for stands in it: pairs of begin and end, in characters."""
+
+    text: str
+    spans: list[list[int]]
+
+
+class SnippetPieces(msgspec.Struct):
+    """What to show of a document."""
+
+    title: Piece
+    body: Piece
+
+
+class SearchHit(msgspec.Struct):
+    """A hit that is shown."""
+
+    id: str
+    title: str | None
+    url: str | None
+    admitted: str
+    score: float
+    snippet: SnippetPieces
+
+
+class SearchRepeat(msgspec.Struct):
+    """A hit that is hidden, because it matches the better one *of*."""
+
+    id: str
+    title: str | None
+    url: str | None
+    admitted: str
+    score: float
+    of: str
+    rule: str
+    measure: str
+    value: float | int | str | None
+    threshold: float | None
+
+
+class SearchGroup(msgspec.Struct):
+    """Hits that say the same: those shown, and the repeats behind them, of which it *hides* so many in all."""
+
+    group: str
+    hides: int
+    shown: list[SearchHit]
+    repeats: list[SearchRepeat]
+
+
+class SearchAnswer(msgspec.Struct):
+    """A page of what was found.
+
+    *total* documents match; of the best *examined* ones there are so many *groups*, and *hidden* hits are not shown.
+    """
+
+    query: str
+    collapse: str
+    threshold: float | None
+    keep: int
+    include: str | None
+    total: int
+    examined: int
+    groups: int
+    hidden: int
+    unsigned: int
+    page: int
+    pages: int
+    size: int
+    results: list[SearchGroup]
+
+
+def search(serving: Serving, given: SearchQuery) -> SearchAnswer:
+    """Find, collapse, and show a page."""
+    table = serving.search
+    if table is None:
+        raise Refused(NO_SEARCH)
+    found = table.answer(
+        given.q,
+        page=given.page,
+        size=given.size,
+        collapse=given.collapse,
+        threshold=given.threshold,
+        keep=given.keep,
+        include=None if given.include is None else int(given.include),
+        top=given.top,
+        seconds=serving.limits.query_seconds,
+    )
+    return _told(found)
+
+
+def _told(found: Answer) -> SearchAnswer:
+    return SearchAnswer(
+        found.query,
+        found.collapse,
+        rounded(found.threshold),
+        found.keep,
+        None if found.include is None else str(found.include),
+        found.total,
+        found.examined,
+        found.groups,
+        found.hidden,
+        found.unsigned,
+        found.page,
+        found.pages,
+        found.size,
+        [_group(group) for group in found.results],
+    )
+
+
+def _group(group: AnswerGroup) -> SearchGroup:
+    return SearchGroup(str(group.id), group.hides, list(map(_shown, group.shown)), list(map(_repeat, group.repeats)))
+
+
+def _shown(one: ShownHit) -> SearchHit:
+    snippet = SnippetPieces(_piece(one.snippet.title), _piece(one.snippet.body))
+    return SearchHit(**_known(one.hit), snippet=snippet)
+
+
+def _repeat(one: Repeat) -> SearchRepeat:
+    value = rounded(one.value) if isinstance(one.value, float) else one.value
+    threshold = rounded(one.threshold)
+    return SearchRepeat(
+        **_known(one.hit), of=one.of, rule=one.rule, measure=one.measure, value=value, threshold=threshold
+    )
+
+
+def _known(hit: FoundHit) -> dict[str, Any]:
+    at, score = hit.admitted.isoformat(), round(hit.score, 4)
+    return {"id": hit.id, "title": hit.title, "url": hit.url, "admitted": at, "score": score}
+
+
+def _piece(piece: Marked) -> Piece:
+    return Piece(piece.text, [list(span) for span in piece.spans])
+
+
+OPERATIONS: Final = (
+    Operation(
+        name="search",
+        method="GET",
+        path="/v1/search",
+        summary="Find documents by their words, without those that repeat a better one",
+        explained='All words must be there; "words in double quotes" stand so; a * behind a word means any ending.',
+        run=search,
+        query=SearchQuery,
+        answer=SearchAnswer,
+        short=-1,
+        refuses=[NO_SEARCH, QUERY_TIME, UNAVAILABLE],
+    ),
+)

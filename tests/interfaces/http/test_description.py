@@ -1,0 +1,96 @@
+"""The description is true: whatever it lets through is answered as it says, and never with an error of the service."""
+
+import json
+import re
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from neardup import Index
+from neardup.interfaces.http.app import operations, service
+from neardup.interfaces.http.description import description, docs_page, kinds_of
+from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.problems import KINDS
+from neardup.interfaces.http.serving import Serving
+from neardup.pipeline.searching import Search
+
+OPERATIONS = operations()
+CHECKS = [  # that valid requests are served is left out: what the index has no field for is no matter of form
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("described") / "seen"
+    with Index.create(folder, texts=True, fields={"site": str}) as index:
+        index.admit(["0", "1"], ["some words that stand in a text", "some words that stand in a text, or so"])
+        Search.rebuild(index)
+    serving = Serving.opened(str(folder))
+    serving.warm_up()
+    serving.ready = True
+    app = service(serving, hosts=Hosts("127.0.0.1", ["testserver"]))
+
+    async def living(scope, receive, send):  # each request would begin and end the service
+        if scope["type"] != "lifespan":
+            await app(scope, receive, send)
+            return
+        for event in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{event}.complete"})
+
+    yield schemathesis.openapi.from_asgi("/openapi.json", living)
+    serving.close()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_whatever_is_asked_is_answered_as_described(described, operation):
+    one = described[operation.path][operation.method]
+    positive, negative = one.as_strategy(), one.as_strategy(generation_mode=GenerationMode.NEGATIVE)
+    can_be_wrong = operation.body is not None or operation.query is not None
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.one_of(positive, negative) if can_be_wrong else positive)
+    def ask(case):
+        answer = case.call_and_validate(checks=CHECKS)
+        if (
+            operation.body is not None
+            and case.meta is not None
+            and case.meta.generation.mode is GenerationMode.NEGATIVE
+        ):
+            assert answer.status_code >= 400
+
+    ask()
+
+
+def test_every_operation_is_described():
+    described = description(OPERATIONS)
+    assert [*described["paths"]] == [*dict.fromkeys(one.path for one in OPERATIONS)]
+    for one in OPERATIONS:
+        told = described["paths"][one.path][one.method.lower()]
+        assert told["summary"] == one.summary
+        assert {str(kind.status) for kind in kinds_of(one)} < {*told["responses"]}
+    references = {*re.findall(r"#/components/schemas/(\w+)", json.dumps(described))}
+    assert references == {*described["components"]["schemas"]}
+
+
+def test_the_page_tells_all_of_it():
+    page = docs_page(description(OPERATIONS)).decode()
+    for one in OPERATIONS:
+        assert f"<code>{one.method} {one.path}</code>" in page
+    for kind in KINDS:
+        assert f'<tr id="{kind.name}"><td>{kind.status}</td>' in page
