@@ -111,15 +111,23 @@ def overlap(one, other, columns, of_smaller):
     return len(one & other & union) / len(union)
 
 
-@given(asked(), st.sampled_from([1, 5, 64, 80]), st.booleans(), st.sampled_from([0.01, 0.3, 0.5, 2 / 3, 0.9, 1.0]))
-def test_sentences(case, columns, of_smaller, threshold):
+@given(
+    asked(),
+    st.sampled_from([1, 5, 64, 80]),
+    st.booleans(),
+    st.sampled_from([0.01, 0.3, 0.5, 2 / 3, 0.9, 1.0]),
+    st.sampled_from([512, 64, 3]),
+)
+def test_sentences(case, columns, of_smaller, threshold, bits):
     rng, number, *_ = case
     rows = np.full((number, columns), EMPTY, np.uint32)
     sets = []
     for row in range(number):
-        values = {*rng.integers(0, 300, rng.integers(0, 2 * columns)).tolist()}  # beyond 512 bits they would be rare
+        drawn = rng.integers(0, 300, rng.integers(0, 2 * columns)).tolist()
+        values = {value % bits + value // bits * 512 for value in drawn}  # of few bits, many have the same
         if row and rng.random() < 0.7:
-            values = {value for value in sets[rng.integers(row)] if rng.random() < 0.9} | {*list(values)[:2]}
+            share, other = rng.choice([0.9, 0.2]), sets[rng.integers(row)]
+            values = {value for value in sorted(other) if rng.random() < share} | {*sorted(values)[: rng.integers(3)]}
         if rng.random() < 0.2:
             values = {value + 512 * int(rng.integers(3)) for value in values}  # others of the same bit
         sets.append({*sorted(values)[:columns]})
@@ -129,6 +137,14 @@ def test_sentences(case, columns, of_smaller, threshold):
     ]
     near = lambda one, other: overlap(sets[one], sets[other], columns, of_smaller) >= threshold  # noqa: E731
     assert run(collapse.by_sentences, rows, [of_smaller, 1, *counts], case) == expected(case, near)
+
+
+@pytest.mark.parametrize("of_smaller", [False, True])
+def test_sentences_of_one_bit_are_not_overlooked(of_smaller):
+    rows = np.array([[512 * value for value in range(64)]] * 2 + [[512 * value + 1 for value in range(64)]], np.uint32)
+    case = (None, 3, [1], [None], np.ones(3, np.bool_))
+    of, _, _ = run(collapse.by_sentences, rows, [of_smaller, *[max(1, count) for count in range(65)]], case)
+    assert of == [-1, 0, -1]
 
 
 @given(asked())

@@ -188,6 +188,17 @@ def test_a_cache_knows_sets_by_ids_order_rules_and_state(index):
     assert (cache.hits, cache.misses) == (9, 9)
 
 
+def test_readers_of_other_thresholds_share_a_cache(tmp_path):
+    cache = JudgedSets()
+    with Index.create(tmp_path / "index", MinHash()) as index:
+        index.admit(["a", "b"], [STORM, f"{STORM}, and more"])
+    for _ in range(2):
+        for threshold, kept in ((0.6, ["a"]), (0.99, ["a", "b"])):
+            with Index.open(tmp_path / "index", scheme=MinHash(threshold=threshold, recall=0.5)) as index:
+                assert collapse(["a", "b"], index=index, cache=cache).kept == kept
+    assert (cache.hits, cache.misses) == (2, 2)
+
+
 def test_only_what_an_index_was_asked_is_cached(index):
     cache = JudgedSets()
     collapse(RECORDS, cache=cache)

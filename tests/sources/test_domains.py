@@ -27,6 +27,7 @@ from neardup.sources import domains
         ("http://127.1/", "127.1"),
         ("http://[2001:db8::1]/", "[2001:db8::1]"),
         ("http://a..example.com/", "a..example.com"),
+        ("http://a.b.%3C/", "b.%3C"),
     ],
 )
 def test_domains(address, expected):

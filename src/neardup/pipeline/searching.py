@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold, threshold_of
+from neardup.sources.hosts import host
 
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
@@ -32,7 +32,7 @@ Collapsing = Literal["near", "exact", "site", "off"]
 TITLE, URL = "title", "url"  # the fields of strings that are searched and shown, where an index has them
 SECONDS: Final = 2.0  # that a search may take
 TOP: Final = 100  # hits that are examined
-MOST_TOP: Final = 10_000
+MOST_TOP: Final = 1_000
 
 _STEP: Final = 512  # documents that are read and written at once
 _WEB: Final = ("http://", "https://")
@@ -379,11 +379,8 @@ def site_of(url: str | None) -> str | None:
     >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
     ('news.example', None, None)
     """
-    try:
-        host = urlsplit(url or "").hostname
-    except ValueError:
-        return None
-    return host.removeprefix("www.") or None if host else None
+    own = host(url)
+    return own.removeprefix("www.") or None if own else None
 
 
 def _repeat(hit: FoundHit, hidden: HiddenHit, least: float | None) -> Repeat:

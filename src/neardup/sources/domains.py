@@ -27,8 +27,8 @@ def registered_domain(address: Any) -> str | None:
     own = host(address)
     if own is None or own.rpartition(".")[2].isdigit() or own.startswith("["):
         return own
-    found: str | None = suffixes.privatesuffix(own)
-    return own if found is None else found
+    found = suffixes.privatesuffix(own)  # in its own spelling: only how many labels it has counts
+    return own if found is None else ".".join(own.split(".")[-1 - found.count(".") :])
 
 
 @lru_cache(maxsize=1)
