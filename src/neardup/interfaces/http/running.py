@@ -14,7 +14,7 @@ from typing import Final
 from neardup.interfaces.http.app import service
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.server import Server, bound
+from neardup.interfaces.http.server import Server, bound, several
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.tokens import Tokens
 from neardup.sources.keys import key_in
@@ -60,7 +60,7 @@ def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) 
 
     if plan.workers > 1:
         return _supervise(plan, listening, begun, report)
-    Server(service(serving, tokens=tokens, hosts=hosts), serving, begun).run(sockets=[listening])
+    Server(service(serving, tokens=tokens, hosts=hosts), serving, begun).run(sockets=several(listening))
     return 0
 
 
@@ -116,7 +116,7 @@ def _work(plan: Plan, listening: socket.socket) -> None:
     serving.warm_up()
     tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
     app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts))
-    Server(app, serving, _nothing).run(sockets=[listening])
+    Server(app, serving, _nothing).run(sockets=several(listening))
 
 
 def _told(message: str) -> None:
