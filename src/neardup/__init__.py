@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         NeardupError,
         OutputError,
         ParameterError,
+        QueryTimeout,
         RecipeMismatch,
         StorageBusy,
         StorageDamaged,
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
     from neardup.pipeline import Result, Summary, dedup
     from neardup.pipeline.collapsing import Collapsed, collapse
     from neardup.pipeline.crawl import CrawlFilter
+    from neardup.pipeline.group_keys import group_keys
     from neardup.pipeline.judged import JudgedSets
     from neardup.pipeline.living import Index
+    from neardup.pipeline.responses import collapse_response
     from neardup.pipeline.rules import NearDuplicates, SameValue
+    from neardup.pipeline.searching import Search
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
     from neardup.schemes.trials import Trials
     from neardup.schemes.weights import TermWeights
     from neardup.sources.addresses import Addresses
+    from neardup.sources.domains import registered_domain
+    from neardup.sources.hosts import host, path_levels
     from neardup.text.analysis import Analysis
 
 __version__ = "0.1.0"
@@ -84,9 +90,11 @@ _HOMES = {
     "Plan": "evaluation.plans",
     "Policy": "model.policy",
     "Proposal": "evaluation.proposals",
+    "QueryTimeout": "model.errors",
     "RecipeMismatch": "model.errors",
     "Result": "pipeline",
     "SameValue": "pipeline.rules",
+    "Search": "pipeline.searching",
     "Sentences": "schemes.sentences",
     "Signatures": "model.arrays",
     "SimHash": "schemes.simhash",
@@ -101,13 +109,18 @@ _HOMES = {
     "TermWeights": "schemes.weights",
     "Trials": "schemes.trials",
     "collapse": "pipeline.collapsing",
+    "collapse_response": "pipeline.responses",
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
     "explain": "evaluation.comparison",
+    "group_keys": "pipeline.group_keys",
+    "host": "sources.hosts",
     "measured_costs": "index.costs",
+    "path_levels": "sources.hosts",
     "plan": "evaluation.plans",
     "plan_tables": "evaluation.tables",
+    "registered_domain": "sources.domains",
     "resemblance": "evaluation.measures",
 }
 
@@ -144,9 +157,11 @@ __all__ = [
     "Plan",
     "Policy",
     "Proposal",
+    "QueryTimeout",
     "RecipeMismatch",
     "Result",
     "SameValue",
+    "Search",
     "Sentences",
     "Signatures",
     "SimHash",
@@ -161,13 +176,18 @@ __all__ = [
     "TermWeights",
     "Trials",
     "collapse",
+    "collapse_response",
     "compare",
     "containment",
     "dedup",
     "explain",
+    "group_keys",
+    "host",
     "measured_costs",
+    "path_levels",
     "plan",
     "plan_tables",
+    "registered_domain",
     "resemblance",
 ]
 

@@ -187,3 +187,32 @@ def sentences(text, abbreviations, before_numbers):
                 edges.add(space.end())
     cuts = sorted(edges)
     return [text[begin:end] for begin, end in itertools.pairwise(cuts)]
+
+
+def collapsed(number, keeps, matches):
+    """Which hits go, best first: for each the one it matches, the rule's number, and the first of all it belongs with.
+
+    ``matches(rule, better, hit)`` says whether two match. Whatever is not is -1.
+    """
+    of, by, kept, links = [-1] * number, [-1] * number, [], []
+    groups = [{} for _ in keeps]  # of each rule: the group, a list, that each hit that stays is in
+    for hit in range(number):
+        mates = [next((better for better in kept if matches(rule, better, hit)), -1) for rule in range(len(keeps))]
+        full = [r for r, mate in enumerate(mates) if mate >= 0 and len(groups[r][mate]) >= keeps[r]]
+        if full:
+            by[hit], of[hit] = full[0], mates[full[0]]
+            links.append((of[hit], hit))
+            continue
+        for rule, mate in enumerate(mates):
+            group = groups[rule][mate] if mate >= 0 else []
+            group.append(hit)
+            groups[rule][hit] = group
+            if mate >= 0:
+                links.append((mate, hit))
+        kept.append(hit)
+    heads, before = list(range(number)), None
+    while heads != before:
+        before = list(heads)
+        for one, other in links:
+            heads[one] = heads[other] = min(heads[one], heads[other])
+    return of, by, heads

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neardup import Checksum, MinHash, ParameterError, Sentences, SimHash, Trials
-from neardup.pipeline.strictness import at_threshold, takes_threshold
+from neardup.pipeline.strictness import at_threshold, takes_threshold, threshold_of
 
 SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
 TEXTS = [". ".join(SENTENCES[first:last]) for first in (0, 1, 3) for last in (20, 38, 39, 40)]
@@ -22,6 +22,8 @@ def test_what_matches_is_what_is_estimated_so(scheme, threshold):
     sure = np.abs(estimates - threshold) > 1e-6
     assert (matches == (estimates >= threshold))[sure].all()
     assert matches.any()
+    assert (matches == (estimates >= threshold_of(made) - 1e-9)).all()
+    assert threshold_of(made) >= threshold - 1e-9
 
 
 @pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
@@ -32,6 +34,7 @@ def test_what_is_no_threshold(threshold):
 
 def test_where_there_is_none():
     assert not takes_threshold(Checksum())
+    assert threshold_of(Checksum()) is None
     with pytest.raises(ParameterError, match="does not go with the scheme checksum"):
         at_threshold(Checksum(), 0.5)
     with pytest.raises(ParameterError, match="is too low for this minhash"):

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
@@ -37,6 +38,7 @@ MOST_TERMS: Final = 64  # different words and phrases of a query that count
 MOST_QUERY: Final = 4_096  # characters of a query that count
 MOST_BODY: Final = 1_000_000  # characters of a body that are found
 MOST_TITLE: Final = 10_000
+MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, as long as the table is as it was
 REBUILD: Final = "build it again with Search.rebuild"
 
 _SNIPPET_TOKENS: Final = 32
@@ -78,7 +80,7 @@ _TABLES: Final = (
     "DROP TABLE IF EXISTS state",
     "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, tokenize = 'unicode61 remove_diacritics 2')",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
-    "CREATE TABLE state (mark TEXT NOT NULL, following INTEGER NOT NULL, documents INTEGER NOT NULL)",
+    "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT)",
     f"PRAGMA user_version = {FORMAT}",
 )
 
@@ -93,10 +95,14 @@ class Texts(NamedTuple):
 
 
 class State(NamedTuple):
-    """Up to where a table has come: all before the ordinal *following* were seen; so many *documents* are in it."""
+    """Up to where a table has come: all before the ordinal *following* were seen; so many *documents* are in it.
+
+    Each change changes it: of what was seen, documents can only go. *built* tells one building from the next.
+    """
 
     following: int
     documents: int
+    built: str
 
 
 class Matches(NamedTuple):
@@ -117,6 +123,15 @@ class TimeLimit:
     def passed(self) -> bool:
         """Tell whether they are over."""
         return time.monotonic() > self._end
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let time go by that does not count, as what is done has its own bounds, or compiles."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._end += time.monotonic() - began
 
     def require(self) -> None:
         """Raise ``QueryTimeout`` if they are."""
@@ -165,6 +180,8 @@ class FullText:
         self._busy = threading.Lock()  # held by who writes
         self._pool = threading.Lock()  # held by who takes or gives back a connection
         self._closed = False
+        self._known: dict[tuple[tuple[str, ...], int], Matches] = {}  # what queries found, the latest last
+        self._remembered = 0  # hits, and queries, that are known
         with self._connected():
             pass
 
@@ -216,11 +233,27 @@ class FullText:
             state = _state(connection)
             if not terms:
                 return Matches(np.empty(0, np.int64), np.empty(0), 0, state)
+            known = self._known.get((terms, top))
+            if known is not None and known.state == state:
+                return known
             words = " ".join(terms)
             (total,) = connection.execute(f"SELECT count(*) {_FOUND}", (words,)).fetchone()
             rows = connection.execute(_RANKED, (words, top)).fetchall() if total else []
         ordinals = np.array([ordinal for ordinal, _ in rows], np.int64)
-        return Matches(ordinals, -np.array([score for _, score in rows], np.float64), total, state)
+        found = Matches(ordinals, -np.array([score for _, score in rows], np.float64), total, state)
+        self._remember((terms, top), found)
+        return found
+
+    def _remember(self, asked: tuple[tuple[str, ...], int], found: Matches) -> None:
+        """Keep what was found last, in place of what was found longest ago."""
+        with self._pool:
+            for old in filter(None, [self._known.pop(asked, None)]):
+                self._remembered -= len(old.ordinals) + 1
+            self._known[asked] = found
+            self._remembered += len(found.ordinals) + 1
+            while self._remembered > MOST_KNOWN:
+                oldest = next(iter(self._known))
+                self._remembered -= len(self._known.pop(oldest).ordinals) + 1
 
     def matching(self, query: str, limit: TimeLimit) -> Positions:
         """Give the ordinals of all documents that ``find`` counts, ascending."""
@@ -252,9 +285,10 @@ class FullText:
             removed = 0
             if left_out:
                 removed = connection.executemany("DELETE FROM documents WHERE rowid = ?", left_out).rowcount
-            documents = _state(connection).documents - removed + (_insert(connection, added) if added else 0)
+            before = _state(connection)
+            documents = before.documents - removed + (_insert(connection, added) if added else 0)
             connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))
-        return State(following, documents)
+        return State(following, documents, before.built)
 
     # Connections.
 
@@ -279,8 +313,8 @@ class FullText:
             if not keeps:
                 connection.close()
 
-    def _taken(self) -> tuple[int, sqlite3.Connection]:
-        """Take an idle connection to the file that is there now, or open one."""
+    def _taken(self) -> tuple[int | None, sqlite3.Connection]:
+        """Take an idle connection to the file that is there now, or open one, and tell the file if it may stay open."""
         try:
             inode = self._path.stat().st_ino
         except FileNotFoundError:
@@ -294,11 +328,15 @@ class FullText:
             found = self._idle.pop() if self._idle else None
         for connection in old:
             connection.close()
-        return inode, found or self._opened()
-
-    def _opened(self) -> sqlite3.Connection:
+        if found is not None:
+            return inode, found
         _require_fts5(self._path)
-        connection = _connect(self._path, "rw" if self._writes else "ro")
+        if not self._writes and _is_still(self._path):
+            return None, self._opened("ro&immutable=1")
+        return inode, self._opened("rw" if self._writes else "ro")
+
+    def _opened(self, mode: str) -> sqlite3.Connection:
+        connection = _connect(self._path, mode)
         try:
             self._require_such(connection)
         except BaseException:
@@ -332,7 +370,7 @@ def _fill(path: Path, mark: str, following: int, batches: Iterable[Texts]) -> No
                 connection.execute(statement)
             documents = sum(_insert(connection, batch) for batch in batches)
             connection.execute("INSERT INTO documents(documents) VALUES ('optimize')")
-            connection.execute("INSERT INTO state VALUES (?, ?, ?)", (mark, following, documents))
+            connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (mark, following, documents, token_hex(8)))
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # as far as nobody reads the old pages
 
 
@@ -351,11 +389,13 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
+def _is_still(path: Path) -> bool:
+    """Tell whether nobody writes to a table at the moment, in a folder where SQLite may not even say that it reads."""
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+
+
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-    alone = mode == "ro" and not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
-    if alone:  # nobody writes where SQLite could not even say that it reads
-        address += "&immutable=1"
+    address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -421,7 +461,7 @@ def _require_fts5(path: Path) -> None:
 
 
 def _state(connection: sqlite3.Connection) -> State:
-    return State(*connection.execute("SELECT following, documents FROM state").fetchone())
+    return State(*connection.execute("SELECT following, documents, built FROM state").fetchone())
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:

@@ -81,7 +81,8 @@ class Answer:
     """A page of what a query finds, without repeats.
 
     *total* documents match; the best *examined* of them were collapsed, to so many *groups*, of which *hidden* hits are
-    not shown; *unsigned* ones have no signature, and so are nobody's near duplicates. *results* are the groups of this
+    not shown; *unsigned* ones have no signature, and so are nobody's near duplicates. *threshold* is the least estimate
+    of near duplicates, where it is an estimate that decides. *results* are the groups of this
     *page* of *pages*; or, with *include*, the members of that group on this page.
     """
 

@@ -104,7 +104,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
 
     With *search* the index has a search table from then on, which is kept by every run, and a new index keeps texts and
-    the fields of strings ``title`` and ``url`` beside those of *fields*.
+    the fields of strings ``title`` and ``url`` beside those of *fields*, unless the records have them as lists or such.
 
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
@@ -120,13 +120,16 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             kinds, scheme = index.fields, index.scheme
         else:
             _require_room(folder)
-            kinds = {**kinds, **{name: kinds.get(name, STRING) for name in (TITLE, URL)}} if search else kinds
+            kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
         documents = read(
             inputs, text=text, id=id, columns=wanted, strict=strict, max_bytes=max_bytes, progress=progress
         )
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
+        if index is None and search:
+            asked = {*dict(field_kinds(fields or {})), *signed}
+            kinds = {name: kind for name, kind in kinds.items() if name in asked or _is_plain(documents, name)}
         given, refused = _fields(documents, kinds, signed)
         ids, set_aside = _named(documents, urls, addresses or Addresses(), refused)
         if strict and set_aside:
@@ -244,6 +247,17 @@ def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[st
             continue
         columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, refused)
     return pa.table(columns), refused
+
+
+def _is_plain(documents: Collection, name: str) -> bool:
+    """Tell whether a field holds strings and numbers only, as far as it is there."""
+    try:
+        documents.column(name, literal=True)
+    except FieldMissing:
+        return True
+    except DataError:
+        return False
+    return True
 
 
 def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> Any:

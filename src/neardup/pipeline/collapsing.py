@@ -91,7 +91,8 @@ class Collapsed:
         if self._part.include is None:
             return tuple(self._group(head, members[head]) for head in list(members)[span])
         head, ranks = self._included
-        return (self._group(head, ranks, ranks[span]),) if ranks else ()
+        shown = ranks[span]
+        return (self._group(head, ranks, shown),) if shown else ()
 
     @cached_property
     def _included(self) -> tuple[int, list[int]]:
@@ -224,7 +225,10 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     Nothing to collapse is no error: there are no groups then. Raises ``ParameterError``, ``DataError`` for what is no
     hit or no value, and ``RecipeMismatch`` for signatures of another scheme.
     """
-    rules = _rules(by)
+    rules = rules_of(by)
+    require(index is None or isinstance(index, Index), "index", index, "must be an Index")
+    require(cache is None or isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
+    require(isinstance(id, str), "id", id, "must be a field's name")
     given = Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given) if top is None else min(len(given), require_whole("top", top, 1))
@@ -267,7 +271,8 @@ def _judged(
     return Judged(outcome, near, scheme, signed, values)
 
 
-def _rules(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
+def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
+    """Check rules as ``collapse`` takes them, and give them one by one."""
     if by is None:
         return _DEFAULT
     if isinstance(by, NearDuplicates):

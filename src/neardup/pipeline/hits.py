@@ -1,10 +1,11 @@
 """Ranked hits as they come: ids, records or a table, and what is known of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, ParameterError
@@ -72,9 +73,10 @@ def _listed(hits: Any) -> list[Any]:
         return hits.copy()
     source = table_or_column(hits)
     if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
-        rows: list[Any] = source.to_pylist()
-        return rows
-    if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__iter__"):
+        return list(source.to_pylist())
+    if isinstance(source, np.ndarray):
+        source = source.tolist()
+    if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise DataError("hits", f"are a {type(hits).__name__}, but must be a sequence of ids or records, or a table")
     return list(source)
 

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final, Literal, Self, TypeVar, get_args
-from urllib.parse import urlsplit
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.columns import STRING, decoded
@@ -16,14 +16,15 @@ from neardup.index.store import Places, Store
 from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions
 from neardup.model.errors import StorageRefused, require, require_whole
-from neardup.model.hits import HiddenHit, HitGroup
+from neardup.model.hits import HiddenHit
 from neardup.pipeline.collapsing import Collapsed
 from neardup.pipeline.collapsing import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
-from neardup.pipeline.strictness import at_threshold
+from neardup.pipeline.strictness import at_threshold, threshold_of
+from neardup.sources.hosts import host
 
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
@@ -31,7 +32,7 @@ Collapsing = Literal["near", "exact", "site", "off"]
 TITLE, URL = "title", "url"  # the fields of strings that are searched and shown, where an index has them
 SECONDS: Final = 2.0  # that a search may take
 TOP: Final = 100  # hits that are examined
-MOST_TOP: Final = 10_000
+MOST_TOP: Final = 1_000
 
 _STEP: Final = 512  # documents that are read and written at once
 _WEB: Final = ("http://", "https://")
@@ -71,7 +72,7 @@ class Search:
         self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
         self._catching = RLock()
         self.judged = JudgedSets()
-        self._held: Positions | None = None  # what is in the table, as far as its only writer needs to know
+        self._held: tuple[str, Positions] | None = None  # which table it was, and what is in it
 
     @classmethod
     def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
@@ -151,14 +152,14 @@ class Search:
                 following, texts = batch
                 state = self._table.update(following, texts)
                 changed += len(texts.ordinals)
-                self._hold(np.asarray(texts.ordinals, np.int64))
+                self._hold(state, np.asarray(texts.ordinals, np.int64))
                 if progress:
                     progress("search", min(changed, total), total)
             return changed + self._leave_out(state)
 
     def _is_level(self, state: State) -> bool:
         """Tell whether the table has the documents of the index: all that were admitted, and no more than there are."""
-        return state == (self._store.next_ordinal, len(self._store))
+        return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
 
     def _next(self, following: int) -> tuple[int, Texts] | None:
         """Read the next documents, and tell up to where they go."""
@@ -169,9 +170,10 @@ class Search:
             texts = _texts(self._store, places)
             return int(texts.ordinals[-1]) + 1, texts
 
-    def _hold(self, ordinals: Positions) -> None:
+    def _hold(self, state: State, ordinals: Positions) -> None:
         if self._held is not None:
-            self._held = np.concatenate([self._held, ordinals])
+            built, held = self._held
+            self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
 
     def _leave_out(self, state: State) -> int:
         """Take those out of the table that are no longer in the index, which is all that can be too many."""
@@ -181,16 +183,21 @@ class Search:
                 return 0
             if self._store.behind(state.following - 1, 1).size:  # somebody else admitted, and will catch up
                 return 0
-            gone = np.empty(0, np.int64)
+            gone = held = np.empty(0, np.int64)
             if state.documents != len(self._store):
-                if self._held is None:
-                    self._held = self._table.ordinals()
-                alive = self._store.alive(self._store.with_ordinals(self._held))
-                gone, held = self._held[~alive], self._held[alive]
+                held = self._in_table(state)
+                alive = self._store.alive(self._store.with_ordinals(held))
+                gone, held = held[~alive], held[alive]
         self._table.update(following, gone=gone.tolist())
         if len(gone):
-            self._held = held
+            self._held = (state.built, held)
         return len(gone)
+
+    def _in_table(self, state: State) -> Positions:
+        """Give the ordinals in the table: from memory, as only this writer changes it unless it is built anew."""
+        if self._held is None or self._held[0] != state.built:
+            self._held = (state.built, self._table.ordinals())
+        return self._held[1]
 
     # Asking.
 
@@ -200,7 +207,11 @@ class Search:
         A reader goes on to what the writer has acknowledged by now. Ranks are by BM25 over the whole table, and equal
         ones go to who was admitted first; ``total`` is exact. Raises ``QueryTimeout``.
         """
-        return self._find(query, top, _limit(seconds), lambda found: found)
+
+        def judged(ranked: _Ranked) -> Found:
+            return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
+
+        return self._find(query, top, _limit(seconds), judged)
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
         """Give what to show of hits, ``None`` for a document that is not there or does not match."""
@@ -242,40 +253,41 @@ class Search:
         scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
         limit = _limit(seconds)
 
-        def judged(found: Found) -> tuple[Found, Collapsed, tuple[HitGroup, ...]]:
-            hits = found.hits
-            given: list[Any] = [hit.id for hit in hits]
+        def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit]]:
+            ids = decoded(self._store.strings("id", ranked.places))
+            given: list[Any] = ids
             rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
             if collapse in {"exact", "site"}:
-                values = self._contents(hits) if collapse == "exact" else [site_of(hit.url) for hit in hits]
-                given = [{"id": hit.id, collapse: value} for hit, value in zip(hits, values, strict=True)]
+                values = self._contents(ranked) if collapse == "exact" else map(site_of, self._urls(ids, ranked.places))
+                given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
                 rule = SameValue(collapse, keep=keep)
-            done = collapsed_hits(
-                given, rule, enabled=collapse != "off" and bool(hits), page=page, size=size, include=include, **ways
-            )
-            return found, done, done.page
+            enabled = collapse != "off" and bool(ids)
+            done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
+            ranks = [kept.rank for group in done.page for kept in group.kept]
+            ranks += [hidden.rank for group in done.page for hidden in group.hidden]
+            return ranked.total, done, dict(zip(ranks, self._hits(ranked.at(ranks)), strict=True))
 
-        found, collapsed, groups = self._find(query, top, limit, judged)
-        hits = found.hits
-        shown = [hits[kept.rank] for group in groups for kept in group.kept]
+        total, collapsed, hits = self._find(query, top, limit, judged)
+        shown = [hits[kept.rank] for group in collapsed.page for kept in group.kept]
         snippets = iter(self._shown(query, shown, limit))
+        least = threshold_of(scheme or self._index.scheme) if near else None
         results = [
             AnswerGroup(
                 id=group.id,
                 shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
-                repeats=tuple(_repeat(hits[hidden.rank], hidden) for hidden in group.hidden),
+                repeats=tuple(_repeat(hits[hidden.rank], hidden, least) for hidden in group.hidden),
                 hides=group.hides,
             )
-            for group in groups
+            for group in collapsed.page
         ]
         return Answer(
             query=query,
             collapse=collapse,
-            threshold=float((scheme or self._index.scheme).threshold) if near else None,
+            threshold=least,
             keep=keep,
             include=include,
-            total=found.total,
+            total=total,
             examined=collapsed.examined,
             groups=collapsed.groups,
             hidden=collapsed.hidden,
@@ -286,7 +298,7 @@ class Search:
             results=tuple(results),
         )
 
-    def _find(self, query: str, top: int, limit: TimeLimit, judged: Callable[[Found], _Judged]) -> _Judged:
+    def _find(self, query: str, top: int, limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
         """Find, and do something with what is found before the index changes."""
         require_whole("top", top, 1, MOST_TOP)
         matches = self._table.find(query, top, limit)
@@ -294,14 +306,16 @@ class Search:
             self._index.refresh()
             places = self._alive(matches.ordinals)
             if self._is_level(matches.state):
-                return judged(self._found(query, matches, places, matches.total))
+                with limit.paused():
+                    return judged(_ranked(matches, places, top, matches.total))
         # One of both is ahead: what is dead in the table does not count, and makes room.
         everything = self._table.matching(query, limit)
         matches = self._table.find(query, top + self._dead(everything), limit)
         with self._store.busy:
             places = self._alive(matches.ordinals)
             total = int((self._alive(everything) >= 0).sum())
-            return judged(self._found(query, matches, places, max(total, int((places >= 0).sum())), top))
+            with limit.paused():
+                return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
 
     def _alive(self, ordinals: Positions) -> Places:
         """Give where documents are, -1 for those that are not there."""
@@ -312,21 +326,19 @@ class Search:
         with self._store.busy:
             return int((self._alive(ordinals) < 0).sum())
 
-    def _found(self, query: str, matches: Matches, places: Places, total: int, top: int | None = None) -> Found:
-        there = np.flatnonzero(places >= 0)[:top]
-        hits = self._hits(places[there], matches.ordinals[there].tolist(), matches.scores[there].tolist())
-        return Found(query=query, hits=tuple(hits), total=total)
-
-    def _hits(self, places: Places, ordinals: list[int], scores: list[float]) -> Iterator[FoundHit]:
-        store = self._store
+    def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
+        store, places = self._store, ranked.places
         ids = decoded(store.strings("id", places))
+        titles = field_values(store, TITLE, STRING, places) if self._has_title else [None] * len(ids)
         times = map(moment_of, store.take("time", places).tolist())
-        nothing = [None] * len(ids)
-        titles = field_values(store, TITLE, STRING, places) if self._has_title else nothing
-        urls = field_values(store, URL, STRING, places) if self._has_url else nothing
-        for own, ordinal, score, title, url, at in zip(ids, ordinals, scores, titles, urls, times, strict=True):
-            address = url or (own if own.startswith(_WEB) else None)
-            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=address, admitted=at)
+        numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
+        columns = zip(ids, numbers, titles, self._urls(ids, places), times, strict=True)
+        for own, (ordinal, score), title, url, at in columns:
+            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, admitted=at)
+
+    def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
+        urls = field_values(self._store, URL, STRING, places) if self._has_url else [None] * len(ids)
+        return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
 
     def _shown(self, query: str, hits: Sequence[FoundHit], limit: TimeLimit) -> list[Snippet]:
         """Give what to show of hits; where the table has lost one meanwhile, its title."""
@@ -336,10 +348,29 @@ class Search:
             for snippet, hit in zip(snippets, hits, strict=True)
         ]
 
-    def _contents(self, hits: Sequence[FoundHit]) -> list[int | None]:
+    def _contents(self, ranked: "_Ranked") -> list[int | None]:
         """Give a number for each text, the same for the same bytes; none for nothing but white space."""
-        places = self._store.with_ordinals(np.array([hit.ordinal for hit in hits], np.int64))
-        return [(high << 64 | low) or None for high, low in self._store.take("content", places).tolist()]
+        return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
+
+
+class _Ranked(NamedTuple):
+    """The hits of a query that are there, ranked, of *total*; their places hold until the index changes."""
+
+    places: Places
+    ordinals: Positions
+    scores: npt.NDArray[np.float64]
+    total: int
+
+    def at(self, ranks: Sequence[int]) -> "_Ranked":
+        """Take some."""
+        some = np.array(ranks, np.int64)
+        return _Ranked(self.places[some], self.ordinals[some], self.scores[some], self.total)
+
+
+def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
+    """Leave those out that are not there, and those behind the *top*."""
+    there = np.flatnonzero(places >= 0)[:top]
+    return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)
 
 
 def site_of(url: str | None) -> str | None:
@@ -348,18 +379,15 @@ def site_of(url: str | None) -> str | None:
     >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
     ('news.example', None, None)
     """
-    try:
-        host = urlsplit(url or "").hostname
-    except ValueError:
-        return None
-    return host.removeprefix("www.") or None if host else None
+    own = host(url)
+    return own.removeprefix("www.") or None if own else None
 
 
-def _repeat(hit: FoundHit, hidden: HiddenHit) -> Repeat:
+def _repeat(hit: FoundHit, hidden: HiddenHit, least: float | None) -> Repeat:
     """Say why a hit is hidden; a digest is nobody's business."""
-    rule, value = _SAID.get(hidden.rule, hidden.rule), hidden.value
-    own = None if hidden.rule == "same exact" else value
-    return Repeat(hit=hit, of=hidden.of, rule=rule, measure=hidden.measure, value=own, threshold=hidden.threshold)
+    rule = _SAID.get(hidden.rule, hidden.rule)
+    value = None if hidden.rule == "same exact" else hidden.value
+    return Repeat(hit=hit, of=hidden.of, rule=rule, measure=hidden.measure, value=value, threshold=least)
 
 
 def _limit(seconds: float) -> TimeLimit:

@@ -1,7 +1,7 @@
 """A scheme made stricter or looser, as its measure has it, without signing anything again."""
 
 from dataclasses import replace
-from math import acos, ceil, pi
+from math import acos, ceil, cos, pi
 from typing import Any, Final
 
 from neardup.model.errors import ParameterError, require
@@ -16,6 +16,19 @@ _ROUNDING: Final = 1e-9
 def takes_threshold(scheme: Any) -> bool:
     """Tell whether there is more or less strict with a scheme's rule."""
     return isinstance(scheme, MinHash | Sentences | SimHash | Trials)
+
+
+def threshold_of(scheme: Any) -> float | None:
+    """Give the estimate from which signatures match, if it is that which decides.
+
+    >>> round(threshold_of(SimHash()), 3), round(threshold_of(Trials()), 3), threshold_of(MinHash())
+    (0.989, 0.925, 0.6)
+    """
+    if isinstance(scheme, SimHash):
+        return max(0.0, cos(pi * scheme.distance / scheme.bits))
+    if isinstance(scheme, Trials):
+        return float((scheme.needed / scheme.trials) ** (1 / scheme.hashes))
+    return float(scheme.threshold) if takes_threshold(scheme) else None
 
 
 def at_threshold(scheme: Any, threshold: float) -> Any:

@@ -11,8 +11,10 @@ from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
+from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.living import Index
+from neardup.pipeline.rules import NearDuplicates, SameValue
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
@@ -36,7 +38,7 @@ def is_warm() -> bool | None:
 
 
 def warm() -> None:
-    """Run the main job on a few lines of text in all its ways, compare two, and ask indexes.
+    """Run the main job on a few lines of text in all its ways, collapse and compare some, and ask indexes.
 
     What is compiled is only loaded.
     """
@@ -59,11 +61,19 @@ def warm() -> None:
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
     for scheme in (Trials(), Sentences()):
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
+    for scheme in (schemes[0], Trials(), Sentences(), SimHash(), Combined()):
+        _ranked(scheme)
     compare(_TEXTS[0], _TEXTS[1])
     for scheme in (schemes[0], Sentences(), SimHash()):
         _live(scheme)
     for compressed in (False, True):
         _tables(compressed=compressed)
+
+
+def _ranked(scheme: Scheme) -> None:
+    """Collapse the texts as ranked hits, and look at a page."""
+    hits = [{"id": number, "text": text} for number, text in enumerate(_TEXTS)]
+    _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")]).page
 
 
 def _tables(*, compressed: bool) -> None:

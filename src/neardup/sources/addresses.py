@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
 from string import ascii_letters, digits, hexdigits
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from neardup.model.errors import require
@@ -91,6 +91,14 @@ _PATH: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":@/")
 _QUERY: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":@/?")  # and a fragment
 
 
+class _Parts(NamedTuple):
+    scheme: str
+    authority: str
+    path: str
+    query: str
+    fragment: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addresses:
     """In what two URLs may differ and still be the address of the same document.
@@ -154,22 +162,44 @@ class Addresses:
         """
         require(isinstance(url, str), "url", url, "must be a string")
         url = url.strip(_AROUND)
+        parts = self._parts(url)
+        if parts is None:
+            return url
+        scheme, authority, path, query, fragment = parts
+        if self.ignore_scheme and scheme in _WEB:
+            scheme = "https"
+        query = self._query(_QUERY.spelled(query)) if query else ""
+        fragment = "" if self.ignore_fragment else _QUERY.spelled(fragment)
+        return f"{scheme}://{authority}{path}{'?' if query else ''}{query}{'#' if fragment else ''}{fragment}"
+
+    def place(self, url: str) -> tuple[str, str] | None:
+        """Return the host (an IPv6 address in brackets) and the path of the normal form.
+
+        ``None`` for what is no URL with a host; ``ParameterError`` for what is no string.
+
+        >>> Addresses().place("HTTP://me@Example.COM:80/a/../%7eb?q=1#top")
+        ('example.com', '/~b')
+        """
+        require(isinstance(url, str), "url", url, "must be a string")
+        parts = self._parts(url.strip(_AROUND))
+        if parts is None or not parts.authority:
+            return None
+        host = parts.authority.rpartition("@")[2]
+        return (host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]), parts.path
+
+    def _parts(self, url: str) -> "_Parts | None":
+        """Cut a URL and put scheme, authority and path in their normal form; None if it is none with a host."""
         scheme, colon, rest = url.partition("://")
         if not colon or not _SCHEME.fullmatch(scheme):
-            return url
+            return None
         scheme = scheme.lower()
         rest, _, fragment = rest.partition("#")
         rest, _, query = rest.partition("?")
         rest, slash, path = rest.partition("/")
         authority = self._authority(scheme, rest)
         if authority is None:
-            return url
-        if self.ignore_scheme and scheme in _WEB:
-            scheme = "https"
-        query = self._query(_QUERY.spelled(query)) if query else ""
-        fragment = "" if self.ignore_fragment else _QUERY.spelled(fragment)
-        path = self._path(_PATH.spelled(slash + path))
-        return f"{scheme}://{authority}{path}{'?' if query else ''}{query}{'#' if fragment else ''}{fragment}"
+            return None
+        return _Parts(scheme, authority, self._path(_PATH.spelled(slash + path)), query, fragment)
 
     def _authority(self, scheme: str, authority: str) -> str | None:
         user, _, place = authority.rpartition("@")

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Index, MinHash, Sentences
+from neardup.pipeline.searching import Search
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -300,3 +301,80 @@ def test_interrupted_it_goes_on(neardup, tmp_path, number, code):
     assert added["unchanged"] == before
     assert added["total"] == 15_000
     assert neardup("check", "seen").out.endswith("0  problems\n")
+
+
+def found(neardup, *query):
+    answer = json.loads(neardup("search", "seen", *query, "--json").out)
+    return [hit["id"] for group in answer["results"] for hit in group["shown"]]
+
+
+def test_a_search_table_follows_every_change(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen", "--search")
+    with Index.open("seen") as index:
+        assert index.keeps_texts
+        assert index.fields == {"title": "string", "url": "string"}
+    assert found(neardup, "honest loaf") == ["baker"]
+    more = written(tmp_path / "more.jsonl", [{"id": "baker", "text": STORM}, {"id": "new", "text": f"{BAKER} zebra"}])
+    neardup("index", more, "--to", "seen")
+    assert found(neardup, "honest loaf") == ["new"]
+    (tmp_path / "gone.txt").write_text("new\n")
+    neardup("remove", "seen", "--ids", "gone.txt")
+    assert found(neardup, "honest loaf") == []
+    with Index.open("seen") as index, Search.open(index) as search:
+        assert search._table.state()[:2] == (index.store.next_ordinal, len(index))
+
+
+def test_the_table_follows_pages_that_are_answered(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen", "--search")
+    lines = json.dumps({"id": "z", "text": f"{BAKER} zebra", "title": "Zoo"}) + "\n"
+    command = [sys.executable, "-m", "neardup", "seen", "seen"]
+    for more, expected in (([], []), (["--admit"], ["z"])):
+        subprocess.run([*command, *more], input=lines.encode(), check=True, capture_output=True, cwd=tmp_path)
+        assert found(neardup, "zebra zoo") == expected
+
+
+def test_a_search_table_is_made_later_where_texts_are_kept(neardup, pages):
+    neardup("index", pages, "--to", "seen", "--texts", "--field", "title:integer")
+    neardup("index", pages, "--to", "seen", "--search")
+    assert found(neardup, "honest loaf") == ["baker"]
+
+
+def test_a_field_called_title_keeps_its_kind(neardup, pages):
+    neardup("index", pages, "--to", "seen", "--search", "--field", "title:flag")
+    with Index.open("seen") as index:
+        assert index.fields == {"title": "flag", "url": "string"}
+
+
+def test_an_index_without_texts_gets_no_search_table(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen")
+    assert "--search needs the texts" in neardup("index", pages, "--to", "seen", "--search", code=2).err
+    assert not (tmp_path / "seen/search.sqlite").exists()
+
+
+def test_a_broken_search_table_is_told_before_anything_is_admitted(neardup, pages, tmp_path):
+    neardup("index", pages, "--to", "seen", "--search")
+    (tmp_path / "seen/search.sqlite").write_bytes(b"no database")
+    more = written(tmp_path / "more.jsonl", [{"id": "new", "text": f"{BAKER} zebra"}])
+    assert "`neardup reindex DIR` builds it" in neardup("index", more, "--to", "seen", code=1).err
+    assert "new" not in ids("seen")
+    neardup("reindex", "seen")
+    neardup("index", more, "--to", "seen")
+    assert found(neardup, "zebra") == ["new"]
+
+
+def test_titles_that_are_none_do_not_stop_it(neardup, tmp_path):
+    odd = [{"id": "a", "text": f"{BAKER} zebra", "title": ["Rye"], "url": 5}, {"id": "b", "text": STORM}]
+    pages = written(tmp_path / "odd.jsonl", odd)
+    for _ in range(2):
+        neardup("index", pages, "--to", "seen", "--search")
+        with Index.open("seen") as index:
+            assert index.fields == {"url": "string"}
+            assert index.get(["a"])[0].fields == {"url": "5"}
+        assert found(neardup, "zebra") == ["a"]
+
+
+def test_the_text_may_be_the_title(neardup, pages):
+    neardup("index", pages, "--to", "seen", "--search", "--text", "url")
+    with Index.open("seen") as index:
+        assert index.get(["baker"])[0].fields == {"title": None, "url": "HTTP://A.example:80/baker#top"}
+    assert found(neardup, "baker") == ["baker"]

@@ -1,0 +1,174 @@
+"""Responses of Elasticsearch and OpenSearch, collapsed behind the query."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from neardup.model.arrays import Signatures
+from neardup.model.errors import DataError, require
+from neardup.model.hits import HiddenHit
+from neardup.pipeline.collapsing import Collapsed, collapse, rules_of
+from neardup.pipeline.judged import JudgedSets
+from neardup.pipeline.living import Index
+from neardup.pipeline.rules import NearDuplicates, Rule
+
+OURS: Final = "neardup"
+
+
+def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
+    response: Mapping[str, Any],
+    by: Rule | Sequence[Rule] | None = None,
+    *,
+    signatures: Signatures | None = None,
+    index: Index | None = None,
+    enabled: bool = True,
+    top: int | None = None,
+    page: int = 1,
+    size: int | None = None,
+    include: int | None = None,
+    cache: JudgedSets | None = None,
+    name: str = "duplicates",
+) -> dict[str, Any]:
+    """Collapse the hits of a response to a search, and give a response of the same form; the one given stays as it is.
+
+    *response* is what Elasticsearch or OpenSearch answer, parsed: its hits are in ``hits.hits``, best first. The other
+    parameters are those of ``collapse``. What a rule looks at is taken from a hit's ``_source``, where a dot in its
+    name leads into objects, or else from its ``fields``; a list of one value counts as the value, and of texts as all
+    of them. The id of a hit is its ``_id``.
+
+    Of the answer ``hits.hits`` are those that stay, of this page, in their order. Each hit that matches one of them is
+    in that one's ``inner_hits[name].hits``; its ``fields`` say whom it matches (``neardup.of``), by which rule
+    (``neardup.rule``), what that measures (``neardup.measure``) and found (``neardup.value``). The id of its group is
+    in the ``fields`` of every hit (``neardup.group``). All totals of the engine stay, ``hits.total`` too; those of the
+    collapse are in ``neardup``: ``hits`` (that came), ``examined``, ``groups``, ``hidden``, ``unsigned``, ``page`` and
+    ``pages``. With *include* the members of the group are listed as hits of their own, also those that are hidden.
+
+    Other keys are passed through, and a response that is an error stays one. Raises ``DataError`` for what is no
+    response, and what ``collapse`` raises.
+    """
+    require(isinstance(name, str) and name != "", "name", name, "must be the name of inner hits")
+    if not isinstance(response, Mapping):
+        raise DataError(
+            "response", f"is a {type(response).__name__}, but must be a mapping: of a client's, take the body"
+        )
+    rules = rules_of(by)
+    if "hits" not in response and "error" in response:
+        return dict(response)
+    outer = response.get("hits")
+    outer = outer if isinstance(outer, Mapping) else {"hits": None}
+    given = outer.get("hits", [])
+    if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
+        raise DataError("response", "has no list of hits in hits.hits, as a response to a search has")
+    collapsed = collapse(
+        _asked(given, rules, signed=signatures is not None, index=index),
+        rules,
+        signatures=signatures,
+        index=index,
+        id="_id",
+        enabled=enabled,
+        top=top,
+        page=page,
+        size=size,
+        include=include,
+        cache=cache,
+    )
+    shown = _gathered(collapsed, given, name) if include is None else _listed(collapsed, given)
+    said = {
+        "hits": collapsed.hits,
+        "examined": collapsed.examined,
+        "groups": collapsed.groups,
+        "hidden": collapsed.hidden,
+        "unsigned": collapsed.unsigned,
+        "page": page,
+        "pages": collapsed.pages,
+    }
+    return {**response, "hits": {**outer, "hits": shown}, OURS: said}
+
+
+def _asked(
+    given: Sequence[Mapping[str, Any]], rules: Sequence[Rule], *, signed: bool, index: Index | None
+) -> list[Any]:
+    """Give the hits as records of what the rules look at, or as ids if no hit says anything and the index may."""
+    texts, values = set[str](), set[str]()
+    for rule in rules:
+        if not isinstance(rule, NearDuplicates):
+            values.add(rule.field)
+        elif not signed and index is None:
+            texts.update(getattr(rule.scheme, "columns", ()) or (rule.text,))
+    records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
+    # Of hits that came without their sources nothing is known; where they did come, a field of none is a mistake.
+    silent = index is None and not any(hit.get("_source") or hit.get("fields") for hit in given)
+    for field in sorted(texts | values):
+        found = [_said(hit, field, joined=field in texts) for hit in given]
+        if silent or any(value is not None for value in found):
+            for record, value in zip(records, found, strict=True):
+                record[field] = value
+    if index is not None and all(len(record) == 1 for record in records):
+        return [record["_id"] for record in records]
+    return records
+
+
+def _said(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
+    """Give what a hit says of a field, ``None`` for nothing; texts in a list are *joined*, one a line."""
+    value = _found(hit.get("_source"), field)
+    if value is None:
+        value = _found(hit.get("fields"), field)
+    if not isinstance(value, list):
+        return value
+    said = [one for one in value if one is not None]
+    if joined and all(isinstance(one, str) for one in said):
+        return "\n".join(said) if said else None
+    return (said or [None])[0] if len(said) <= 1 else said
+
+
+def _found(source: Any, field: str) -> Any:
+    """Look a field up by its name, or by the names of objects in each other, with dots between them."""
+    if not isinstance(source, Mapping):
+        return None
+    if field in source:
+        return source[field]
+    first, dot, rest = field.partition(".")
+    return _found(source.get(first), rest) if dot else None
+
+
+def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Give the hits that stay, each with those that match it."""
+    repeats: dict[int, list[dict[str, Any]]] = {}
+    kept: dict[int, dict[str, Any]] = {}
+    for group in collapsed.page:
+        for hit in group.kept:
+            kept[hit.rank] = _told(given[hit.rank], group.id)
+            repeats[hit.rank] = []
+        for repeat in group.hidden:
+            repeats[collapsed.outcome.mates[repeat.rank]].append(_told(given[repeat.rank], group.id, repeat))
+    for rank, shown in kept.items():
+        inner = shown.get("inner_hits") or {}
+        if name in inner:
+            raise DataError("response", f"has inner hits {name!r} already: give those of the collapse another name")
+        own = repeats[rank]
+        found = {
+            "total": {"value": len(own), "relation": "eq"},
+            "max_score": own[0].get("_score") if own else None,
+            "hits": own,
+        }
+        shown["inner_hits"] = {**inner, name: {"hits": found}}
+    return [kept[rank] for rank in sorted(kept)]
+
+
+def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give the members of a group, best first."""
+    members: dict[int, dict[str, Any]] = {}
+    for group in collapsed.page:
+        members |= {hit.rank: _told(given[hit.rank], group.id) for hit in group.kept}
+        members |= {repeat.rank: _told(given[repeat.rank], group.id, repeat) for repeat in group.hidden}
+    return [members[rank] for rank in sorted(members)]
+
+
+def _told(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -> dict[str, Any]:
+    """Copy a hit, with what became of it in its fields; as the engines have them, they are lists."""
+    fields: dict[str, Any] = {**(hit.get("fields") or {}), f"{OURS}.group": [group]}
+    if repeat is not None:
+        fields[f"{OURS}.of"] = [repeat.of]
+        fields[f"{OURS}.rule"] = [repeat.rule]
+        fields[f"{OURS}.measure"] = [repeat.measure]
+        fields[f"{OURS}.value"] = [repeat.value]
+    return {**hit, "fields": fields}

@@ -1,0 +1,168 @@
+import json
+import re
+
+import pytest
+
+from neardup import Index
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+RECORDS = [
+    {"id": "storm", "title": "Storm at dawn", "text": STORM, "url": "http://a.example/storm"},
+    {"id": "copy", "title": "Boats lost", "text": STORM, "url": "http://b.example/storm"},
+    {"id": "edited", "text": f"{STORM} on Tuesday", "url": "http://a.example/x y#z"},
+    {"id": "baker", "title": "Rye", "text": BAKER},
+    {"id": "nasty\x1b[31m", "title": "\x1b[31m\u202eevil", "text": "storm \x1b]0;title\x07 & <b>bold</b>\nnext"},
+]
+
+
+@pytest.fixture
+def seen(neardup, tmp_path):
+    pages = tmp_path / "pages.jsonl"
+    pages.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    neardup("index", pages, "--to", "seen", "--search")
+    return pages
+
+
+def asked(neardup, *arguments):
+    return json.loads(neardup("search", "seen", *arguments, "--json").out)
+
+
+def ids(answer):
+    return [hit["id"] for group in answer["results"] for hit in group["shown"]]
+
+
+def test_results_and_what_they_hide(neardup, seen):
+    shown = neardup("search", "seen", "fishing", "boats").out
+    assert shown.splitlines() == [
+        "1. Boats lost",
+        "   http://b.example/storm",
+        f"   {STORM}",
+        shown.splitlines()[3],
+        "   Duplicates (2)",
+        "",
+        "1 result, 2 repeats hidden",
+    ]
+    assert re.fullmatch(r"   \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown.splitlines()[3])
+
+
+def test_all_shows_the_repeats_and_why(neardup, seen):
+    shown = neardup("search", "seen", "fishing boats", "--all").out
+    assert "   Duplicates (2)\n      edited\n      http://a.example/x y#z\n      minhash: resemblance 0." in shown
+    repeat = (
+        "      Storm at dawn\n      http://a.example/storm\n      minhash: resemblance 1.00, at least 0.60, of copy\n"
+    )
+    assert repeat in shown
+
+
+def test_by_other_rules(neardup, seen):
+    assert ids(asked(neardup, "fishing", "--collapse", "off")) == ["copy", "edited", "storm"]
+    exact = asked(neardup, "fishing", "--collapse", "exact")
+    assert ids(exact) == ["copy", "edited"]
+    assert [(own["id"], own["rule"], own["value"]) for own in exact["results"][0]["repeats"]] == [
+        ("storm", "same text", None)
+    ]
+    assert ids(asked(neardup, "fishing", "--collapse", "site")) == ["copy", "edited"]
+    assert ids(asked(neardup, "fishing", "--threshold", "0.999")) == ["copy", "edited"]
+    assert ids(asked(neardup, "fishing", "--keep", "2")) == ["copy", "edited"]
+    assert "same site: a.example, of edited" in neardup("search", "seen", "fishing", "--collapse", "site", "--all").out
+    assert "same text, of copy" in neardup("search", "seen", "fishing", "--collapse", "exact", "--all").out
+
+
+def test_pages(neardup, seen):
+    first = neardup("search", "seen", "fishing", "--collapse", "off", "--size", "2").out
+    assert first.endswith("3 results, 0 repeats hidden; page 1 of 2\n--page 2 shows the next ones.\n")
+    second = neardup("search", "seen", "fishing", "--collapse", "off", "--size", "2", "--page", "2").out
+    assert second.startswith("3. Storm at dawn\n")
+    assert second.endswith("3 results, 0 repeats hidden; page 2 of 2\n")
+    assert "There is no page 7: the last one is 1.\n" in neardup("search", "seen", "fishing", "--page", "7").out
+    assert "of the best 1 of 3 documents" in neardup("search", "seen", "fishing", "--top", "1").out
+
+
+def test_a_group(neardup, seen):
+    group = str(asked(neardup, "fishing")["results"][0]["group"])
+    shown = neardup("search", "seen", "fishing", "--include", group).out
+    assert "Storm at dawn" in shown
+    assert ids(asked(neardup, "fishing", "--include", group, "--size", "1")) == ["copy"]
+    assert (
+        neardup("search", "seen", "fishing", "--include", "5").out == "There is no group 5 on page 1 of this query.\n"
+    )
+
+
+def test_nothing_found_says_what_to_do(neardup, seen):
+    for query in ("nowhere", "***", "🎉", "fishing rye"):
+        shown = neardup("search", "seen", query).out
+        assert shown.startswith(f"Nothing found for: {query}\n")
+        assert "Fewer words" in shown
+
+
+def test_nothing_of_a_document_plays_tricks(neardup, seen):
+    shown = neardup("search", "seen", "storm", "evil", "--all").out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "\\x1b[31m\\u202eevil" in shown
+    assert "& <b>bold</b> next" in shown
+
+
+def test_matches_stand_out_in_colour(neardup, seen, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = neardup("search", "seen", "baker").out
+    assert "\x1b[1;33mbaker\x1b[0m" in shown
+    assert max(len(re.sub("\x1b\\[[0-9;]*m", "", line)) for line in shown.splitlines()) <= 60
+
+
+def test_json_has_everything(neardup, seen):
+    answer = asked(neardup, "rye")
+    assert answer | {"results": []} == {
+        "query": "rye",
+        "collapse": "near",
+        "threshold": 0.6,
+        "keep": 1,
+        "include": None,
+        "total": 1,
+        "examined": 1,
+        "groups": 1,
+        "hidden": 0,
+        "unsigned": 0,
+        "page": 1,
+        "pages": 1,
+        "size": 10,
+        "results": [],
+    }
+    (hit,) = answer["results"][0]["shown"]
+    assert hit["snippet"]["title"] == {"text": "Rye", "spans": [[0, 3]]}
+    assert hit["admitted"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--size", "0"], "--size 0: it must be"),
+        (["--page", "0"], "--page 0: it must be"),
+        (["--threshold", "1.5"], "--threshold 1.5: it must be above 0 and at most 1"),
+        (["--threshold", "0.5", "--collapse", "site"], "--threshold 0.5: it goes with"),
+        (["--top", "0"], "--top 0: it must be"),
+        (["--seconds", "0"], "--seconds 0.0: it must be more than 0"),
+        (["--collapse", "most"], "invalid choice"),
+    ],
+)
+def test_wrong_options(neardup, seen, options, said):
+    assert said in neardup("search", "seen", "storm", *options, code=2).err
+
+
+def test_a_search_that_takes_too_long(neardup, seen):
+    assert "was stopped after" in neardup("search", "seen", "s*", "--seconds", "1e-9", code=1).err
+
+
+def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
+    with Index.create(tmp_path / "seen", texts=True) as index:
+        index.admit(["a"], [STORM])
+    assert "has no search table: `neardup reindex DIR` builds it" in neardup("search", "seen", "storm", code=2).err
+    neardup("reindex", "seen")
+    assert "1 result" in neardup("search", "seen", "storm").out
+    Index.create(tmp_path / "bare").close()
+    for verb in (["search", "bare", "storm"], ["reindex", "bare"]):
+        assert "`neardup index INPUT --to DIR --search` keeps them" in neardup(*verb, code=2).err
+    assert "is no index" in neardup("search", "nothing", "storm", code=2).err

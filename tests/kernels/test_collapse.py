@@ -1,0 +1,185 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import EMPTY, collapsed
+
+from neardup.kernels import collapse
+
+SEEDS = st.integers(0, 2**32)
+NUMBERS = st.sampled_from([0, 1, 2, 3, 10, 31, 32, 33, 70])
+NO_ROWS = np.zeros((0, 1), np.uint64)
+
+
+@st.composite
+def asked(draw):
+    """Some hits: how many a group keeps under each rule, the codes of the rules of equal values, and who is present."""
+    rng, number = np.random.default_rng(draw(SEEDS)), draw(NUMBERS)
+    rules = draw(
+        st.sampled_from([["near"], ["equal"], ["equal", "near"], ["near", "equal"], ["equal", "near", "equal"]])
+    )
+    keeps = draw(st.lists(st.integers(1, 3), min_size=len(rules), max_size=len(rules)))
+    few = draw(st.sampled_from([1, 3, 40]))
+    codes = [None if rule == "near" else rng.integers(-1, max(min(few, number), 1), number) for rule in rules]
+    present = rng.random(number) < draw(st.sampled_from([0, 0.8, 1]))
+    return rng, number, keeps, codes, present
+
+
+def run(kernel, rows, terms, case):
+    _, number, keeps, codes, present = case
+    near = next((rule for rule, own in enumerate(codes) if own is None), -1)
+    equal = np.array([np.full(number, -1) if own is None else own for own in codes]).reshape(len(keeps), number)
+    of, by, heads = (np.full(number, 77) for _ in range(3))
+    kernel(rows, np.array(terms), present, near, equal, np.array(keeps), of, by, heads)
+    return of.tolist(), by.tolist(), heads.tolist()
+
+
+def expected(case, near):
+    """What the definition says where *near* tells of rows whether they match."""
+    _, number, keeps, codes, present = case
+
+    def matches(rule, better, hit):
+        if codes[rule] is None:
+            return bool(present[better] and present[hit] and near(better, hit))
+        return codes[rule][better] == codes[rule][hit] >= 0
+
+    return collapsed(number, keeps, matches)
+
+
+def copies(rng, number, columns, draw_values):
+    """Rows of which many are earlier ones with a few entries changed."""
+    rows = draw_values((number, columns))
+    for row in range(1, number):
+        if rng.random() < 0.7:
+            rows[row] = rows[rng.integers(row)]
+            changed = rng.integers(0, columns + 1) if rng.random() < 0.5 else rng.integers(0, min(3, columns) + 1)
+            rows[row, rng.permutation(columns)[:changed]] = draw_values(changed)
+    return rows
+
+
+@given(asked(), st.sampled_from([1, 2, 7, 63, 64, 65, 128, 130]), st.floats(0, 1), st.sampled_from([4, 2**32]))
+def test_minima(case, columns, share, values):
+    rng, number, *_ = case
+    rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, np.uint32))
+    needed = max(1, round(share * columns))
+    near = lambda one, other: sum(a == b for a, b in zip(rows[one], rows[other], strict=True)) >= needed  # noqa: E731
+    assert run(collapse.by_minima, rows, [needed], case) == expected(case, near)
+
+
+@pytest.mark.parametrize("columns", [1, 65, 128])
+def test_minima_that_only_look_equal(columns):
+    """All agree in the bytes that are compared first, but not beyond them."""
+    rows = (np.arange(300 * columns, dtype=np.uint32) << 8).reshape(300, columns)
+    case = (None, 300, [1], [None], np.ones(300, np.bool_))
+    assert run(collapse.by_minima, rows, [1], case) == ([-1] * 300, [-1] * 300, [*range(300)])
+    rows[299] = rows[1]
+    of, by, heads = run(collapse.by_minima, rows, [columns], case)
+    assert (of[299], by[299], heads[299]) == (1, 0, 1)
+    assert of[:299] == [-1] * 299
+
+
+@given(asked(), st.sampled_from([1, 5, 6, 7, 8, 9, 16, 19]), st.floats(0, 1), st.sampled_from([3, 2**64 - 1]))
+def test_trials(case, columns, share, values):
+    rng, number, *_ = case
+    rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, np.uint64))
+    needed = max(1, round(share * columns))
+    near = lambda one, other: sum(a == b for a, b in zip(rows[one], rows[other], strict=True)) >= needed  # noqa: E731
+    assert run(collapse.by_trials, rows, [needed], case) == expected(case, near)
+
+
+@given(asked(), st.integers(1, 8), st.integers(0, 70))
+def test_fingerprints(case, words, distance):
+    rng, number, *_ = case
+    rows = rng.integers(0, 2**64 - 1, (number, words), np.uint64, endpoint=True)
+    for row in range(1, number):
+        if rng.random() < 0.7:
+            rows[row] = rows[rng.integers(row)]
+            for bit in rng.integers(0, 64, rng.integers(0, distance + 2)).tolist():
+                rows[row, rng.integers(words)] ^= np.uint64(1 << bit)
+    near = lambda one, other: (  # noqa: E731
+        sum((a ^ b).bit_count() for a, b in zip(rows[one].tolist(), rows[other].tolist(), strict=True)) <= distance
+    )
+    assert run(collapse.by_fingerprints, rows, [distance], case) == expected(case, near)
+
+
+def overlap(one, other, columns, of_smaller):
+    if not one or not other:
+        return 0.0
+    if of_smaller:
+        return len(one & other) / min(len(one), len(other))
+    union = {*sorted(one | other)[:columns]}
+    return len(one & other & union) / len(union)
+
+
+@given(
+    asked(),
+    st.sampled_from([1, 5, 64, 80]),
+    st.booleans(),
+    st.sampled_from([0.01, 0.3, 0.5, 2 / 3, 0.9, 1.0]),
+    st.sampled_from([512, 64, 3]),
+)
+def test_sentences(case, columns, of_smaller, threshold, bits):
+    rng, number, *_ = case
+    rows = np.full((number, columns), EMPTY, np.uint32)
+    sets = []
+    for row in range(number):
+        drawn = rng.integers(0, 300, rng.integers(0, 2 * columns)).tolist()
+        values = {value % bits + value // bits * 512 for value in drawn}  # of few bits, many have the same
+        if row and rng.random() < 0.7:
+            share, other = rng.choice([0.9, 0.2]), sets[rng.integers(row)]
+            values = {value for value in sorted(other) if rng.random() < share} | {*sorted(values)[: rng.integers(3)]}
+        if rng.random() < 0.2:
+            values = {value + 512 * int(rng.integers(3)) for value in values}  # others of the same bit
+        sets.append({*sorted(values)[:columns]})
+        rows[row, : len(sets[row])] = sorted(sets[row])
+    counts = [
+        next(count for count in range(whole + 1) if count / whole >= threshold) for whole in range(1, columns + 1)
+    ]
+    near = lambda one, other: overlap(sets[one], sets[other], columns, of_smaller) >= threshold  # noqa: E731
+    assert run(collapse.by_sentences, rows, [of_smaller, 1, *counts], case) == expected(case, near)
+
+
+@pytest.mark.parametrize("of_smaller", [False, True])
+def test_sentences_of_one_bit_are_not_overlooked(of_smaller):
+    rows = np.array([[512 * value for value in range(64)]] * 2 + [[512 * value + 1 for value in range(64)]], np.uint32)
+    case = (None, 3, [1], [None], np.ones(3, np.bool_))
+    of, _, _ = run(collapse.by_sentences, rows, [of_smaller, *[max(1, count) for count in range(65)]], case)
+    assert of == [-1, 0, -1]
+
+
+@given(asked())
+def test_pairs(case):
+    rng, number, *_ = case
+    rows = rng.random((number, number)) < 0.1
+    assert run(collapse.by_pairs, rows, [0], case) == expected(case, lambda better, hit: rows[hit, better])
+
+
+@given(asked())
+def test_equal_values_need_no_rows(case):
+    rng, number, keeps, codes, _ = case
+    equal = [np.full(number, -1) if own is None else own for own in codes]
+    case = (rng, number, keeps, equal, np.zeros(number, np.bool_))
+    assert run(collapse.by_fingerprints, NO_ROWS, [0], case) == expected(case, None)
+
+
+def test_groups_that_join_again_and_again_stay_one():
+    """Two rules chain all hits together, from the last group to the first."""
+    groups = 5_000
+    places = np.arange(groups)
+    nowhere, back = np.full(groups, -1), places[::-1]
+    one = np.concatenate([places, nowhere, back, back])
+    other = np.concatenate([nowhere, places, back, (back + 1) % groups])
+    case = (None, 4 * groups, [4 * groups] * 2, [one, other], np.zeros(4 * groups, np.bool_))
+    of, _, heads = run(collapse.by_fingerprints, NO_ROWS, [0], case)
+    assert set(of) == {-1}
+    assert set(heads) == {0}
+
+
+def test_the_kernels_leave_what_they_are_given():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 4, (40, 8), np.uint64)
+    before = rows.copy()
+    case = (rng, 40, [1], [None], np.ones(40, np.bool_))
+    for kernel in (collapse.by_fingerprints, collapse.by_trials):
+        run(kernel, rows, [1], case)
+    assert (rows == before).all()

@@ -1,0 +1,320 @@
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import (
+    Checksum,
+    Collapsed,
+    Combined,
+    DataError,
+    Field,
+    Index,
+    JudgedSets,
+    MinHash,
+    NearDuplicates,
+    ParameterError,
+    RecipeMismatch,
+    SameValue,
+    Sentences,
+    Signatures,
+    SimHash,
+    StorageRefused,
+    Trials,
+    collapse,
+    explain,
+    host,
+    path_levels,
+)
+from neardup.model.hits import group_id
+
+FERRY = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
+STORM = "A storm closed the northern pass for the third time this winter, the road office said"
+RECORDS = [
+    {"id": "a", "text": FERRY, "url": "https://one.example/x/1", "kind": 1},
+    {"id": "b", "text": f"{FERRY}.", "url": "https://two.example/", "kind": None},
+    {"id": "c", "text": STORM, "url": "https://one.example/x/2", "kind": 2},
+    {"id": "d", "text": None, "url": None, "kind": 1},
+    {"id": "e", "text": f"{STORM}, and more", "url": "https://two.example/y", "kind": 3},
+]
+IDS = [hit["id"] for hit in RECORDS]
+TEXTS = [hit["text"] for hit in RECORDS]
+
+
+@pytest.fixture
+def index(tmp_path):
+    with Index.create(tmp_path / "index", MinHash(), fields={"url": str, "kind": int}, texts=True) as index:
+        fields = {name: [hit[name] for hit in RECORDS] for name in ("url", "kind")}
+        index.admit(IDS, [text or "" for text in TEXTS], fields)
+        yield index
+
+
+def test_by_near_duplicates():
+    found = collapse(RECORDS)
+    assert isinstance(found, Collapsed)
+    assert found.kept == ["a", "c", "d"]
+    assert (found.hits, found.examined, found.groups, found.hidden, found.unsigned, found.pages) == (5, 5, 3, 2, 1, 1)
+    first = found.page[0]
+    assert (first.id, first.hides) == (group_id("a"), 1)
+    assert first.kept[0].given is RECORDS[0]
+    (hidden,) = first.hidden
+    assert (hidden.id, hidden.rank, hidden.of, hidden.rule) == ("b", 1, "a", "minhash")
+    assert (hidden.measure, hidden.value, hidden.threshold) == ("resemblance", 1.0, 0.6)
+    assert repr(found) == "<Collapsed 5 hits: 3 groups, 2 hidden>"
+
+
+def test_by_property():
+    found = collapse(RECORDS, SameValue("url", of=host))
+    assert found.kept == ["a", "b", "d"]
+    hidden = found.page[0].hidden[0]
+    assert (hidden.id, hidden.of, hidden.rule, hidden.measure) == ("c", "a", "same host of url", "equality")
+    assert (hidden.value, hidden.threshold) == ("one.example", None)
+    assert collapse(RECORDS, SameValue("kind")).kept == ["a", "b", "c", "e"]
+    assert collapse(RECORDS, SameValue("url", of=path_levels(1))).kept == ["a", "b", "d", "e"]
+
+
+def test_by_both_each_with_its_own_keep():
+    by = [SameValue("url", of=host, keep=2), NearDuplicates()]
+    found = collapse(RECORDS, by)
+    assert found.kept == ["a", "c", "d"]
+    assert [hidden.rule for group in found.page for hidden in group.hidden] == ["minhash", "minhash"]
+    groups = [({hit.id for hit in group.kept}, {hit.id for hit in group.hidden}) for group in found.page]
+    assert groups == [({"a", "c"}, {"b", "e"}), ({"d"}, set())]
+
+
+def test_a_signature_of_fields_is_a_property():
+    titles = [{"id": number, "title": title} for number, title in enumerate(["One", "One", "Two", None])]
+    found = collapse(titles, NearDuplicates(scheme=Checksum(fields=(Field(name="title"),))))
+    assert found.kept == [0, 2, 3]
+    assert found.unsigned == 1
+
+
+def test_a_page_beyond_the_last_is_empty():
+    assert [collapse(RECORDS, size=2, page=page).page for page in (3, 10**30)] == [(), ()]
+    assert collapse(RECORDS, page=2).page == ()
+    assert collapse(RECORDS, size=10**30).groups == 3
+
+
+def test_a_group_that_is_not_there_has_no_members():
+    found = collapse(RECORDS, include=12345)
+    assert (found.page, found.pages, found.groups, found.hidden) == ((), 0, 3, 2)
+
+
+def test_only_the_first_are_examined():
+    found = collapse(RECORDS, top=4)
+    assert (found.hits, found.examined, found.groups, found.hidden) == (5, 4, 3, 1)
+    assert found.kept == ["a", "c", "d"]
+    signatures = MinHash().sign(TEXTS)
+    assert collapse(IDS, signatures=signatures, top=4).kept == found.kept
+
+
+@pytest.mark.parametrize("hits", [[], (), pa.table({"id": pa.array([], pa.string())}), iter([])])
+@pytest.mark.parametrize("by", [None, SameValue("site"), [SameValue("site", of=host), NearDuplicates()]])
+def test_nothing_to_collapse(hits, by):
+    found = collapse(hits, by, size=10)
+    assert (found.hits, found.groups, found.hidden, found.pages, found.page, found.kept) == (0, 0, 0, 0, (), [])
+
+
+def test_one_hit():
+    found = collapse([{"id": 1, "text": FERRY}])
+    assert (found.kept, found.page[0].hides, found.page[0].hidden) == ([1], 0, ())
+
+
+def test_what_is_given_stays_as_it_is():
+    records = [dict(hit) for hit in RECORDS]
+    found = collapse(records, [SameValue("url", of=host), NearDuplicates()])
+    assert records == RECORDS
+    records.clear()
+    assert found.page[0].kept[0].given == RECORDS[0]
+
+
+def test_a_table():
+    found = collapse(pa.Table.from_pylist(RECORDS))
+    assert found.kept == ["a", "c", "d"]
+    assert found.page[0].kept[0].given == RECORDS[0]
+
+
+def test_the_index_answers_for_ids(index):
+    found = collapse(IDS, index=index)
+    assert found.kept == ["a", "c", "d"]
+    assert found.unsigned == 1
+    assert collapse([*IDS, "gone", "gone too"], index=index).kept == ["a", "c", "d", "gone", "gone too"]
+    assert collapse(IDS, SameValue("url", of=host), index=index).kept == ["a", "b", "d"]
+    strict = NearDuplicates(scheme=MinHash(threshold=0.99))
+    assert collapse(IDS, strict, index=index).kept == ["a", "c", "d", "e"]
+    with pytest.raises(RecipeMismatch):
+        collapse(IDS, NearDuplicates(scheme=MinHash(seed=2)), index=index)
+
+
+@pytest.mark.parametrize("name", ["", "\ud800", "a\0b", "x" * 5000, "\u202e\U0001f600"])
+def test_strange_ids_are_not_there(index, name):
+    found = collapse(["a", name], index=index)
+    assert found.kept == ["a", name]
+    assert found.unsigned == 1
+    assert found.page[1].id == group_id(name)
+
+
+def test_a_closed_index_answers_nothing_not_even_from_a_cache(index):
+    cache = JudgedSets()
+    collapse(IDS, index=index, cache=cache)
+    index.close()
+    with pytest.raises(StorageRefused):
+        collapse(IDS, index=index, cache=cache)
+
+
+def test_a_cache_knows_sets_by_ids_order_rules_and_state(index):
+    cache = JudgedSets()
+    by_host, strict = SameValue("url", of=host), NearDuplicates(scheme=MinHash(threshold=0.99))
+    asked = [
+        (IDS, None, None),
+        (IDS[::-1], None, None),
+        (IDS, None, 3),
+        (IDS, by_host, None),
+        (IDS, [by_host, NearDuplicates()], None),
+        (IDS, [NearDuplicates(), by_host], None),
+        (IDS, strict, None),
+        (IDS, NearDuplicates(keep=2), None),
+    ]
+    for _ in range(2):
+        for hits, by, top in asked:
+            fresh = collapse(hits, by, index=index, top=top)
+            assert collapse(hits, by, index=index, top=top, cache=cache).page == fresh.page
+    assert (cache.hits, cache.misses) == (8, 8)
+    collapse(IDS, index=index, cache=cache, size=2, page=2, include=7)  # what is shown is no part of it
+    assert (cache.hits, cache.misses) == (9, 8)
+    index.admit(["b"], [STORM], {"url": [None], "kind": [None]})
+    assert collapse(IDS, index=index, cache=cache).page[1].hidden[0].id == "c"
+    assert (cache.hits, cache.misses) == (9, 9)
+
+
+def test_readers_of_other_thresholds_share_a_cache(tmp_path):
+    cache = JudgedSets()
+    with Index.create(tmp_path / "index", MinHash()) as index:
+        index.admit(["a", "b"], [STORM, f"{STORM}, and more"])
+    for _ in range(2):
+        for threshold, kept in ((0.6, ["a"]), (0.99, ["a", "b"])):
+            with Index.open(tmp_path / "index", scheme=MinHash(threshold=threshold, recall=0.5)) as index:
+                assert collapse(["a", "b"], index=index, cache=cache).kept == kept
+    assert (cache.hits, cache.misses) == (2, 2)
+
+
+def test_only_what_an_index_was_asked_is_cached(index):
+    cache = JudgedSets()
+    collapse(RECORDS, cache=cache)
+    collapse(RECORDS, index=index, cache=cache)
+    collapse(IDS, signatures=MinHash().sign(TEXTS), index=index, cache=cache)
+    collapse(IDS, index=index, cache=cache, enabled=False)
+    assert (cache.hits, cache.misses, len(cache)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Trials(), Sentences(), SimHash(), Combined()])
+def test_every_hidden_hit_is_explained_by_its_texts(scheme):
+    found = collapse(RECORDS, [NearDuplicates(scheme=scheme), SameValue("kind")])
+    said = found.explain("b")
+    assert said.hidden == found.page[0].hidden[0]
+    assert said.evidence == explain(TEXTS[1], TEXTS[0], scheme)
+    assert said.evidence.matches
+    assert found.explain("a") is None
+    assert found.explain("nobody") is None
+    without_text = found.explain("d")
+    assert (without_text.hidden.rule, without_text.hidden.value, without_text.evidence) == ("same kind", 1, None)
+
+
+def test_texts_of_the_index_explain(index):
+    said = collapse(IDS, index=index).explain("b")
+    assert said.evidence == explain(TEXTS[1], TEXTS[0], MinHash())
+    by_host = collapse(IDS, SameValue("url", of=host), index=index).explain("c")
+    assert (by_host.hidden.value, by_host.evidence.matches) == ("one.example", False)
+
+
+def test_without_texts_there_is_no_evidence(tmp_path):
+    with Index.create(tmp_path / "index", SimHash()) as index:
+        index.admit(["a", "b"], [FERRY, FERRY])
+        said = collapse(["a", "b"], index=index).explain("b")
+        assert (said.hidden.value, said.evidence) == (1.0, None)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"by": []},
+        {"by": "near"},
+        {"by": [None]},
+        {"by": [NearDuplicates(), NearDuplicates()]},
+        {"by": NearDuplicates},
+        {"top": 0},
+        {"top": True},
+        {"page": 0},
+        {"page": 1.5},
+        {"size": 0},
+        {"size": "10"},
+        {"include": -1},
+        {"include": "a"},
+        {"enabled": 1},
+        {"enabled": None},
+        {"signatures": MinHash().sign(["a", "b"])},
+        {"signatures": np.zeros((5, 128), np.uint32)},
+        {"index": "folder"},
+        {"cache": {}},
+        {"id": 7},
+    ],
+    ids=str,
+)
+def test_what_breaks_its_rule_is_refused(options):
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        collapse(RECORDS, **options)
+
+
+def test_signatures_of_another_scheme_are_refused():
+    with pytest.raises(RecipeMismatch):
+        collapse(RECORDS, signatures=SimHash().sign(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("hits", "by"),
+    [
+        (RECORDS, NearDuplicates(text="body")),
+        (RECORDS, SameValue("site")),
+        ([{"id": 1, "text": 7}], None),
+        ([{"id": 1, "text": ["a"]}], None),
+        ([{"id": 1, "site": True}], SameValue("site")),
+        ([{"id": 1, "site": 1.5}], SameValue("site")),
+        ([{"id": 1, "site": ["a"]}], SameValue("site")),
+        ([{"id": 1, "site": "a"}], SameValue("site", of=len([]).__eq__)),
+        ([{"id": 1, "site": "a"}], SameValue("site", of=list)),
+    ],
+)
+def test_what_is_no_value_is_refused(hits, by):
+    with pytest.raises(DataError):
+        collapse(hits, by)
+
+
+def test_ids_alone_do_not_say_their_text():
+    with pytest.raises(ParameterError, match="index"):
+        collapse(IDS)
+
+
+def test_functions_see_every_value_there_is():
+    seen = []
+
+    def year(value):
+        seen.append(value)
+        return value.year
+
+    hits = [{"id": number, "day": day} for number, day in enumerate([date(2001, 1, 1), None, date(2001, 2, 2)])]
+    assert collapse(hits, SameValue("day", of=year)).kept == [0, 1]
+    assert seen == [date(2001, 1, 1), date(2001, 2, 2)]
+    mixed = [{"id": number, "value": value} for number, value in enumerate([1, True, "1", [1]])]
+    assert collapse(mixed, SameValue("value", of=str)).kept == [0, 1, 3]
+
+
+def test_the_same_id_twice_is_two_hits():
+    found = collapse([RECORDS[0], RECORDS[0]])
+    assert (found.kept, found.page[0].hidden[0].of, found.hits) == (["a"], "a", 2)
+
+
+def test_rows_cut_from_larger_ones():
+    signed = MinHash().sign([text for text in TEXTS for _ in range(2)])
+    every_other = Signatures(signed.rows[::2], signed.present[::2], signed.recipe)
+    assert collapse(IDS, signatures=every_other).kept == ["a", "c", "d"]

@@ -1,0 +1,89 @@
+import threading
+
+import numpy as np
+import pytest
+
+from neardup import JudgedSets, MinHash, ParameterError
+from neardup.decisions.collapse import alone, collapse
+from neardup.pipeline.judged import Judged
+
+SCHEME = MinHash()
+TEXTS = ["a text of some words", "A text, of some words!", "", "another one that is quite different"]
+
+
+def judged(number=4):
+    signed = SCHEME.sign(TEXTS[:number])
+    outcome = collapse(number, [1], [None], SCHEME.ranked_rule(signed), signed.present)
+    return Judged(outcome, 0, SCHEME, signed, [None])
+
+
+def test_what_is_known_of_signatures_stays_when_they_are_gone():
+    one, settled = judged(), judged().settle()
+    assert settled._signatures is None
+    assert settled.estimates == one.estimates == {1: 1.0}
+    assert settled.unsigned == one.unsigned == 1
+
+
+def test_nothing_is_known_without_signatures():
+    bare = Judged(alone(3), None, None, None, [])
+    assert (bare.unsigned, bare.estimates) == (0, {})
+
+
+def test_hits_and_misses_are_counted():
+    cache = JudgedSets()
+    first = cache.judged("a", judged)
+    assert cache.judged("a", lambda: pytest.fail("is known")) is first
+    assert cache.judged("b", judged) is not first
+    assert (cache.hits, cache.misses, len(cache), cache.held) == (1, 2, 2, 8)
+
+
+def test_the_last_used_stay():
+    cache = JudgedSets(8)
+    for key in ("a", "b", "a", "c"):
+        cache.judged(key, judged)
+    assert (len(cache), cache.held) == (2, 8)
+    cache.judged("a", lambda: pytest.fail("was used after b"))
+    cache.judged("c", lambda: pytest.fail("is the last one"))
+    misses = cache.misses
+    cache.judged("b", judged)
+    assert cache.misses == misses + 1
+
+
+def test_a_set_too_large_is_not_kept_and_displaces_none():
+    cache = JudgedSets(3)
+    cache.judged("small", lambda: judged(2))
+    assert cache.judged("large", judged).unsigned == 1
+    assert (len(cache), cache.held) == (1, 2)
+
+
+@pytest.mark.parametrize("most", [0, 5])
+def test_empty_sets_are_bounded_too(most):
+    cache = JudgedSets(most)
+    for key in range(20):
+        cache.judged(key, lambda: Judged(alone(0), None, None, None, []))
+    assert len(cache) == most
+
+
+def test_what_fails_is_not_kept():
+    cache = JudgedSets()
+    with pytest.raises(ZeroDivisionError):
+        cache.judged("a", lambda: 1 / 0)
+    assert (len(cache), cache.held, cache.misses) == (0, 0, 1)
+
+
+def test_threads_share_it():
+    cache, rng = JudgedSets(20), np.random.default_rng(1)
+    keys = rng.integers(0, 9, (4, 300)).tolist()
+    threads = [threading.Thread(target=lambda own=own: [cache.judged(key, judged) for key in own]) for own in keys]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert cache.hits + cache.misses == 1200
+    assert cache.held == 4 * len(cache) <= 20
+
+
+@pytest.mark.parametrize("most", [-1, 1.5, None, True])
+def test_its_bound_is_a_number(most):
+    with pytest.raises(ParameterError, match="most"):
+        JudgedSets(most)

@@ -1,0 +1,295 @@
+"""The promises of a collapse, whatever finds near duplicates: against the definition, hit by hit and pair by pair."""
+
+import random
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import collapsed as by_definition
+
+from neardup import (
+    Analysis,
+    Checksum,
+    Combined,
+    Field,
+    Index,
+    JudgedSets,
+    MinHash,
+    NearDuplicates,
+    SameValue,
+    Sentences,
+    SimHash,
+    Trials,
+    collapse,
+    host,
+)
+from neardup.model.hits import group_id
+
+SCHEMES = {
+    "minhash": MinHash(permutations=64, shingle=2, threshold=0.5),
+    "minhash, letters": MinHash(analysis=Analysis(unit="letter"), permutations=136, threshold=0.8),
+    "minhash, keyed": MinHash(permutations=128, shingle=2, key=bytes(16)),
+    "trials": Trials(hashes=4),
+    "trials, three of nine": Trials(hashes=3, trials=9, needed=3),
+    "sentences": Sentences(size=5, min_length=2),
+    "sentences, of the smaller": Sentences(relative_to="smaller", threshold=0.6, min_length=2),
+    "simhash": SimHash(distance=12),
+    "simhash, wide": SimHash(bits=256, distance=60),
+    "combined": Combined(Trials(hashes=4), SimHash(distance=12)),
+    "checksum": Checksum(fields=(Field(name="text"),)),
+}
+POOL = 40
+SITES = [None, "https://a.example/x", "https://a.example/y", "http://b.example/", "no address"]
+FIELDS = {"url": str, "kind": int}
+
+
+def make_text(rng, words=30):
+    chosen = [f"word{rng.randrange(400)}" for _ in range(words)]
+    return ". ".join(" ".join(chosen[begin : begin + 3]) for begin in range(0, len(chosen), 3))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Documents, of which any may be hits; and of each pair whether it matches."""
+
+    scheme: Any
+    texts: list[str]
+    urls: list[str | None]
+    kinds: list[int | None]
+    signatures: Any
+    matches: list[list[bool]]
+    estimates: list[list[float]]
+
+    def records(self, chosen):
+        return [{"id": f"d{d}", "text": self.texts[d], "url": self.urls[d], "kind": self.kinds[d]} for d in chosen]
+
+    def column(self, name):
+        return {"url": [host(url) for url in self.urls], "kind": self.kinds}[name]
+
+    def admit_to(self, index, chosen):
+        fields = {"url": [self.urls[d] for d in chosen], "kind": [self.kinds[d] for d in chosen]}
+        texts = [self.texts[d] for d in chosen]
+        index.admit([f"d{d}" for d in chosen], texts, fields | dict.fromkeys(self.scheme.columns, texts))
+
+
+@lru_cache
+def pool(name):
+    scheme, rng = SCHEMES[name], random.Random(name)
+    texts = [make_text(rng)]
+    while len(texts) < POOL - 4:
+        words = rng.choice(texts).split(" ")
+        for _ in range(rng.choice([0, 1, 1, 2, 3, 5, 9])):
+            words[rng.randrange(len(words))] = f"other{rng.randrange(99)}."
+        texts.append(" ".join(words) if rng.random() < 0.85 else make_text(rng))
+    texts += ["", "", "!", "word"]
+    urls, kinds = rng.choices(SITES, k=POOL), rng.choices([None, 0, 1, 2, 3], k=POOL)
+    signatures = scheme.sign(pa.table(dict.fromkeys(scheme.columns, texts)) if scheme.columns else texts)
+    left, right = (found.ravel() for found in np.indices((POOL, POOL)))
+    matches = scheme.matches(signatures[left], signatures[right]).reshape(POOL, POOL).tolist()
+    estimates = scheme.estimate(signatures[left], signatures[right]).reshape(POOL, POOL).tolist()
+    return Pool(scheme, texts, urls, kinds, signatures, matches, estimates)
+
+
+@st.composite
+def asked(draw):
+    """Which documents are hits, the rules in turn (the near ones, or a field), and how many each keeps."""
+    chosen = draw(st.lists(st.integers(0, POOL - 1), unique=True, max_size=25))
+    rules = draw(st.lists(st.sampled_from(["near", "url", "kind"]), unique=True, min_size=1))
+    keeps = draw(st.lists(st.integers(1, 3), min_size=len(rules), max_size=len(rules)))
+    return chosen, rules, keeps
+
+
+def rules_of(documents, rules, keeps):
+    made = {
+        "near": lambda keep: NearDuplicates(scheme=documents.scheme, keep=keep),
+        "url": lambda keep: SameValue("url", of=host, keep=keep),
+        "kind": lambda keep: SameValue("kind", keep=keep),
+    }
+    return [made[rule](keep) for rule, keep in zip(rules, keeps, strict=True)]
+
+
+def definition(documents, chosen, rules, keeps):
+    def matches(rule, better, hit):
+        one, other = chosen[better], chosen[hit]
+        if rules[rule] == "near":
+            return documents.matches[one][other]
+        values = documents.column(rules[rule])
+        return values[one] is not None and values[one] == values[other]
+
+    return by_definition(len(chosen), keeps, matches)
+
+
+def told(groups):
+    """What a page says, but for what the hits were given as."""
+    return [
+        (
+            group.id,
+            [(hit.id, hit.rank) for hit in group.kept],
+            [(hit.id, hit.rank, hit.of, hit.rule, hit.measure, hit.value, hit.threshold) for hit in group.hidden],
+            group.hides,
+        )
+        for group in groups
+    ]
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@settings(max_examples=12)
+@given(case=asked(), top=st.none() | st.integers(1, 25), size=st.integers(1, 6))
+def test_equals_its_definition(name, case, top, size):
+    documents, (chosen, rules, keeps) = pool(name), case
+    hits, by = documents.records(chosen), rules_of(documents, rules, keeps)
+    number = len(chosen) if top is None else min(top, len(chosen))
+    of, broken, heads = definition(documents, chosen[:number], rules, keeps)
+
+    whole = collapse(hits, by, signatures=documents.signatures[np.array(chosen, np.int64)], top=top)
+    assert (whole.outcome.of.tolist(), whole.outcome.by.tolist(), whole.outcome.heads.tolist()) == (of, broken, heads)
+
+    # The totals.
+    hidden = [rank for rank in range(number) if of[rank] >= 0]
+    assert (whole.hits, whole.examined, whole.hidden) == (len(chosen), number, len(hidden))
+    assert whole.groups == len(whole.page) == len(set(heads))
+    assert whole.kept == [f"d{chosen[rank]}" for rank in range(number) if of[rank] < 0]
+    assert whole.pages == (1 if number else 0)
+
+    # Every hit stands in one place, and what is hidden names a better hit that stays and that it matches itself.
+    assert sorted(hit.rank for group in whole.page for hit in (*group.kept, *group.hidden)) == list(range(number))
+    assert [group.kept[0].rank for group in whole.page] == sorted(set(heads))
+    for group in whole.page:
+        assert group.id == group_id(group.kept[0].id)
+        assert group.hides == len(group.hidden)
+        kept = {hit.id: hit.rank for hit in group.kept}
+        assert all(hit.given is hits[hit.rank] for hit in (*group.kept, *group.hidden))
+        for hit in group.hidden:
+            better, rule = chosen[kept[hit.of]], rules[broken[hit.rank]]
+            assert kept[hit.of] < hit.rank
+            if rule == "near":
+                assert documents.matches[better][chosen[hit.rank]]
+                assert hit.value == documents.estimates[better][chosen[hit.rank]]
+                assert (hit.rule, hit.measure) == (documents.scheme.name, documents.scheme.measure)
+                assert hit.threshold == documents.scheme.threshold
+            else:
+                values = documents.column(rule)
+                assert hit.value == values[better] == values[chosen[hit.rank]]
+                assert (hit.measure, hit.threshold) == ("equality", None)
+
+    # The pages, one after the other, are the whole; and so are those of one group.
+    signed = documents.signatures[np.array(chosen, np.int64)]
+    pages = [collapse(hits, by, signatures=signed, top=top, size=size, page=page) for page in range(1, 30)]
+    assert [group for page in pages for group in page.page] == list(whole.page)
+    assert {page.pages for page in pages} == {-(-whole.groups // size)}
+    assert {(page.hits, page.groups, page.hidden) for page in pages} == {(whole.hits, whole.groups, whole.hidden)}
+    for group in whole.page[:2]:
+        parts = [
+            collapse(hits, by, signatures=signed, top=top, size=size, page=page, include=group.id)
+            for page in range(1, 27 // size + 2)
+        ]
+        listed = [one for part in parts for one in part.page]
+        assert [hit for one in listed for hit in one.kept] == list(group.kept)
+        assert [hit for one in listed for hit in one.hidden] == list(group.hidden)
+        assert {(one.id, one.hides) for one in listed} == {(group.id, group.hides)}
+        ranks = [[hit.rank for hit in (*one.kept, *one.hidden)] for one in listed]
+        assert all(max(one) < min(other) for one, other in pairwise(ranks))
+        assert {part.pages for part in parts} == {-(-(len(group.kept) + len(group.hidden)) // size)}
+
+    # Turned off, all stay.
+    off = collapse(hits, by, signatures=signed, top=top, enabled=False)
+    assert off.kept == [f"d{document}" for document in chosen[:number]]
+    assert (off.groups, off.hidden) == (number, 0)
+
+
+@pytest.fixture(scope="module", params=SCHEMES)
+def admitted(request, tmp_path_factory):
+    documents = pool(request.param)
+    key = getattr(documents.scheme, "key", None)
+    folder = tmp_path_factory.mktemp("admitted") / "index"
+    with Index.create(folder, documents.scheme, fields=FIELDS, key=key) as index:
+        documents.admit_to(index, range(0, POOL, 2))
+        index.flush()
+        documents.admit_to(index, range(1, POOL, 2))
+        yield documents, index
+
+
+@settings(max_examples=10)
+@given(case=asked(), top=st.none() | st.integers(1, 25))
+def test_it_does_not_matter_who_knows_the_hits(admitted, case, top):
+    (documents, index), (chosen, rules, keeps) = admitted, case
+    by, records, ids = rules_of(documents, rules, keeps), documents.records(chosen), [f"d{d}" for d in chosen]
+    signed, cache = documents.signatures[np.array(chosen, np.int64)], JudgedSets()
+    expected = told(collapse(records, by, signatures=signed, top=top).page)
+    assert told(collapse(records, by, top=top).page) == expected
+    assert told(collapse(records, by, index=index, top=top).page) == expected
+    assert told(collapse(ids, by, index=index, top=top).page) == expected
+    for _ in range(2):
+        found = collapse(ids, by, index=index, top=top, cache=cache)
+        assert told(found.page) == expected
+        assert found.unsigned == collapse(ids, by, index=index, top=top).unsigned
+    assert (cache.hits, cache.misses) == (1, 1)
+    if rules == ["near"]:
+        assert told(collapse(ids, by, signatures=signed, top=top).page) == expected
+
+
+@pytest.mark.parametrize("name", ["minhash", "simhash", "checksum"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cache_never_gives_an_old_answer(name, seed, tmp_path):
+    """A writer and readers who share one cache, while documents come, change and go."""
+    documents, rng, cache = pool(name), random.Random(seed), JudgedSets(400)
+    by = [NearDuplicates(), SameValue("kind", keep=2)]
+    names = [f"d{number}" for number in range(12)]
+    writer = Index.create(tmp_path / "index", documents.scheme, fields=FIELDS, durability="bulk")
+    with writer, Index.open(tmp_path / "index") as one, Index.open(tmp_path / "index") as other:
+        for _ in range(60):
+            does = rng.choice(
+                ["admit", "admit", "admit", "remove", "flush", "compact", "refresh", "promote", "nothing"]
+            )
+            if does == "admit":
+                chosen = rng.choices(range(POOL), k=2)
+                texts = [documents.texts[d] for d in chosen]
+                fields = {"url": [None] * 2, "kind": rng.choices([0, 1, 2], k=2)}
+                writer.admit(rng.sample(names, 2), texts, fields | dict.fromkeys(documents.scheme.columns, texts))
+            elif does == "remove":
+                writer.remove(rng.sample(names, 2))
+            elif does == "refresh":
+                rng.choice([one, other]).refresh()
+            elif does != "nothing":
+                getattr(writer, does)()
+            for index in (writer, one, other):
+                for hits in (names, names[::-1]):
+                    fresh = collapse(hits, by, index=index)
+                    assert told(collapse(hits, by, index=index, cache=cache).page) == told(fresh.page)
+        assert cache.held <= 400
+        assert cache.hits > 0
+        assert cache.misses > 0
+
+
+def test_what_was_acknowledged_is_seen_while_others_ask(tmp_path):
+    cache, ended, wrong = JudgedSets(), threading.Event(), []
+    by = SameValue("kind")
+    with Index.create(tmp_path / "index", SimHash(), fields=FIELDS, durability="bulk") as index:
+        index.admit(["one", "two"], ["first text", "second text"], {"kind": [1, 1]})
+
+        def ask():
+            while not ended.is_set():
+                found = collapse(["one", "two"], by, index=index, cache=cache)
+                if found.kept not in (["one"], ["one", "two"]):
+                    wrong.append(found.kept)
+
+        others = [threading.Thread(target=ask) for _ in range(2)]
+        for other in others:
+            other.start()
+        try:
+            for turn in range(60):
+                index.admit(["two"], [f"text {turn}"], {"kind": [turn % 2]})
+                kept = ["one"] if turn % 2 else ["one", "two"]
+                assert collapse(["one", "two"], by, index=index, cache=cache).kept == kept
+        finally:
+            ended.set()
+            for other in others:
+                other.join()
+    assert wrong == []

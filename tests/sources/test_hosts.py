@@ -1,0 +1,108 @@
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import Addresses, ParameterError, host, path_levels
+
+NO_ADDRESS = [
+    "",
+    " ",
+    "about:blank",
+    "mailto:a@b.example",
+    "example.com/a",
+    "//example.com/a",
+    "/a/b",
+    "file:///etc/hosts",
+    "http://",
+    "http:///a",
+    "http://:80/",
+    "http://./",
+    "http://a:99999/",
+    "http://[::1",
+    "http://[nobody]/",
+    "http://a]b/",
+    "http://" + "x" * 100_000,
+    None,
+    7,
+    b"http://a.example/",
+    ["http://a.example/"],
+]
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://Example.COM/a", "example.com"),
+        ("  https://user:word@www.example.com.:8443/a?b#c\n", "www.example.com"),
+        ("http://example.com", "example.com"),
+        ("http://bücher.example/", "xn--bcher-kva.example"),
+        ("http://B%C3%BCcher.example/", "xn--bcher-kva.example"),
+        ("http://例え.example。/", "xn--r8jz45g.example"),
+        ("http://192.0.2.1:80/", "192.0.2.1"),
+        ("http://[2001:DB8::0:1]:8080/a", "[2001:db8::1]"),
+        ("http://user@[::1]/", "[::1]"),
+        ("ftp://localhost/", "localhost"),
+        ("http://a\ud800b.example/", "a%ED%A0%80b.example"),
+    ],
+)
+def test_hosts(address, expected):
+    assert host(address) == expected
+
+
+@pytest.mark.parametrize("address", NO_ADDRESS)
+def test_what_has_no_host_has_no_levels_either(address):
+    assert host(address) is None
+    assert path_levels(2)(address) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "levels", "expected"),
+    [
+        ("https://a.example", 1, "a.example"),
+        ("https://a.example/", 1, "a.example"),
+        ("https://a.example/x", 1, "a.example/x"),
+        ("https://a.example/x/", 1, "a.example/x"),
+        ("https://a.example/x/y.html?q#z", 1, "a.example/x"),
+        ("http://A.example:8080/x/y/z", 2, "a.example/x/y"),
+        ("http://a.example/./x/../%7Ey/z", 1, "a.example/~y"),
+        ("http://a.example/x;jsessionid=1/y", 2, "a.example/x/y"),
+        ("http://a.example/a b/#c", 3, "a.example/a%20b"),
+        ("http://a.example//x", 1, "a.example"),
+        ("http://a.example//x", 2, "a.example//x"),
+        ("http://[::1]/x/y", 1, "[::1]/x"),
+        ("http://a.example/" + "x/" * 50_000, 2, "a.example/x/x"),
+        ("http://a.example/x/y", 10**9, "a.example/x/y"),
+    ],
+)
+def test_path_levels(address, levels, expected):
+    assert path_levels(levels)(address) == expected
+
+
+@pytest.mark.parametrize("levels", [0, -1, 1.5, None, True, "2"])
+def test_levels_are_a_number(levels):
+    with pytest.raises(ParameterError, match="levels"):
+        path_levels(levels)
+
+
+def test_equal_levels_are_equal_functions():
+    assert path_levels(2) == path_levels(2) != path_levels(3)
+    assert len({path_levels(2), path_levels(2)}) == 1
+    assert pickle.loads(pickle.dumps(path_levels(2))) == path_levels(2)  # noqa: S301 - our own
+
+
+ADDRESSES = (
+    st.builds("{}://{}{}".format, st.sampled_from(["http", "HTTPS", "x"]), st.text(max_size=12), st.text()) | st.text()
+)
+
+
+@given(ADDRESSES)
+def test_any_text_has_what_its_normal_form_has(address):
+    normal = Addresses().normal(address)
+    for asked in (host, path_levels(1), path_levels(3)):
+        value = asked(address)
+        assert value is None or value.isascii()
+        if value is not None:
+            assert asked(normal) == value
+            assert value.startswith(host(address))
