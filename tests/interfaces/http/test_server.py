@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -36,15 +37,16 @@ class Process:
             "from neardup.interfaces.cli import main; sys.exit(main(sys.argv[1:]))"
         )
         command = [sys.executable, "-c", script] if limits else [sys.executable, "-m", "neardup"]
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop it once it is full
         self.process = subprocess.Popen(
             [*command, "serve", str(folder), "--port", "0", *options],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self.errors,
             encoding="utf-8",
         )
         self.said = self.process.stdout.readline()
         found = re.search(r"http://[^/]+:(\d+)/", self.said)
-        assert found, self.said + self.process.stderr.read()
+        assert found, self.said + self.complaints()
         self.port = int(found[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
@@ -54,8 +56,20 @@ class Process:
     def end(self, number=signal.SIGTERM):
         """Send a signal; give the exit code and what was said."""
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
+        out, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, out, self.complaints()
+
+    def complaints(self):
+        self.errors.seek(0)
+        return self.errors.read().decode()
+
+    def forget(self):
+        """Let go of it, however it is."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        self.process.stdout.close()
+        self.errors.close()
 
 
 @pytest.fixture
@@ -68,11 +82,7 @@ def run(folder):
 
     yield begin
     for one in running:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.communicate()
-        one.process.stdout.close()
-        one.process.stderr.close()
+        one.forget()
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +93,7 @@ def shared(tmp_path_factory):
     process = Process(folder)
     yield process
     assert process.end() == (0, "Ended.\n", "")
-    process.process.stdout.close()
-    process.process.stderr.close()
+    process.forget()
 
 
 def raw(process, sent, *, wait=5.0):
