@@ -1,7 +1,7 @@
 """Which of ranked hits stay: a hit goes when it matches a better-ranked hit that stays."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import RankedRule
 
 STAYS: Final = -1
+_NO_CODES: Final = np.empty((1, 0), np.int64)
 _NO_RULE: Final = RankedRule(by_fingerprints, np.zeros((0, 1), np.uint64), np.zeros(1, np.int64))
 
 
@@ -18,7 +19,7 @@ class Collapse:
     """What became of hits, by rank: *of*, *by* and *heads* are those of ``neardup.kernels.collapse``."""
 
     def __init__(self, hits: int) -> None:
-        self.of, self.by, self.heads = (np.empty(hits, np.int64) for _ in range(3))
+        self.of, self.by, self.heads = np.empty(hits, np.int64), np.empty(hits, np.int64), np.empty(hits, np.int64)
 
     def __len__(self) -> int:
         return len(self.of)
@@ -67,15 +68,22 @@ def collapse(
     """
     outcome = Collapse(number)
     near = next((rule for rule, own in enumerate(codes) if own is None), STAYS)
-    equal = np.empty((len(keeps), number), np.int64)
-    for rule, own in enumerate(codes):
-        equal[rule] = STAYS if own is None else own
+    equal = _NO_CODES
+    if len(keeps) > 1 or near == STAYS:  # the kernel looks at no codes of the other rule
+        equal = np.empty((len(keeps), number), np.int64)
+        for rule, own in enumerate(codes):
+            equal[rule] = STAYS if own is None else own
     kernel, rows, terms = ranked or _NO_RULE
     there = np.zeros(number, np.bool_) if present is None else present
     own_rows: Any = rows if rows.flags.carray else np.array(rows, order="C")  # kernels are compiled for such
     own_present = there if there.flags.carray else np.array(there)
-    kernel(own_rows, terms, own_present, near, equal, np.array(keeps), outcome.of, outcome.by, outcome.heads)
+    kernel(own_rows, terms, own_present, near, equal, _as_array(*keeps), outcome.of, outcome.by, outcome.heads)
     return outcome
+
+
+@lru_cache(maxsize=64)
+def _as_array(*keeps: int) -> Positions:
+    return np.array(keeps)
 
 
 def alone(number: int) -> Collapse:
