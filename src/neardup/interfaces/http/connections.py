@@ -9,20 +9,43 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.bodies import encode
-from neardup.interfaces.http.gate import SECURITY
+from neardup.interfaces.http.gate import RETRY, SECURITY
 from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import Kind, Refused
 
 ANSWER_SECONDS: Final = 120.0  # more than any work takes; who has not read his answer by then is not going to
+EXEMPT: Final = frozenset({b"/healthz", b"/readyz", b"/metrics"})
 LAST_SECONDS: Final = 2.0  # for a request that had begun to come when the service was told to end
 
 
-class Watch:
-    """All connections of a server, and their limits."""
+class _Shed:
+    """The cycle of a request that was shed: it is over, and nobody waits for it."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    response_complete = True
+    disconnected = False
+    keep_alive = True
+
+    def __init__(self) -> None:
+        self.message_event = self
+
+    def set(self) -> None:
+        """Wake nobody."""
+
+
+class Watch:
+    """All connections of a server, and their limits.
+
+    *at_work* requests have come and are not answered yet. The gate sheds what is more than it takes; far above that, a
+    request is shed here, which costs a tenth.
+    """
+
+    def __init__(self, limits: Limits, metrics: Metrics) -> None:
+        self.limits, self.metrics = limits, metrics
+        self.most = limits.waiting + limits.long_waiting
+        self.at_work = 0
         self.draining = False
+        self.shed_answer, self.last_answer = (_shed_answer(close=close) for close in (False, True))
         self.connections: dict[Connection, None] = {}  # in the order of their coming
 
     def made(self, connection: "Connection") -> bool:
@@ -67,7 +90,7 @@ class Connection(HttpToolsProtocol):
         self._watch, self._limits = watch, watch.limits
         self._head_bytes = 0
         self._in_head = self._in_body = False
-        self._refused = False
+        self._refused = self._counted = False
         self.deadline = 0.0
 
     @property
@@ -90,6 +113,7 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Be forgotten."""
         self._watch.lost(self)
+        self._uncount()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -112,6 +136,9 @@ class Connection(HttpToolsProtocol):
         """Begin a body."""
         self._in_head, self._in_body, self._head_bytes = False, True, 0
         self._wait(self._limits.body_seconds + LAST_SECONDS)  # in which the gate answers first
+        if self._watch.at_work >= self._watch.most and self._may_be_shed():
+            self._shed()
+            return
         super().on_headers_complete()
         if self._watch.draining and self.cycle is not None:
             self.cycle.keep_alive = False
@@ -120,11 +147,15 @@ class Connection(HttpToolsProtocol):
         """Begin to wait for the answer."""
         self._in_body = False
         super().on_message_complete()
-        answered = self.cycle is not None and self.cycle.response_complete
+        answered = self.cycle is None or self.cycle.response_complete
+        if not answered and not self._counted:
+            self._counted = True
+            self._watch.at_work += 1
         self._wait(self._limits.idle_seconds if answered else ANSWER_SECONDS)
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request, and for the client to read the answer."""
+        self._uncount()
         super().on_response_complete()
         if not self._in_body:
             self._wait(self._limits.idle_seconds)
@@ -161,6 +192,30 @@ class Connection(HttpToolsProtocol):
         """End at once."""
         self.transport.abort()
 
+    def _uncount(self) -> None:
+        if self._counted:
+            self._counted = False
+            self._watch.at_work -= 1
+
+    def _may_be_shed(self) -> bool:
+        """Whether it can be answered at once, and is not asked whether the service is well."""
+        waits = self.cycle is not None and not self.cycle.response_complete  # for the answer to the one before
+        plain = (
+            self.parser.get_method() != b"HEAD" and not self.expect_100_continue and not self.parser.should_upgrade()
+        )
+        return plain and not waits and self.url not in EXEMPT
+
+    def _shed(self) -> None:
+        """Answer that there is too much, without looking any further."""
+        self.cycle = _Shed()  # type: ignore[assignment]  # as far as one is asked of
+        self._watch.metrics.shed += 1
+        self._watch.metrics.count("shed", problems.OVERLOADED.status, 0.0)
+        if self.parser.should_keep_alive() and not self._watch.draining:
+            self.transport.write(self._watch.shed_answer)
+        else:
+            self.transport.write(self._watch.last_answer)
+            self.transport.close()
+
     def _wait(self, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
 
@@ -168,16 +223,25 @@ class Connection(HttpToolsProtocol):
         """Answer with a problem and end, as there is no request that the gate could answer."""
         self._refused = True
         self._wait(LAST_SECONDS)
-        body = encode(Refused(kind, detail).problem)
-        headers = (
-            *SECURITY,
-            (b"content-type", problems.MEDIA.encode()),
-            (b"content-length", str(len(body)).encode()),
-            (b"connection", b"close"),
-        )
-        lines = [STATUS_LINE[kind.status], *(b"%s: %s\r\n" % header for header in headers), b"\r\n", body]
-        self.transport.write(b"".join(lines))
+        self.transport.write(_answer(Refused(kind, detail), close=True))
         self.transport.close()
+
+
+def _answer(refused: Refused, *, close: bool) -> bytes:
+    """Write a problem as it goes over the line."""
+    body = encode(refused.problem)
+    headers = [
+        *SECURITY,
+        (b"content-type", problems.MEDIA.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *refused.headers,
+        *([(b"connection", b"close")] if close else []),
+    ]
+    return b"".join([STATUS_LINE[refused.kind.status], *(b"%s: %s\r\n" % header for header in headers), b"\r\n", body])
+
+
+def _shed_answer(*, close: bool) -> bytes:
+    return _answer(Refused(problems.OVERLOADED, headers=RETRY), close=close)
 
 
 def protocol(watch: Watch) -> Any:

@@ -158,14 +158,13 @@ def group(serving: Serving, given: GroupQuery) -> GroupAnswer:
 
 def remove(serving: Serving, given: RemoveQuery) -> RemovedAnswer:
     """Remove a document."""
-    from neardup.pipeline.upkeep import remove_ids
-
     require_writer(serving)
-    done = remove_ids(serving.index, [given.id], promote=given.promote)
+    done = serving.index.remove([given.id])
+    promoted = len(serving.index.promote()) if given.promote else 0
     serving.keep_up()
     if not done.removed:
         raise Refused(NO_DOCUMENT)
-    return RemovedAnswer(done.removed, done.orphans, done.promoted)
+    return RemovedAnswer(done.removed, len(done.orphans), promoted)
 
 
 def require_writer(serving: Serving) -> None:

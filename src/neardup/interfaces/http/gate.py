@@ -36,7 +36,7 @@ SECURITY: Final = (
 PAGES: Final = "page"  # the route of all that is no operation, where it is counted
 API: Final = b"/v1/"
 SAFE: Final = frozenset({"GET", "HEAD"})
-RETRY_SECONDS: Final = 1
+RETRY: Final = ((b"retry-after", b"1"),)
 LEFT: Final = 499  # the status, where it is counted, of who left before the answer
 
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="neardup"')
@@ -169,6 +169,10 @@ class Gate:
             body = await self._receiving.body(receive, head.length)
         long = len(body) > operation.short
         try:
+            if operation.always:
+                return Reply(
+                    200, operation.media, _Running(operation, self._serving)(query_of(_Nothing, head.query, {}))
+                )
             await self._enter(long=long)
             try:
                 given = _given(operation, own, head.query, body)
@@ -195,7 +199,7 @@ class Gate:
 
     def _shed(self) -> Refused:
         self._metrics.shed += 1
-        return Refused(problems.OVERLOADED, headers=[(b"retry-after", str(RETRY_SECONDS).encode())])
+        return Refused(problems.OVERLOADED, headers=RETRY)
 
     async def _behind(self, head: Head, scope: Message, receive: Receive, answering: "_Answering") -> None:
         """Hand on to the pages what only reads."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from neardup.interfaces.http import metrics
-from neardup.interfaces.http.operations import ANY, Operation
+from neardup.interfaces.http.operations import Operation
 from neardup.interfaces.http.problems import UNAVAILABLE, Refused
 from neardup.interfaces.http.serving import Serving
 
@@ -44,7 +44,7 @@ OPERATIONS: Final = (
         run=healthz,
         answer=HealthAnswer,
         scope=None,
-        short=ANY,
+        always=True,
     ),
     Operation(
         name="readyz",
@@ -54,7 +54,7 @@ OPERATIONS: Final = (
         run=readyz,
         answer=HealthAnswer,
         scope=None,
-        short=ANY,
+        always=True,
         refuses=[UNAVAILABLE],
     ),
     Operation(
@@ -64,7 +64,7 @@ OPERATIONS: Final = (
         summary="Tell what the process counted, for Prometheus",
         run=metrics_text,
         media=metrics.MEDIA,
-        short=ANY,
+        always=True,
         refuses=[UNAVAILABLE],
     ),
 )

@@ -22,7 +22,8 @@ class Operation:
 
     *path* may end in ``{id}``, which stands for the whole rest, percent-encoded. *body* or *query* is the structure of
     what is given, *answer* that of what comes back; *run* makes one of the other, or bytes of *media*. *scope* is what
-    a token must allow, ``None`` where nobody needs one. Bodies of more than *short* bytes are work for a thread.
+    a token must allow, ``None`` where nobody needs one. Bodies of more than *short* bytes are work for a thread. What
+    is answered *always* is so at once, however much there is to do.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Operation:
     scope: Scope | None = "read"
     short: int = SHORT
     media: str = JSON
+    always: bool = False
     refuses: Sequence[Kind] = ()
     explained: str = ""
 

@@ -15,7 +15,7 @@ from neardup.interfaces.http.app import service
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.page import add_pages
-from neardup.interfaces.http.server import Server, bound
+from neardup.interfaces.http.server import Server, bound, several
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.tokens import Tokens
 from neardup.sources.keys import key_in
@@ -61,7 +61,8 @@ def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) 
 
     if plan.workers > 1:
         return _supervise(plan, listening, begun, report)
-    Server(service(serving, tokens=tokens, hosts=hosts, pages=add_pages), serving, begun).run(sockets=[listening])
+    app = service(serving, tokens=tokens, hosts=hosts, pages=add_pages)
+    Server(app, serving, begun).run(sockets=several(listening))
     return 0
 
 
@@ -117,7 +118,7 @@ def _work(plan: Plan, listening: socket.socket) -> None:
     serving.warm_up()
     tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
     app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts), pages=add_pages)
-    Server(app, serving, _nothing).run(sockets=[listening])
+    Server(app, serving, _nothing).run(sockets=several(listening))
 
 
 def _told(message: str) -> None:

@@ -44,7 +44,7 @@ class Serving:
         self.search = self._searching()
         self.connections: Callable[[], int] = int  # how many there are: whoever listens says it
         self.ready = False
-        self._failed = False
+        self._failed = self._lags = False
         self._long = ThreadPoolExecutor(_THREADS, "neardup-long")
         self._short = ThreadPoolExecutor(_THREADS, "neardup-short")
         self._in_threads = 0
@@ -111,8 +111,11 @@ class Serving:
             return
         try:
             self.search.catch_up()
+            self._lags = False
         except StorageError as error:
-            self.report(f"the search table lags behind: {error}")
+            if not self._lags:
+                self.report(f"the search table lags behind: {error}")
+            self._lags = True
 
     def _searching(self) -> Search | None:
         """Open the search table, if there is one that can be read."""
