@@ -14,6 +14,7 @@ from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.page import STATIC, add_pages, problem_page
 from neardup.interfaces.http.problems import Problem, Refused
 from neardup.interfaces.http.rendering import render
+from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.views.comparison import comparison_view
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import Asked, members_view, results_view
@@ -449,3 +450,34 @@ def test_an_index_that_cannot_be_read_is_told_without_its_name(hostile, paged, m
     assert "secret" not in got.text
     assert len(service.reports) == 1
     assert "/secret/path" in service.reports[0]
+
+
+def test_with_tokens_the_browser_asks_for_one(hostile, paged):
+    token, line = new_token("read")
+    service = paged(hostile, tokens=Tokens.parsed([line]))
+    for path in ("/", "/?q=baker", "/compare?a=a&b=b", "/documents?id=a", "/static/page.css", "/nowhere"):
+        got = service.get(path, headers=HTML)
+        assert got.status_code == 401
+        assert "Basic" in got.headers["www-authenticate"]
+        assert "style-src 'self'" in got.headers["content-security-policy"]
+        require_safe(got.content)
+    assert service.get("/?q=baker", headers=HTML, auth=("anybody", token)).status_code == 200
+    assert service.get("/?q=baker", headers=HTML, auth=("anybody", f"{token}x")).status_code == 401
+
+
+def test_too_much_at_a_time_is_told_on_a_page(hostile, paged):
+    service = paged(hostile, limits=Limits(long_waiting=1))
+    answers = service.together(*[(("GET", "/?q=baker"), {"headers": HTML})] * 6)
+    assert {got.status_code for got in answers} == {200, 429}
+    refused = next(got for got in answers if got.status_code == 429)
+    assert int(refused.headers["retry-after"]) >= 1
+    assert "Too much at a time" in "".join(require_safe(refused.content).texts)
+    assert "'unsafe-inline'" not in refused.headers["content-security-policy"]
+
+
+def test_an_index_without_documents(tmp_path, paged):
+    with Index.create(tmp_path / "none", texts=True) as index:
+        Search.open(index, make=True).close()
+    service = paged(str(tmp_path / "none"))
+    assert "No document is here yet." in service.get("/").text
+    assert "No document has all of these words." in service.get("/?q=x").text
