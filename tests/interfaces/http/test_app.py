@@ -224,6 +224,17 @@ def test_hits_that_are_none_are_refused(serve, body):
     assert ask.post("/v1/collapse", body).status_code == 422
 
 
+@pytest.mark.parametrize(
+    ("of", "hidden"),
+    [({"of": "host"}, 1), ({"of": "domain"}, 2), ({"of": "path"}, 1), ({"of": "path", "levels": 2}, 0), ({}, 0)],
+)
+def test_hits_of_one_site(serve, of, hidden):
+    urls = ["http://a.example.co.uk/x/1", "http://a.example.co.uk/x/2", "http://b.example.co.uk/"]
+    hits = [{"id": url, "fields": {"url": url}} for url in urls]
+    told = serve().post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "url", **of}]})
+    assert told.json()["hidden"] == hidden, told.text
+
+
 def test_hits_may_be_collapsed_more_strictly(serve):
     ask = serve()
     for threshold, hidden in ((0.5, 1), (1.0, 0)):

@@ -1,8 +1,8 @@
 """Ranked hits without those that repeat a better one: given as ids, with their texts or with their signatures."""
 
 from base64 import b64decode
-from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 import numpy as np
@@ -17,6 +17,8 @@ from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import Collapsed, collapse
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
+from neardup.sources.domains import registered_domain
+from neardup.sources.hosts import host, path_levels
 
 TEXT: Final = "text"
 _SHORT: Final = 64 << 10
@@ -33,9 +35,14 @@ class Near(Body, tag_field="rule", tag="near"):
 
 
 class Same(Body, tag_field="rule", tag="same"):
-    """Hits of which a field says the same; the *keep* best of a group stay."""
+    """Hits of which a field says the same; the *keep* best of a group stay.
+
+    *of* an address: its host, its registered domain, or its host and the first *levels* of its path.
+    """
 
     field: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+    of: Literal["value", "host", "domain", "path"] = "value"
+    levels: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
     keep: Keep = 1
 
 
@@ -161,7 +168,7 @@ def _value(value: Any) -> float | int | str:
 
 def _rule(given: Near | Same, scheme: Any) -> Rule:
     if isinstance(given, Same):
-        return SameValue(given.field, keep=given.keep)
+        return SameValue(given.field, _OF[given.of](given.levels), keep=given.keep)
     chosen = None if given.threshold is None else at_threshold(scheme, given.threshold)
     return NearDuplicates(scheme=chosen, keep=given.keep)
 
@@ -183,6 +190,14 @@ def _known(
     if any(hit.text is not None for hit in hits):
         return records, [_of_scheme(rule, scheme) for rule in rules], {}
     return records, rules, {"index": serving.index}
+
+
+_OF: Final[dict[str, Callable[[int], Callable[[Any], Any] | None]]] = {
+    "value": lambda _: None,
+    "host": lambda _: host,
+    "domain": lambda _: registered_domain,
+    "path": path_levels,
+}
 
 
 def _of_scheme(rule: Rule, scheme: Any) -> Rule:
