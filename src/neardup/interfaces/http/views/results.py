@@ -125,7 +125,7 @@ def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]
 def members_view(asked: Asked, answer: "Answer") -> MembersView:
     """Show the members of the group that was asked for."""
     return MembersView(
-        **_common(asked, answer, f"Hidden among the results for {_said(asked.query)}"),
+        **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
         back=asked.link(include=None, page=1),
         hides=sum(group.hides for group in answer.results),
         stay=tuple(_entry(shown.hit, shown) for group in answer.results for shown in group.shown),
