@@ -318,3 +318,19 @@ def test_rows_cut_from_larger_ones():
     signed = MinHash().sign([text for text in TEXTS for _ in range(2)])
     every_other = Signatures(signed.rows[::2], signed.present[::2], signed.recipe)
     assert collapse(IDS, signatures=every_other).kept == ["a", "c", "d"]
+
+
+@pytest.mark.parametrize(("scheme", "least"), [(SimHash(distance=20), 0.556), (Trials(hashes=1, needed=4), 0.667)])
+def test_evidence_names_what_the_value_was_held_against(scheme, least):
+    (hidden,) = collapse(RECORDS[:2], NearDuplicates(scheme=scheme)).page[0].hidden
+    assert round(hidden.threshold, 3) == least <= hidden.value
+
+
+def test_what_is_signed_beside_the_text_is_evidence(tmp_path):
+    scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
+    with Index.create(tmp_path / "signed", scheme, texts=True) as index:
+        index.admit(["a", "b"], [FERRY, FERRY], {"title": ["Ferry", "Ferry"]})
+        evidence = collapse(["a", "b"], index=index).explain("b").evidence
+    assert (evidence.matches, evidence.reason) == (True, None)
+    records = [{"id": own, "title": "Ferry", "body": FERRY} for own in "ab"]
+    assert collapse(records, NearDuplicates(scheme=scheme, text="body")).explain("b").evidence.matches

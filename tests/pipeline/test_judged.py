@@ -19,7 +19,7 @@ def judged(number=4):
 
 def test_what_is_known_of_signatures_stays_when_they_are_gone():
     one, settled = judged(), judged().settle()
-    assert settled._signatures is None
+    assert settled.signatures is None
     assert settled.estimates == one.estimates == {1: 1.0}
     assert settled.unsigned == one.unsigned == 1
 

@@ -31,6 +31,7 @@ from neardup import (
     host,
 )
 from neardup.model.hits import group_id
+from neardup.pipeline.strictness import least_estimate
 
 SCHEMES = {
     "minhash": MinHash(permutations=64, shingle=2, threshold=0.5),
@@ -173,7 +174,7 @@ def test_equals_its_definition(name, case, top, size):
                 assert documents.matches[better][chosen[hit.rank]]
                 assert hit.value == documents.estimates[better][chosen[hit.rank]]
                 assert (hit.rule, hit.measure) == (documents.scheme.name, documents.scheme.measure)
-                assert hit.threshold == documents.scheme.threshold
+                assert hit.threshold == least_estimate(documents.scheme) <= hit.value + 1e-12
             else:
                 values = documents.column(rule)
                 assert hit.value == values[better] == values[chosen[hit.rank]]

@@ -10,7 +10,7 @@ from neardup.evaluation.measures import require_texts, shared_counts
 from neardup.evaluation.passages import Passage, Span, passages_of_words, shared_passages
 from neardup.evaluation.rulings import Ruling, ruling
 from neardup.kernels import shingles
-from neardup.model.arrays import Features
+from neardup.model.arrays import Features, Signatures
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.combined import Combined
@@ -129,8 +129,11 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     )
 
 
-def explain(a: str, b: str, scheme: Scheme | None = None) -> Explanation:
+def explain(a: str, b: str, scheme: Scheme | None = None, *, signatures: Signatures | None = None) -> Explanation:
     """Tell what a scheme (``None``: ``MinHash()``) says of two texts, and on what evidence.
+
+    The scheme is asked about *signatures* of both, where there are such: of documents that have more than their texts,
+    or of which only a part is compared.
 
     >>> a = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
     >>> print(explain(a, f"{a} and wine"))
@@ -144,7 +147,7 @@ def explain(a: str, b: str, scheme: Scheme | None = None) -> Explanation:
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     shared, left, right = shared_counts(features)
     passages = shared_passages(a, b)
-    said = ruling(chosen, a, b)
+    said = ruling(chosen, a, b, signatures)
     return Explanation(
         scheme=said.scheme,
         rule=said.rule,

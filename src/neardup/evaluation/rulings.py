@@ -41,12 +41,15 @@ class Ruling:
         }
 
 
-def ruling(scheme: Scheme, a: str, b: str) -> Ruling:
-    """Sign two texts and ask the scheme's rule about them; ``ParameterError`` for what is no scheme."""
+def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:
+    """Sign two texts, unless *signatures* are those of both, and ask the scheme's rule about them.
+
+    Raises ``ParameterError`` for what is no scheme, and ``RecipeMismatch``.
+    """
     require_scheme(scheme)
     if isinstance(scheme, Combined):
-        return _of_both(scheme, a, b)
-    signatures = scheme.sign([a, b])
+        return _of_both(scheme, a, b, signatures)
+    signatures = scheme.sign([a, b]) if signatures is None else signatures
     read = _READINGS.get(scheme.name, _read_estimate)
     reading = read(scheme, signatures[:1], signatures[1:])
     present = signatures.present.tolist()
@@ -65,9 +68,10 @@ def ruling(scheme: Scheme, a: str, b: str) -> Ruling:
     )
 
 
-def _of_both(scheme: Combined, a: str, b: str) -> Ruling:
+def _of_both(scheme: Combined, a: str, b: str, signatures: Signatures | None) -> Ruling:
     """Ask each of two schemes; the value is how many of their rules match."""
-    parts = {"first": ruling(scheme.first, a, b), "second": ruling(scheme.second, a, b)}
+    own = (None, None) if signatures is None else scheme.parts(signatures)
+    parts = {"first": ruling(scheme.first, a, b, own[0]), "second": ruling(scheme.second, a, b, own[1])}
     first, second = parts.values()
     reason = first.reason or second.reason
     return Ruling(

@@ -20,6 +20,7 @@ from neardup.pipeline.hits import Hits
 from neardup.pipeline.judged import Judged, JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.strictness import least_estimate
 from neardup.schemes.minhash import MinHash
 from neardup.text.columns import text_column
 
@@ -139,7 +140,7 @@ class Collapsed:
             if isinstance(rule, SameValue):
                 said.append((rule.name, "equality", values, None))
             elif scheme is not None:
-                said.append((scheme.name, scheme.measure, self._judged.estimates, float(scheme.threshold)))
+                said.append((scheme.name, scheme.measure, self._judged.estimates, least_estimate(scheme)))
         return said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
@@ -155,7 +156,19 @@ class Collapsed:
         text, other = self._text(rank), self._text(self._outcome.mates[rank])
         if text is None or other is None:
             return Explained(self._hidden(rank), None)
-        return Explained(self._hidden(rank), explain(text, other, self._evidence))
+        scheme = self._evidence
+        signatures = self._signatures(scheme, [rank, self._outcome.mates[rank]])
+        evidence = explain(text, other, scheme, signatures=signatures)
+        return Explained(self._hidden(rank), evidence)
+
+    def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
+        """Give the signatures of hits where their texts are not all that was signed."""
+        if scheme is None or not scheme.columns:
+            return None
+        signed = self._judged.signatures
+        if signed is not None:
+            return signed[np.array(ranks)]
+        return None if self._index is None else self._index.signatures([str(self._given.ids[rank]) for rank in ranks])
 
     @property
     def _evidence(self) -> Scheme | None:

@@ -17,8 +17,8 @@ from neardup.model.protocols import Scheme
 class Judged:
     """The *outcome* for hits by rank, by which of the rules asked they went, and what those looked at.
 
-    *near* is the number of the rule of near duplicates, by *scheme* and *signatures*; *values* are those of the other
-    rules, by number.
+    *near* is the number of the rule of near duplicates, by *scheme* and *signatures*, until these are forgotten;
+    *values* are those of the other rules, by number.
     """
 
     def __init__(
@@ -30,26 +30,26 @@ class Judged:
         values: Sequence[Sequence[Any] | None],
     ) -> None:
         self.outcome, self.near, self.scheme, self.values = outcome, near, scheme, values
-        self._signatures = signatures
+        self.signatures = signatures
 
     @cached_property
     def unsigned(self) -> int:
         """How many hits have no signature."""
-        return 0 if self._signatures is None else int((~self._signatures.present).sum())
+        return 0 if self.signatures is None else int((~self.signatures.present).sum())
 
     @cached_property
     def estimates(self) -> dict[int, float]:
         """What near duplicates have in common with the hits that they match, by rank."""
-        if self._signatures is None or self.scheme is None:
+        if self.signatures is None or self.scheme is None:
             return {}
         ranks = np.flatnonzero(self.outcome.by == self.near)
-        found = self.scheme.estimate_pairs(self._signatures, ranks, self.outcome.of[ranks])
+        found = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
         return dict(zip(ranks.tolist(), np.asarray(found, np.float64).tolist(), strict=True))
 
     def settle(self) -> "Judged":
         """Look at the signatures for the last time, and forget them."""
         _ = self.unsigned, self.estimates
-        self._signatures = None
+        self.signatures = None
         return self
 
 

@@ -5,6 +5,7 @@ from math import acos, ceil, cos, pi
 from typing import Any, Final
 
 from neardup.model.errors import ParameterError, require
+from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.sentences import Sentences
 from neardup.schemes.simhash import SimHash
@@ -29,6 +30,17 @@ def threshold_of(scheme: Any) -> float | None:
     if isinstance(scheme, Trials):
         return float((scheme.needed / scheme.trials) ** (1 / scheme.hashes))
     return float(scheme.threshold) if takes_threshold(scheme) else None
+
+
+def least_estimate(scheme: Any) -> float:
+    """Give what the estimate of a match is at least; of ``Combined``, whose estimate is the first scheme's, that one's.
+
+    >>> round(least_estimate(SimHash(threshold=0.5)), 3), least_estimate(MinHash())
+    (0.989, 0.6)
+    """
+    estimating = scheme.first if isinstance(scheme, Combined) else scheme
+    least = threshold_of(estimating)
+    return float(estimating.threshold) if least is None else least
 
 
 def at_threshold(scheme: Any, threshold: float) -> Any:

@@ -408,3 +408,25 @@ def test_the_examples_of_the_guide(serve, tmp_path):
         assert re.fullmatch(pattern, answer.text), (path, answer.text)
         asked += 1
     assert asked >= 7
+
+
+@pytest.fixture
+def titled(tmp_path, texts):
+    """An index whose scheme signs titles, too."""
+    scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
+    with Index.create(tmp_path / "titled", scheme, texts=True) as index:
+        index.admit(["a", "b"], [texts.storm, texts.storm], {"title": ["Storm", "Storm"]})
+    return str(tmp_path / "titled")
+
+
+def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, titled, texts):
+    titles = {"a": "A", "b": "A", "c": "B"}
+    hits = [{"id": own, "text": texts.storm, "fields": {"title": title}} for own, title in titles.items()]
+    told = serve(titled).post("/v1/collapse", {"hits": hits})
+    assert told.status_code == 200, told.text
+    assert [[one["id"] for one in group["kept"]] for group in told.json()["results"]] == [["a"], ["c"]]
+
+
+def test_documents_are_explained_by_all_that_is_signed_of_them(serve, titled):
+    told = serve(titled).post("/v1/explain", {"a": {"id": "a"}, "b": {"id": "b"}}).json()
+    assert (told["matches"], told["value"], told["reason"]) == (True, 1.0, None)

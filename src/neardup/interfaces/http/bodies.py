@@ -19,7 +19,6 @@ Value = str | int | float | bool | None
 _STEP: Final = 1 << 20  # bytes that are looked at together
 _PARTS: Final = 10_000
 _MOST_PARAMETERS: Final = 32
-_MOST_INT: Final = 1 << 63
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

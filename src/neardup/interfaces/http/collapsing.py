@@ -17,6 +17,7 @@ from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import Collapsed, collapse
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
+from neardup.schemes.checksum import BODY
 from neardup.sources.domains import registered_domain
 from neardup.sources.hosts import host, path_levels
 
@@ -149,7 +150,9 @@ def told(found: Collapsed, page: int) -> CollapseAnswer:
             str(group.id),
             [KeptHit(str(hit.id), hit.rank) for hit in group.kept],
             [
-                Repeat(str(hit.id), hit.rank, str(hit.of), hit.rule, hit.measure, _value(hit.value), hit.threshold)
+                Repeat(
+                    str(hit.id), hit.rank, str(hit.of), hit.rule, hit.measure, _value(hit.value), rounded(hit.threshold)
+                )
                 for hit in group.hidden
             ],
             group.hides,
@@ -178,7 +181,8 @@ def _known(
 ) -> tuple[list[dict[str, Any]], list[Rule], dict[str, Any]]:
     """Give hits as records, the rules for these, and what else the collapse must know."""
     scheme = serving.index.scheme
-    records = [{**hit.fields, "id": hit.id, TEXT: hit.text} for hit in hits]
+    body = TEXT if BODY not in scheme.columns else BODY  # as which a checksum takes a text
+    records = [{**hit.fields, **({} if hit.text is None else {body: hit.text}), "id": hit.id} for hit in hits]
     if recipe is not None:
         if any(hit.text is not None for hit in hits):
             raise Refused(INVALID, "The hits must have either signatures or texts.")

@@ -95,7 +95,10 @@ def explain(serving: Serving, given: PairBody) -> ExplainAnswer:
     """Explain what the index's scheme says of two texts."""
     from neardup.evaluation import comparison
 
-    found = comparison.explain(*_texts(serving, given), serving.index.scheme)
+    ids = [side.id for side in (given.a, given.b) if side.id is not None]
+    texts = _texts(serving, given)
+    signatures = serving.index.signatures(ids) if len(ids) == len(texts) else None
+    found = comparison.explain(*texts, serving.index.scheme, signatures=signatures)
     return msgspec.convert(_shown(found.as_dict()), ExplainAnswer)
 
 

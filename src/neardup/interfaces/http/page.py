@@ -115,7 +115,8 @@ def compare_page(serving: Serving, given: CompareQuery) -> bytes:
     if not serving.index.keeps_texts:
         raise Refused(INVALID, "This index keeps no texts, so there is nothing to compare.")
     a, b = _documents(serving, given.a, given.b)
-    found = explain(compared(a.text or ""), compared(b.text or ""), serving.index.scheme)
+    signatures = serving.index.signatures([a.id, b.id])  # of the whole, and of all that is signed
+    found = explain(compared(a.text or ""), compared(b.text or ""), serving.index.scheme, signatures=signatures)
     return render("comparison", view=comparison_view(a, b, found))
 
 

@@ -54,6 +54,11 @@ def test_the_reason_names_rule_and_value(one, said):
     assert because(one) == said
 
 
+def test_a_rule_without_a_threshold_says_what_it_saw():
+    one = repeat(hit("b"), rule="checksum", value=1.0, threshold=None)
+    assert because(one) == "Near-duplicate by checksum: resemblance 1.00"
+
+
 def test_no_other_step_where_there_is_no_threshold():
     assert results_view(Asked(query="x"), answer(group(shown(hit()))), {}).strictness == ()
 
