@@ -418,7 +418,7 @@ def test_threads_read_and_write_side_by_side(table):
 
 
 def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypatch):
-    monkeypatch.setattr(fulltext, "MOST_KNOWN", 7)
+    monkeypatch.setattr(fulltext, "MOST_KNOWN", 130)
     reader = FullText(path, MARK)
     assert found(reader, "storm") == found(reader, "storm") == [0, 1]
     assert len(reader._known) == 1
@@ -430,8 +430,17 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
     assert found(reader, "storm") == [4, 0]
     for query in ("rye", "water", "harbour", "storm"):
         found(reader, query)
-        assert reader._remembered == sum(len(one.ordinals) + 1 for one in reader._known.values()) <= 7
+        costs = [fulltext._cost(terms, one) for (terms, _), one in reader._known.items()]
+        assert reader._remembered == sum(costs) <= 130
     assert list(reader._known) == [(('"water"',), 100), (('"harbour"',), 100), (('"storm"',), 100)]
+
+
+def test_long_queries_that_find_nothing_take_no_more_memory_than_hits(table, monkeypatch):
+    monkeypatch.setattr(fulltext, "MOST_KNOWN", 10_000)
+    for number in range(40):
+        assert found(table, " ".join(f"nothing{number}of{term}" for term in range(60))) == []
+    assert 0 < sum(len(term) for terms, _ in table._known for term in terms) < 40_000
+    assert len(table._known) < 40
 
 
 @pytest.mark.parametrize("name", ["a b", "q?mode=memory#x", "100%41", "d\udcff", "東京"])

@@ -34,14 +34,14 @@ def test_hits_and_misses_are_counted():
     first = cache.judged("a", judged)
     assert cache.judged("a", lambda: pytest.fail("is known")) is first
     assert cache.judged("b", judged) is not first
-    assert (cache.hits, cache.misses, len(cache), cache.held) == (1, 2, 2, 8)
+    assert (cache.hits, cache.misses, len(cache), cache.held) == (1, 2, 2, 32)
 
 
 def test_the_last_used_stay():
-    cache = JudgedSets(8)
+    cache = JudgedSets(32)
     for key in ("a", "b", "a", "c"):
         cache.judged(key, judged)
-    assert (len(cache), cache.held) == (2, 8)
+    assert (len(cache), cache.held) == (2, 32)
     cache.judged("a", lambda: pytest.fail("was used after b"))
     cache.judged("c", lambda: pytest.fail("is the last one"))
     misses = cache.misses
@@ -50,17 +50,18 @@ def test_the_last_used_stay():
 
 
 def test_a_set_too_large_is_not_kept_and_displaces_none():
-    cache = JudgedSets(3)
+    cache = JudgedSets(20)
     cache.judged("small", lambda: judged(2))
-    assert cache.judged("large", judged).unsigned == 1
-    assert (len(cache), cache.held) == (1, 2)
+    cache.judged("large", lambda: Judged(alone(21), None, None, None, []))
+    assert (len(cache), cache.held) == (1, 16)
 
 
 @pytest.mark.parametrize("most", [0, 5])
-def test_empty_sets_are_bounded_too(most):
-    cache = JudgedSets(most)
+@pytest.mark.parametrize("hits", [0, 1])
+def test_small_sets_are_bounded_too(most, hits):
+    cache = JudgedSets(16 * most)
     for key in range(20):
-        cache.judged(key, lambda: Judged(alone(0), None, None, None, []))
+        cache.judged(key, lambda: Judged(alone(hits), None, None, None, []))
     assert len(cache) == most
 
 
@@ -72,7 +73,7 @@ def test_what_fails_is_not_kept():
 
 
 def test_threads_share_it():
-    cache, rng = JudgedSets(20), np.random.default_rng(1)
+    cache, rng = JudgedSets(80), np.random.default_rng(1)
     keys = rng.integers(0, 9, (4, 300)).tolist()
     threads = [threading.Thread(target=lambda own=own: [cache.judged(key, judged) for key in own]) for own in keys]
     for thread in threads:
@@ -80,7 +81,7 @@ def test_threads_share_it():
     for thread in threads:
         thread.join()
     assert cache.hits + cache.misses == 1200
-    assert cache.held == 4 * len(cache) <= 20
+    assert cache.held == 16 * len(cache) <= 80
 
 
 @pytest.mark.parametrize("most", [-1, 1.5, None, True])

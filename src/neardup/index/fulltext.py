@@ -38,7 +38,7 @@ MOST_TERMS: Final = 64  # different words and phrases of a query that count
 MOST_QUERY: Final = 4_096  # characters of a query that count
 MOST_BODY: Final = 1_000_000  # characters of a body that are found
 MOST_TITLE: Final = 10_000
-MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, as long as the table is as it was
+MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, of 16 bytes, as long as the table is as it was
 REBUILD: Final = "build it again with Search.rebuild"
 
 _SNIPPET_TOKENS: Final = 32
@@ -56,6 +56,7 @@ _WAIT: Final = 5.0  # seconds for another's transaction
 _STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
+_QUERY_COST, _TERM_COST = 32, 5  # hits that take as much memory as a query, and as each of its terms but its letters
 _DAMAGED: Final = frozenset(
     {
         sqlite3.SQLITE_CORRUPT,
@@ -181,7 +182,7 @@ class FullText:
         self._pool = threading.Lock()  # held by who takes or gives back a connection
         self._closed = False
         self._known: dict[tuple[tuple[str, ...], int], Matches] = {}  # what queries found, the latest last
-        self._remembered = 0  # hits, and queries, that are known
+        self._remembered = 0  # hits that are known, and what else that takes, as so many hits
         with self._connected():
             pass
 
@@ -248,12 +249,12 @@ class FullText:
         """Keep what was found last, in place of what was found longest ago."""
         with self._pool:
             for old in filter(None, [self._known.pop(asked, None)]):
-                self._remembered -= len(old.ordinals) + 1
+                self._remembered -= _cost(asked[0], old)
             self._known[asked] = found
-            self._remembered += len(found.ordinals) + 1
+            self._remembered += _cost(asked[0], found)
             while self._remembered > MOST_KNOWN:
                 oldest = next(iter(self._known))
-                self._remembered -= len(self._known.pop(oldest).ordinals) + 1
+                self._remembered -= _cost(oldest[0], self._known.pop(oldest))
 
     def matching(self, query: str, limit: TimeLimit) -> Positions:
         """Give the ordinals of all documents that ``find`` counts, ascending."""
@@ -435,6 +436,11 @@ def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
         if isinstance(error, NeardupError):
             raise
         raise StorageFailed(str(path), error.strerror or str(error)) from error
+
+
+def _cost(terms: tuple[str, ...], found: Matches) -> int:
+    """Tell how many hits take as much memory as a query and what it found: both may be long without the other."""
+    return len(found.ordinals) + _QUERY_COST + sum(_TERM_COST + len(term) // 4 for term in terms)
 
 
 def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from neardup.decisions.collapse import Collapse
 from neardup.model.arrays import Signatures
 from neardup.model.errors import require_whole
 from neardup.model.protocols import Scheme
+
+_LEAST: Final = 16  # hits, of which what is known takes as much as the rest of a set: key, rules and outcome
 
 
 class Judged:
@@ -56,6 +58,8 @@ class Judged:
 class JudgedSets:
     """A cache of what became of sets of hits of an index; of at most *most* hits in all, the last used sets stay.
 
+    A set of fewer than 16 hits counts as 16, because it takes as much memory: so no number of small sets is too many.
+
     What was judged is found again by the ordered ids, the state of the index and the rules; ``hits`` and ``misses``
     count how often. Threads may share it.
     """
@@ -73,11 +77,11 @@ class JudgedSets:
 
     @property
     def held(self) -> int:
-        """How many hits the sets have in all."""
+        """How many hits the sets have in all, as they count."""
         return self._held
 
     def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
-        """Give what became of a set; *judge* it if that is not known. An empty set costs as much as one of one hit."""
+        """Give what became of a set; *judge* it if that is not known."""
         with self._lock:
             known = self._judged.get(key)
             if known is not None:
@@ -97,4 +101,4 @@ class JudgedSets:
 
 
 def _cost(judged: Judged) -> int:
-    return max(len(judged.outcome), 1)
+    return max(len(judged.outcome), _LEAST)
