@@ -246,6 +246,8 @@ def test_without_texts_there_is_no_evidence(tmp_path):
         {"top": 0},
         {"top": True},
         {"page": 0},
+        {"page": 1.0},
+        {"page": True},
         {"page": 1.5},
         {"size": 0},
         {"size": "10"},

@@ -299,7 +299,7 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
 
 
 def _part(page: int, size: int | None, include: int | None) -> _Part:
-    if page == 1 and size is None and include is None:
+    if type(page) is int and page == 1 and size is None and include is None:
         return _WHOLE
     whole = None if size is None else require_whole("size", size, 1)
     wanted = None if include is None else require_whole("include", include, 0)
