@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from neardup import Index
+from neardup.interfaces.http.server import bound, several
 from neardup.pipeline.searching import Search
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
@@ -94,6 +95,15 @@ def shared(tmp_path_factory):
     yield process
     assert process.end() == (0, "Ended.\n", "")
     process.forget()
+
+
+def test_a_socket_that_is_shared_never_blocks():
+    listening = bound("127.0.0.1", 0)
+    with socket.socket(fileno=os.dup(listening.fileno())) as received:  # as another process has it
+        sockets = several(received)
+        assert not any(os.get_blocking(one.fileno()) for one in (listening, *sockets))
+        for one in (listening, *sockets):
+            one.close()
 
 
 def raw(process, sent, *, wait=5.0):
