@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neardup import Checksum, MinHash, ParameterError, Sentences, SimHash, Trials
-from neardup.pipeline.strictness import at_threshold, takes_threshold, threshold_of
+from neardup.pipeline.strictness import at_threshold, steps_of, takes_threshold, threshold_of
 
 SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
 TEXTS = [". ".join(SENTENCES[first:last]) for first in (0, 1, 3) for last in (20, 38, 39, 40)]
@@ -39,3 +39,19 @@ def test_where_there_is_none():
         at_threshold(Checksum(), 0.5)
     with pytest.raises(ParameterError, match="is too low for this minhash"):
         at_threshold(MinHash(), 0.001)
+
+
+@pytest.mark.parametrize(
+    "scheme", [MinHash(), MinHash(threshold=0.95), Sentences(), SimHash(), SimHash(distance=0), Trials()]
+)
+def test_steps_ascend_and_each_goes(scheme):
+    steps = steps_of(scheme)
+    assert list(steps) == [name for name in ("loose", "usual", "strict", "strictest") if name in steps]
+    assert list(steps.values()) == sorted(set(steps.values()))
+    assert steps["usual"] == pytest.approx(threshold_of(scheme), abs=1e-4)
+    for name in set(steps) - {"usual"}:
+        at_threshold(scheme, steps[name])
+
+
+def test_a_scheme_without_a_threshold_has_no_steps():
+    assert steps_of(Checksum()) == {}

@@ -12,6 +12,16 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(_shown(letter) for letter in text)
 
 
+def printable_lines(text: str) -> str:
+    r"""Show a text as ``printable`` does, but keep its line ends and tabs.
+
+    >>> printable_lines("a\r\n\tb\u202e")
+    'a\n\tb\\u202e'
+    """
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in unified.split("\n"))
+
+
 def _shown(letter: str) -> str:
     if letter in "\n\t\r":
         return " "

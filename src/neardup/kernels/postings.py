@@ -125,6 +125,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(_bits_of(starts.shape[1] - 1))
     lists, length, width = entries.shape[0], entries.shape[1], starts.shape[1]
+    entries, starts = entries.reshape(-1), starts.reshape(-1)  # a view for each list would cost more than looking it up
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
@@ -134,33 +135,34 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     for row in range(keys.shape[0]):
         columns = keys.shape[1] if asking[row] and length > 0 else 0
         if columns == 1 and row + _AHEAD < keys.shape[0]:
-            fetch_ahead(starts[0], np.int64(keys[row + _AHEAD, 0] >> shift))
+            fetch_ahead(starts, np.int64(keys[row + _AHEAD, 0] >> shift))
             prefix = np.int64(keys[row + _AHEAD // 2, 0] >> shift)
-            fetch_ahead(entries[0], min(np.int64(starts[0, prefix]), length - 1))
-        for column in range(columns):
-            fetch_ahead(starts[column if lists > 1 else 0], np.int64(keys[row, column] >> shift))
+            fetch_ahead(entries, min(np.int64(starts[prefix]), length - 1))
         for column in range(columns):
             line = column if lists > 1 else 0
-            prefix = np.int64(keys[row, column] >> shift)
-            at = starts_begin + 4 * (line * width + prefix)
+            fetch_ahead(starts, line * width + np.int64(keys[row, column] >> shift))
+        for column in range(columns):
+            line = column if lists > 1 else 0
+            prefix = line * width + np.int64(keys[row, column] >> shift)
+            at = starts_begin + 4 * prefix
             block = damaged(guard, at, at + 8)
             if block != INTACT:
                 return bounds, found[:0], crowded, block
-            begins[column], ends[column] = starts[line, prefix], min(np.int64(starts[line, prefix + 1]), length)
-            fetch_ahead(entries[line], min(begins[column], length - 1))
+            begins[column], ends[column] = starts[prefix], min(np.int64(starts[prefix + 1]), length)
+            fetch_ahead(entries, line * length + min(begins[column], length - 1))
         for column in range(columns):
             if _repeats(keys, row, column, pooled):
                 continue
-            line = entries[column if lists > 1 else 0]
+            first = length * (column if lists > 1 else 0)
             key = keys[row, column] & above
-            at = entries_begin + 8 * length * (column if lists > 1 else 0)
+            at = entries_begin + 8 * first
             low, high = begins[column], ends[column]
             while low < high:
                 middle = (low + high) >> 1
                 block = damaged(guard, at + 8 * middle, at + 8 * middle + 8)
                 if block != INTACT:
                     return bounds, found[:0], crowded, block
-                if line[middle] < key:
+                if entries[first + middle] < key:
                     low = middle + 1
                 else:
                     high = middle
@@ -170,12 +172,12 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
                     return bounds, found[:0], crowded, block
-                if line[low] & above != key:
+                if entries[first + low] & above != key:
                     break
                 if listed == room or looked == PATIENCE * room:
                     crowded += 1
                     break
-                document = np.int64(line[low] & ~above)
+                document = np.int64(entries[first + low] & ~above)
                 if alive.size == 0 or document >= alive.size or alive[document]:  # one too large is found, and refused
                     listed += 1
                     if _is_new(seen, row, document):

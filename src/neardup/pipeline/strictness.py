@@ -53,3 +53,28 @@ def at_threshold(scheme: Any, threshold: float) -> Any:
         return scheme.with_threshold(threshold)
     except ParameterError as error:  # a layout that nobody asks here would not do
         raise ParameterError("threshold", threshold, f"is too low for this {scheme.name}") from error
+
+
+def steps_of(scheme: Any) -> dict[str, float]:
+    """Name thresholds of a scheme from loose to strictest, of which the usual one is its own; none if it has no such.
+
+    >>> steps_of(MinHash(threshold=0.6))
+    {'loose': 0.4, 'usual': 0.6, 'strict': 0.8, 'strictest': 0.95}
+    """
+    usual = threshold_of(scheme)
+    if usual is None:
+        return {}
+    apart = 1 - usual
+    loose = max(usual - 2 * apart, usual * 2 / 3)
+    steps = {"loose": loose, "usual": usual, "strict": usual + apart / 2, "strictest": usual + apart * 7 / 8}
+    rounded = {name: round(step, 4) for name, step in steps.items()}
+    return {name: step for name, step in rounded.items() if name == "usual" or _differs(scheme, step, rounded["usual"])}
+
+
+def _differs(scheme: Any, step: float, usual: float) -> bool:
+    """Tell whether a step is another one than the usual, and can be had."""
+    try:
+        at_threshold(scheme, step)
+    except ParameterError:
+        return False
+    return step != usual

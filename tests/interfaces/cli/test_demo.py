@@ -3,7 +3,10 @@ import tempfile
 
 import pytest
 
+from neardup import Index
 from neardup.interfaces.cli import demo, main
+from neardup.interfaces.http import running
+from neardup.pipeline.searching import Search
 
 
 @pytest.fixture
@@ -120,3 +123,33 @@ def test_the_report_follows_no_link_and_replaces_no_folder(shown, temporary, tmp
 def test_without_a_place_for_the_report_it_goes_on(shown, temporary):
     temporary.rmdir()
     assert "open in a browser" not in shown()
+
+
+def test_served_it_can_be_searched_until_it_ends_and_nothing_stays(shown, temporary, tmp_path, monkeypatch):
+    texts = {"a": "The ferry left the harbour at dawn", "b": "The ferry left the harbour at dusk"}
+    rows = [
+        json.dumps({"id": own, "text": text, "url": f"http://{own}.example/"}) + "\n" for own, text in texts.items()
+    ]
+    (tmp_path / "collection.jsonl").write_text("".join(rows))
+    monkeypatch.setattr(demo, "files", lambda _package: tmp_path)
+    served = []
+
+    def run(plan, *, started, report):
+        assert (plan.host, plan.port, plan.token_file) == ("127.0.0.1", 0, None)
+        assert str(temporary) in plan.folder
+        with Index.open(plan.folder) as index, Search.open(index) as search:
+            served.append({one.id for one in search.find("ferry").hits})
+        started("http://127.0.0.1:4711/", None)
+        return 0
+
+    monkeypatch.setattr(running, "run", run)
+    out = shown("--serve")
+    assert served == [set(texts)]
+    assert "http://127.0.0.1:4711/\nEnded.\n" in out
+    assert [one.name for one in temporary.iterdir()] == ["neardup-demo.html"]
+
+
+def test_json_and_a_page_do_not_go_together(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", "--json", "--serve"])
+    assert "not allowed with" in capsys.readouterr().err

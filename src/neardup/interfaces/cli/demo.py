@@ -1,4 +1,4 @@
-"""Find the near-duplicates of the bundled sample collection and show some side by side."""
+"""Find the near-duplicates of the bundled sample collection, show some side by side, and serve a page to search it."""
 
 import argparse
 import json
@@ -15,12 +15,15 @@ from re import finditer
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
-from neardup.interfaces.cli.terminal import console, progress_bars
+from neardup.interfaces.cli.serve import loaded
+from neardup.interfaces.cli.terminal import complain, console, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import evidence_of
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rich.text import Text
 
     from neardup.pipeline.files import FilesResult
@@ -31,11 +34,18 @@ _WORDS = 55  # of each text are shown
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    ending = parser.add_mutually_exclusive_group()
+    ending.add_argument("--json", action="store_true", help="print the summary as JSON")
+    ending.add_argument(
+        "--serve",
+        action="store_true",
+        help="serve a page to search the collection on, for this machine only, until Ctrl-C",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the main job with its defaults and show what it decided."""
+    running = loaded() if arguments.serve else None
     say_if_cold()
     from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
@@ -54,7 +64,23 @@ def run(arguments: argparse.Namespace) -> int:
         _show(done, seconds)
     if report is not None:
         print(f"The report of this run, to open in a browser:\n{printable(report)}\n")
-    return 0
+    return 0 if running is None else _serve(running)
+
+
+def _serve(running: "ModuleType") -> int:
+    """Serve the collection from an index in a temporary folder, which is removed at the end."""
+    from neardup.pipeline.adding import add_files
+
+    def started(address: str, _: object) -> None:
+        print(f"A page to search the collection on, to open in a browser until Ctrl-C ends it:\n{address}", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="neardup-demo-") as folder:
+        index = str(Path(folder, "index"))
+        with as_file(files("neardup.samples") / "collection.jsonl") as path, progress_bars() as progress:
+            add_files([str(path)], index, search=True, durability="bulk", progress=progress)
+        code: int = running.run(running.Plan(folder=index, port=0), started=started, report=complain)
+    print("Ended.", flush=True)
+    return code
 
 
 def _written(page: bytes) -> str | None:

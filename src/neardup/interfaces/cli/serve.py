@@ -9,6 +9,8 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from neardup.interfaces.http.serving import Serving
 
 _HIDDEN = argparse.SUPPRESS
@@ -69,13 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
         raise ParameterError("host", arguments.host, rule)
-    try:
-        from neardup.interfaces.http import running
-    except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0]
-        if library not in _LIBRARIES:
-            raise
-        raise ExtraMissing(library, "web") from error
+    running = loaded()
     say_if_cold()
     if token_file is not None:
         _warn_if_exposed(token_file)
@@ -98,9 +94,21 @@ def run(arguments: argparse.Namespace) -> int:
         read_only=arguments.read_only,
         workers=arguments.workers,
     )
-    code = running.run(plan, started=started, report=complain)
+    code: int = running.run(plan, started=started, report=complain)
     print("Ended.", flush=True)
     return code
+
+
+def loaded() -> "ModuleType":
+    """Load what runs a service; ``ExtraMissing`` where a library is not installed."""
+    try:
+        from neardup.interfaces.http import running
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in _LIBRARIES:
+            raise
+        raise ExtraMissing(library, "web") from error
+    return running
 
 
 def _make_token(scope: str, token_file: str | None) -> int:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from neardup.interfaces.http import collapsing, comparing, documents, health, problems, searching
 from neardup.interfaces.http.bodies import encode
 from neardup.interfaces.http.description import description, docs_page
-from neardup.interfaces.http.gate import Gate
+from neardup.interfaces.http.gate import PAGE_POLICY, Gate
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.operations import ANY, Operation, Routes
 from neardup.interfaces.http.problems import Problem, Refused, refusal_of
@@ -101,7 +101,8 @@ def _answer_with(show: Show | None) -> Callable[[Request, Exception], Any]:
             refused = refusal_of(error)
         problem = refused.problem
         if show is not None and "text/html" in request.headers.get("accept", ""):
-            return Response(show(problem), problem.status, media_type=HTML)
+            policy = {"content-security-policy": PAGE_POLICY.decode()}
+            return Response(show(problem), problem.status, policy, media_type=HTML)
         return Response(encode(problem), problem.status, media_type=problems.MEDIA)
 
     return answer

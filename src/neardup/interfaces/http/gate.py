@@ -22,6 +22,9 @@ Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
 POLICY: Final = b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+PAGE_POLICY: Final = (  # of the pages: their style, their icon and their forms come from here, and nothing else at all
+    b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 SECURITY: Final = (
     (b"content-security-policy", POLICY),
     (b"x-content-type-options", b"nosniff"),
@@ -47,6 +50,7 @@ class Reply(NamedTuple):
     media: str
     body: bytes
     headers: problems.Headers = ()
+    policy: bytes | None = None
 
 
 class Head(NamedTuple):
@@ -213,7 +217,8 @@ class Gate:
         """Write down a problem, as a page for whoever asks for one."""
         problem = refused.problem
         if self._show is not None and head is not None and head.html and not head.path.startswith(API):
-            return Reply(problem.status, "text/html; charset=utf-8", self._show(problem), refused.headers)
+            page = self._show(problem)
+            return Reply(problem.status, "text/html; charset=utf-8", page, refused.headers, PAGE_POLICY)
         return Reply(problem.status, problems.MEDIA, encode(problem), refused.headers)
 
 
@@ -248,7 +253,9 @@ class _Answering:
             (b"content-length", str(len(reply.body)).encode()),
             *reply.headers,
         ]
-        if reply.media.startswith("text/html"):
+        if reply.policy is not None:
+            headers[0] = (b"content-security-policy", reply.policy)
+        elif reply.media.startswith("text/html"):
             headers[0] = (
                 b"content-security-policy",
                 POLICY.replace(b"'none';", b"'none'; style-src 'unsafe-inline';", 1),

@@ -14,6 +14,7 @@ from typing import Final
 from neardup.interfaces.http.app import service
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.page import add_pages
 from neardup.interfaces.http.server import Server, bound, several
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.tokens import Tokens
@@ -60,7 +61,8 @@ def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) 
 
     if plan.workers > 1:
         return _supervise(plan, listening, begun, report)
-    Server(service(serving, tokens=tokens, hosts=hosts), serving, begun).run(sockets=several(listening))
+    app = service(serving, tokens=tokens, hosts=hosts, pages=add_pages)
+    Server(app, serving, begun).run(sockets=several(listening))
     return 0
 
 
@@ -115,7 +117,7 @@ def _work(plan: Plan, listening: socket.socket) -> None:
     serving = _opened(plan, _told)
     serving.warm_up()
     tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
-    app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts))
+    app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts), pages=add_pages)
     Server(app, serving, _nothing).run(sockets=several(listening))
 
 

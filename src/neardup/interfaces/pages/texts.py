@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from neardup.interfaces.escaping import printable
+from neardup.interfaces.escaping import printable_lines
 from neardup.interfaces.pieces import Piece
 
 
@@ -13,8 +13,7 @@ def safe(text: str) -> str:
     >>> safe("<b>\u202e\n")
     '&lt;b&gt;\\u202e\n'
     """
-    unified = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "\n".join("\t".join(escape(printable(part)) for part in line.split("\t")) for line in unified.split("\n"))
+    return escape(printable_lines(text))
 
 
 def marked(pieces: Iterable[Piece], side: str, other: str) -> str:

@@ -1,0 +1,49 @@
+"""Addresses of the pages, which take any text along, and addresses elsewhere, of which only some are led to."""
+
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+START: Final = "/"
+COMPARE: Final = "/compare"
+DOCUMENT: Final = "/documents"
+MOST: Final = 4 << 10  # bytes of an address that the service takes
+
+_SCHEMES: Final = ("http", "https")
+
+
+def link(path: str, **given: object) -> str | None:
+    """Give the address of a page with what it is asked, ``None`` for one longer than the service takes.
+
+    What is ``None`` or empty is left out.
+
+    >>> link("/documents", id="a b&c#d", page=None)
+    '/documents?id=a%20b%26c%23d'
+    """
+    asked = "&".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value not in {None, ""})
+    whole = f"{path}?{asked}" if asked else path
+    return whole if len(whole) <= MOST else None
+
+
+def elsewhere(address: str | None) -> str | None:
+    r"""Give an address that a page may lead to: one of the web, and nothing that a browser reads otherwise.
+
+    >>> elsewhere("https://a.example/x y"), elsewhere("javascript:alert(1)"), elsewhere("http:\\\\a.example")
+    ('https://a.example/x%20y', None, None)
+    """
+    if address is None or not address.lower().startswith(tuple(f"{scheme}://" for scheme in _SCHEMES)):
+        return None
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if not host or "\\" in parts.netloc or not parts.netloc.isprintable():
+        return None
+    return quote(address.strip(), safe=_WRITTEN, errors="replace")
+
+
+_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # what an address is written with, beside letters and digits
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="", errors="replace")

@@ -1,0 +1,114 @@
+"""Two documents side by side: what they share, what only one has, and what the index's scheme says of them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neardup.interfaces.escaping import printable, printable_lines
+from neardup.interfaces.http.views.documents import entry_of
+from neardup.interfaces.http.views.entries import Entry
+from neardup.interfaces.pieces import Piece, Span, pieces
+from neardup.interfaces.rulings import value_of
+from neardup.interfaces.wording import decimals, percent
+
+if TYPE_CHECKING:
+    from neardup.evaluation.comparison import Explanation
+    from neardup.model.seen import Document
+
+MOST: Final = 200_000  # characters of a text that are compared and shown
+PIECES: Final = 4_000  # of a text that are shown
+CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
+
+_OMITTED: Final = {"shared": "the same", "alone": "only here", "between": "of no word"}
+
+
+class PieceView(NamedTuple):
+    """A stretch of a text. A shared one is the anchor *own*, leads to *target*, and has more *anchors* in front."""
+
+    kind: str
+    text: str
+    omitted: str = ""
+    rest: str = ""
+    own: str = ""
+    target: str = ""
+    anchors: tuple[str, ...] = ()
+
+
+class Side(NamedTuple):
+    """One of both: *left* says how much of its end is not shown."""
+
+    letter: str
+    label: str
+    entry: Entry
+    pieces: tuple[PieceView, ...]
+    left: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonView:
+    """A comparison; *measures* are names, values and what these mean."""
+
+    matches: bool
+    answer: str
+    ruling: str
+    measures: tuple[tuple[str, str, str], ...]
+    notes: tuple[str, ...]
+    sides: tuple[Side, Side]
+
+
+def compared(text: str) -> str:
+    """Give what of a text is compared."""
+    return text[:MOST]
+
+
+def comparison_view(a: "Document", b: "Document", found: "Explanation") -> ComparisonView:
+    """Show what was found of two documents, of which at most ``MOST`` characters were compared."""
+    words = sum(passage.words for passage in found.passages)
+    notes = [
+        f"Shared passages: {len(found.passages):,}, of {words:,} words; each leads to its place in the other text.",
+        "What is marked stands in no shared passage.",
+    ]
+    if any(len(one.text or "") > MOST for one in (a, b)):
+        notes.append(f"Only the first {MOST:,} characters of each text were compared, and are shown.")
+    if a.id == b.id:
+        notes.append("Both are the same document.")
+    return ComparisonView(
+        matches=found.matches,
+        answer=f"These two {'repeat' if found.matches else 'do not repeat'} each other, by the rule of the index",
+        ruling=printable(f"{found.scheme}: {value_of(found)}; rule: {found.rule}"),
+        measures=(
+            ("Resemblance", decimals(found.resemblance), "shared, of all that both have"),
+            ("A in B", percent(found.a_in_b), "of A is in B"),
+            ("B in A", percent(found.b_in_a), "of B is in A"),
+        ),
+        notes=tuple(notes),
+        sides=(
+            _side("A", a, [passage.a for passage in found.passages], found.only_in_a, "ab"),
+            _side("B", b, [passage.b for passage in found.passages], found.only_in_b, "ba"),
+        ),
+    )
+
+
+def _side(letter: str, document: "Document", shared: list[Span], alone: tuple[Span, ...], anchors: str) -> Side:
+    text = document.text or ""
+    shown: list[PieceView] = []
+    length = 0
+    for piece in pieces(compared(text), shared, alone, CONTEXT):
+        if len(shown) == PIECES:
+            break
+        shown.append(_piece(piece, *anchors))
+        length += len(piece.text) + piece.omitted + len(piece.rest)
+    left = f"{len(text) - length:,} characters more" if length < len(text) else ""
+    return Side(letter, f"document {letter}", entry_of(document), tuple(shown), left)
+
+
+def _piece(piece: Piece, side: str, other: str) -> PieceView:
+    first, *others = map(str, piece.passages) if piece.passages else ("",)
+    return PieceView(
+        piece.kind,
+        printable_lines(piece.text),
+        f"{piece.omitted:,} characters {_OMITTED[piece.kind]}" if piece.omitted else "",
+        printable_lines(piece.rest),
+        f"{side}{first}" if first else "",
+        f"{other}{first}" if first else "",
+        tuple(f"{side}{number}" for number in others),
+    )

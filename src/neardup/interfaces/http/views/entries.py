@@ -1,0 +1,106 @@
+"""A document in a list: its title, where it was found, when it came, and a passage of its text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from neardup.interfaces.escaping import printable
+from neardup.interfaces.http.links import DOCUMENT, elsewhere, link
+
+Part = tuple[str, bool]  # a text, and whether it was looked for
+
+_TITLE: Final = 300  # characters
+_ADDRESS: Final = 76
+_HEAD: Final = 270  # a scheme and the longest host
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A document: *href* leads to where it was found, if that is of the web, *document* to what is stored of it."""
+
+    name: str
+    title: tuple[Part, ...]
+    href: str | None
+    address: str
+    document: str | None
+    stamp: str
+    day: str
+    snippet: tuple[Part, ...] = ()
+
+
+def entry(  # noqa: PLR0913 - all that is shown
+    *,
+    id: str,  # noqa: A002 - the word users know
+    title: str | None,
+    url: str | None,
+    moment: datetime,
+    marked: tuple[Part, ...] = (),
+    snippet: tuple[Part, ...] = (),
+) -> Entry:
+    """Show a document; *marked* is its title with what was looked for. Without a title it is called by its address."""
+    address = url or id
+    name = shortened(title or address, _TITLE)
+    return Entry(
+        name=name,
+        title=marked or ((name, False),),
+        href=elsewhere(address),
+        address=address_shortened(address, _ADDRESS),
+        document=link(DOCUMENT, id=id),
+        stamp=moment.isoformat(timespec="seconds"),
+        day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
+        snippet=snippet,
+    )
+
+
+def parts(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
+    """Cut a text at the ends of what was looked for.
+
+    >>> parts("the ferry", [(4, 9)])
+    (('the ', False), ('ferry', True))
+    """
+    return tuple(_cut(text, spans))
+
+
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Part]:
+    done = 0
+    for begin, end in spans:
+        if begin > done:
+            yield printable(text[done:begin]), False
+        if end > max(begin, done):
+            yield printable(text[max(begin, done) : end]), True
+        done = max(done, end)
+    if done < len(text):
+        yield printable(text[done:]), False
+
+
+def shortened(text: str, most: int) -> str:
+    """Show so many characters of a text at most.
+
+    >>> shortened("a long title", 7)
+    'a long…'
+    """
+    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
+
+
+def address_shortened(address: str, most: int) -> str:
+    """Show an address as ``middle_shortened`` does, but never without an end of its host, which says whose it is.
+
+    >>> address_shortened("https://a-long-name.example/a-long-path/to-it", 20)
+    'https://a-long-name.example/…path/to-it'
+    """
+    head = address.find("/", address.find("//") + 2) + 1
+    if len(address) <= most or not most // 2 < head <= _HEAD:
+        return middle_shortened(address, most)
+    return printable(f"{address[:head]}…{address[max(head, len(address) - most // 2) :]}")
+
+
+def middle_shortened(text: str, most: int) -> str:
+    """Show so many characters of a text at most, of both of its ends.
+
+    >>> middle_shortened("https://a.example/a-long-one", 15)
+    'https:/…ong-one'
+    """
+    half = most // 2
+    return printable(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")

@@ -1,0 +1,42 @@
+"""Links of which one is chosen, and the pages of what is too long for one."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+_AROUND: Final = 2  # numbers on either side of the page that is shown
+
+
+class Choice(NamedTuple):
+    """A link that may be the one that is chosen."""
+
+    label: str
+    href: str | None
+    chosen: bool = False
+
+
+class Paging(NamedTuple):
+    """Links to pages; ``None`` among the numbers stands for those left out."""
+
+    previous: str | None
+    following: str | None
+    numbers: tuple[Choice | None, ...]
+
+
+def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging | None:
+    """Lead to the pages around one, the first and the last; ``None`` where there is only one, or not this one.
+
+    >>> [choice and choice.label for choice in paging(6, 11, str).numbers]
+    ['1', None, '4', '5', '6', '7', '8', None, '11']
+    """
+    if pages <= 1 or not 1 <= page <= pages:
+        return None
+    wanted = sorted({1, pages, *range(max(1, page - _AROUND), min(pages, page + _AROUND) + 1)})
+    numbers: list[Choice | None] = []
+    for place, number in enumerate(wanted):
+        gap = number - wanted[place - 1] if place else 1
+        if gap == 2:  # noqa: PLR2004 - one page takes no more room than the dots
+            numbers.append(Choice(f"{number - 1:,}", href(number - 1)))
+        elif gap > 1:
+            numbers.append(None)
+        numbers.append(Choice(f"{number:,}", href(number), number == page))
+    return Paging(href(page - 1) if page > 1 else None, href(page + 1) if page < pages else None, tuple(numbers))

@@ -1,0 +1,234 @@
+"""The pages of a search: results, and all that one of them hides."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from neardup.interfaces.escaping import printable
+from neardup.interfaces.http.links import COMPARE, START, link
+from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
+from neardup.interfaces.http.views.paging import Choice, Paging, paging
+from neardup.interfaces.wording import decimals
+
+if TYPE_CHECKING:
+    from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
+
+Way = Literal["near", "exact", "site"]
+Step = Literal["loose", "usual", "strict", "strictest"]
+
+SIZE: Final = 10  # results of a page
+LISTED: Final = 5  # duplicates under a result; a page of their own has all
+_VALUE: Final = 200  # characters
+
+_WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
+_USUAL: Final = {"rule": "near", "strictness": "usual", "page": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a reader asks a search for."""
+
+    query: str = ""
+    page: int = 1
+    rule: Way = "near"
+    strictness: Step = "usual"
+    repeats: bool = False
+    include: int | None = None
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """How repeats are handled, by the names in addresses; what is usual is left out."""
+        given = {"rule": self.rule, "strictness": self.strictness, "repeats": "shown" if self.repeats else None}
+        return {name: value for name, value in given.items() if value is not None and value != _USUAL.get(name)}
+
+    def link(self, **changed: Any) -> str:
+        """Give the address of the same search with something else; of a query too long for a link, the start."""
+        given = {"q": self.query, **self.ways, "include": self.include, "page": self.page, **changed}
+        unusual = {name: value for name, value in given.items() if value != _USUAL.get(name)}
+        return link(START, **unusual) or START
+
+
+class RepeatView(NamedTuple):
+    """A duplicate: *why* it is one, and where both are compared."""
+
+    entry: Entry
+    why: str
+    compare: str | None
+
+
+class ResultView(NamedTuple):
+    """A result, which *hides* so many; the page *others* lists them if these are not all."""
+
+    entry: Entry
+    hides: int
+    repeats: tuple[RepeatView, ...]
+    others: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchView:
+    """What all pages of a search have: the query, as it is shown and as it was *typed*, and what goes on with it."""
+
+    query: str
+    typed: str
+    kept: tuple[tuple[str, str], ...]
+    total: str
+    pages: Paging | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsView(SearchView):
+    """A page of results; without any it has *advice*, and perhaps where to go *instead*."""
+
+    found: bool
+    first: int
+    rules: tuple[Choice, ...]
+    strictness: tuple[Choice, ...]
+    switch: tuple[Choice, ...]
+    results: tuple[ResultView, ...]
+    advice: tuple[str, ...]
+    instead: Choice | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersView(SearchView):
+    """A page of what a result hides; *stay* are those that are shown."""
+
+    back: str
+    hides: int
+    stay: tuple[Entry, ...]
+    repeats: tuple[RepeatView, ...]
+
+
+def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]) -> ResultsView:
+    """Show the results of a search; *thresholds* are those of each step of strictness, none if there are no others."""
+    results = tuple(_result(asked, group) for group in answer.results)
+    advice, instead = ((), None) if results else _advice(asked, answer)
+    return ResultsView(
+        **_common(asked, answer, total_of(answer)),
+        found=answer.total > 0,
+        first=(answer.page - 1) * answer.size + 1,
+        rules=()
+        if asked.repeats
+        else tuple(Choice(label, asked.link(rule=way, page=1), way == asked.rule) for way, label in _WAYS.items()),
+        strictness=_strictness(asked, thresholds),
+        switch=(
+            Choice("hidden", asked.link(repeats=None, page=1), not asked.repeats),
+            Choice("shown", asked.link(repeats="shown", page=1), asked.repeats),
+        ),
+        results=results,
+        advice=advice,
+        instead=instead,
+    )
+
+
+def members_view(asked: Asked, answer: "Answer") -> MembersView:
+    """Show the members of the group that was asked for."""
+    return MembersView(
+        **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
+        back=asked.link(include=None, page=1),
+        hides=sum(group.hides for group in answer.results),
+        stay=tuple(_entry(shown.hit, shown) for group in answer.results for shown in group.shown),
+        repeats=tuple(_repeat(one) for group in answer.results for one in group.repeats),
+    )
+
+
+def total_of(answer: "Answer") -> str:
+    """Say how many results there are, on all pages, how many repeats, and of how many, if not all were looked at."""
+    said = [_count(answer.groups, "result")]
+    if answer.collapse == "off":
+        said.append("repeats shown")
+    elif answer.groups:
+        said.append(f"{_count(answer.hidden, 'repeat')} hidden")
+    if answer.total > answer.examined:
+        said.append(f"of the {answer.examined:,} best of {answer.total:,} matches")
+    return _begun(", ".join(said))
+
+
+def because(one: "Repeat") -> str:
+    """Say by which rule a hit is hidden, and what that saw."""
+    if one.threshold is None:
+        known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
+        return _begun(f"{one.rule}{known}")
+    value = f"estimated {one.measure} {decimals(float(one.value))}"
+    return f"Near-duplicate: {value}, at least {_short(one.threshold)} by {one.rule}"
+
+
+def typed(query: str) -> str:
+    """Give a query as a field of a form holds it: without what ends a line or a text."""
+    return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in query)  # noqa: PLR2004
+
+
+def _common(asked: Asked, answer: "Answer", total: str) -> dict[str, Any]:
+    return {
+        "query": _said(asked.query),
+        "typed": typed(asked.query),
+        "kept": tuple(asked.ways.items()),
+        "total": total,
+        "pages": paging(answer.page, answer.pages, lambda number: asked.link(page=number)),
+    }
+
+
+def _strictness(asked: Asked, thresholds: Mapping[str, float]) -> tuple[Choice, ...]:
+    if asked.rule != "near" or asked.repeats:
+        return ()
+    return tuple(
+        Choice(
+            f"{step} {_short(threshold)}" if step == asked.strictness else step,
+            asked.link(strictness=step, page=1),
+            step == asked.strictness,
+        )
+        for step, threshold in thresholds.items()
+    )
+
+
+def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
+    best = group.shown[0]
+    listed = tuple(_repeat(one) for one in group.repeats[:LISTED])
+    others = asked.link(include=group.id, page=1) if group.hides > len(listed) else None
+    return ResultView(_entry(best.hit, best), group.hides, listed, others)
+
+
+def _repeat(one: "Repeat") -> RepeatView:
+    return RepeatView(_entry(one.hit), because(one), link(COMPARE, a=one.of, b=one.hit.id))
+
+
+def _entry(hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
+    title, snippet = ((shown.snippet.title, shown.snippet.body)) if shown else (None, None)
+    return entry(
+        id=hit.id,
+        title=hit.title,
+        url=hit.url,
+        moment=hit.admitted,
+        marked=parts(*title) if title else (),
+        snippet=parts(*snippet) if snippet else (),
+    )
+
+
+def _advice(asked: Asked, answer: "Answer") -> tuple[tuple[str, ...], Choice | None]:
+    """Say why there is nothing to see, and where there would be something."""
+    if answer.pages and asked.page > answer.pages:
+        last = Choice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
+        return (f"There is no page {asked.page:,} of these results.",), last
+    return (
+        "No document has all of these words.",
+        "Fewer words find more, and so does a * behind the beginning of one. Those between quotes must stand together.",
+    ), None
+
+
+def _said(query: str) -> str:
+    return printable(query.strip())
+
+
+def _count(number: int, word: str) -> str:
+    if number == 0:
+        return f"no {word}s"
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _short(number: float) -> str:
+    return f"{number:.3f}".rstrip("0").rstrip(".")

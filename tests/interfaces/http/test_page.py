@@ -1,0 +1,483 @@
+"""Whatever documents, queries and errors say, a page has the elements and attributes of its template, and no others."""
+
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from answers import answer, group, hit, repeat, shown
+
+from neardup import Checksum, Index
+from neardup.evaluation.comparison import explain
+from neardup.interfaces.http import problems
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.page import STATIC, add_pages, problem_page
+from neardup.interfaces.http.problems import Problem, Refused
+from neardup.interfaces.http.rendering import render
+from neardup.interfaces.http.tokens import Tokens, new_token
+from neardup.interfaces.http.views.comparison import comparison_view
+from neardup.interfaces.http.views.documents import document_view
+from neardup.interfaces.http.views.results import Asked, members_view, results_view
+from neardup.interfaces.http.views.start import start_view
+from neardup.model.errors import QueryTimeout, StorageFailed
+from neardup.model.seen import Document
+from neardup.pipeline.searching import Search
+
+WHEN = datetime(2026, 3, 7, tzinfo=UTC)
+STEPS = {"loose": 0.4, "usual": 0.6, "strict": 0.8, "strictest": 0.95}
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+WEB = "https://a.example/"
+
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    '"><script>alert(1)</script>',
+    "'><script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "' onfocus='alert(1)' autofocus='",
+    "` onerror=`alert(1)",
+    "x onclick=alert(1) y",
+    "</title><script>alert(1)</script>",
+    "</textarea><img src=x onerror=alert(1)>",
+    "</style><script>alert(1)</script>",
+    "--><script>alert(1)</script>",
+    "<!--",
+    "]]><script>alert(1)</script>",
+    "<![CDATA[<b>]]>",
+    "<?php echo 1 ?>",
+    "</bdi></a></li></ol></main></body></html><h1>",
+    "<base href=//evil.example/>",
+    "<meta http-equiv=refresh content=0;url=//evil.example>",
+    "<form action=//evil.example><input name=q>",
+    "<link rel=stylesheet href=//evil.example/x.css>",
+    "<iframe srcdoc='<script>alert(1)</script>'>",
+    "<a href=javascript:alert(1)>x</a>",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)//",
+    "java\tscript:alert(1)",
+    "\x01javascript:alert(1)",
+    "data:text/html;base64,PHNjcmlwdD4=",
+    "//evil.example/",
+    "\\\\evil.example\\",
+    "{{ 7 * 7 }}",
+    "{% include 'frame.html' %}",
+    "{# x #}${7*7}#{7*7}<%= 7 %>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;script&#62;",
+    "&quot; onclick=alert(1) &quot;",
+    "a&b=c&q=d#e?f%00%zz+",
+    "%3Cscript%3Ealert(1)%3C/script%3E",
+    "\0<\0script\0>",
+    "\u202e<script>\u202c",
+    "\u2066\u2067\u2068\u2069\u200e\u200f",
+    "שלום <b>עולם</b>",
+    "مرحبا \"بالعالم\" '<i>'",
+    "\U0001f469\u200d\U0001f33e <u>\U0001f69c</u>",
+    "\uff1cscript\uff1ealert(1)\uff1c/script\uff1e",
+    "\u2028\u2029\x85\x0b\x0c\r\n<br>",
+    " \t leading <p> and trailing \t ",
+    "\ufeff<script>",
+    "+ADw-script+AD4-alert(1)+ADw-/script+AD4-",
+    "<" * 200,
+    "&" * 200 + "'\"" * 50,
+    "x" * 900 + "<script>",
+]
+
+
+class Skeleton(HTMLParser):
+    """The elements of a page with the names of their attributes, and what these hold."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.values, self.texts, self.strange = [], [], [], []
+        self.feed(page.decode())
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, *sorted(name for name, _ in attributes)))
+        self.values += [(tag, name, value) for name, value in attributes]
+
+    def handle_endtag(self, tag):
+        self.elements.append(f"/{tag}")
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def handle_comment(self, data):
+        self.strange.append(data)
+
+    handle_pi = unknown_decl = handle_comment
+
+
+LEADING = {"href", "action", "src"}
+ALLOWED = {
+    *("action", "aria-current", "aria-hidden", "aria-label", "autocapitalize", "autocomplete", "autofocus", "charset"),
+    *(
+        "class",
+        "content",
+        "datetime",
+        "dir",
+        "enterkeyhint",
+        "for",
+        "href",
+        "id",
+        "lang",
+        "maxlength",
+        "method",
+        "name",
+    ),
+    *("placeholder", "rel", "role", "spellcheck", "start", "tabindex", "type", "value"),
+}
+
+
+def require_safe(page):
+    """Hold the values of attributes against what they may be; give the skeleton."""
+    found = Skeleton(page)
+    assert found.strange == []
+    for tag, name, value in found.values:
+        assert name in ALLOWED, (tag, name)
+        if name in LEADING:
+            ours = value.startswith(("/", "#")) and not value.startswith(("//", "/\\"))
+            assert ours or (tag == "a" and value.startswith(("http://", "https://"))), (tag, value)
+            assert not set(value) & set(' \t\r\n\0"<>\\'), value
+    for tag, name, value in found.values:
+        if tag == "a" and name == "href" and value.startswith("http"):
+            assert ("a", "rel", "noreferrer noopener") in found.values
+    return found
+
+
+def results(query="ferry", **hits):
+    best = shown(hit(**{"own": "a", "title": "The ferry", "url": "https://a.example/f", **hits}))
+    other = hit(**{"own": "b", "title": "The ferry", "url": "https://a.example/g", **hits})
+    return results_view(Asked(query=query, page=2), answer(group(best, [repeat(other)] * 7), page=2, pages=9), STEPS)
+
+
+def in_snippet(text):
+    best = shown(hit(), title=text, body=text, spans=((0, min(len(text), 3)),))
+    return render("results", view=results_view(Asked(query="x"), answer(group(best)), STEPS))
+
+
+def in_reason(text):
+    one = repeat(hit("b"), rule="same site", measure="equality", value=text, threshold=None)
+    return render(
+        "results", view=results_view(Asked(query="x", rule="site"), answer(group(shown(hit()), [one])), STEPS)
+    )
+
+
+def in_members(text):
+    whole = group(shown(hit(text, title=text)), [repeat(hit(text, title=text), of=text)] * 3, hides=30)
+    asked = Asked(query=text, include=7, page=2)
+    return render("members", view=members_view(asked, answer(whole, include=7, page=2, pages=3)))
+
+
+def in_document(text):
+    one = Document(text, WHEN, text, {"title": text, "url": text, "a": text}, text)
+    members = [text, *(f"{place}{text}" for place in range(25))]
+    return render("document", view=document_view(one, members, 1))
+
+
+def in_field_name(text):
+    return render("document", view=document_view(Document("a", WHEN, "a", {text: "value"}, "x"), ["a"], 1))
+
+
+def in_repeat(text):
+    return render("document", view=document_view(Document("a", WHEN, text, {}, None), [text, "a"], 1))
+
+
+def in_comparison(text):
+    a, b = (Document(own, WHEN, own, {"title": text}, f"{BAKER} {text}") for own in ("a", text))
+    found = explain(str(a.text), str(b.text))
+    return render("comparison", view=comparison_view(a, b, found))
+
+
+CONTEXTS = {
+    "title": lambda text: render("results", view=results(title=text)),
+    "address": lambda text: render("results", view=results(url=text)),
+    "address of the web": lambda text: render("results", view=results(url=WEB + text)),
+    "id": lambda text: render("results", view=results(own=text, title=None, url=None)),
+    "query": lambda text: render("results", view=results(query=text)),
+    "query without results": lambda text: render("results", view=results_view(Asked(query=text), answer(), STEPS)),
+    "snippet": in_snippet,
+    "reason": in_reason,
+    "members": in_members,
+    "document": in_document,
+    "field": in_field_name,
+    "keeper": in_repeat,
+    "error": lambda text: problem_page(Problem(text, text, 422, text)),
+}
+COMPARED = "comparison"  # what two texts share depends on their words, so it is held against another skeleton
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_a_page_has_the_elements_of_its_template_only(context):
+    made = CONTEXTS[context]
+    harmless = require_safe(made("harmless words")).elements
+    for payload in PAYLOADS:
+        assert require_safe(made(payload)).elements == harmless, payload
+
+
+def test_a_comparison_has_the_elements_of_its_template_only():
+    harmless = {*require_safe(in_comparison("harmless words")).elements, ("mark",), "/mark", ("span",), "/span"}
+    for payload in PAYLOADS:
+        assert set(require_safe(in_comparison(payload)).elements) <= harmless, payload
+
+
+def test_there_are_enough_of_them():
+    assert len(PAYLOADS) * (len(CONTEXTS) + 1) >= 700
+
+
+def test_what_is_shown_is_what_was_there():
+    texts = Skeleton(CONTEXTS["title"]("<b>&amp; 'x'")).texts
+    assert "<b>&amp; 'x'" in texts
+
+
+@pytest.mark.parametrize("kind", problems.KINDS, ids=lambda kind: kind.name)
+def test_every_problem_is_a_safe_page(kind):
+    assert kind.title in "".join(require_safe(problem_page(Refused(kind).problem)).texts)
+
+
+def test_the_start_says_what_there_is():
+    assert "12,345 documents" in render("start", view=start_view(12345, searches=True)).decode()
+    assert b"neardup reindex" in render("start", view=start_view(1, searches=False))
+    assert b"<form" not in render("start", view=start_view(1, searches=False))
+
+
+# Through the service.
+
+HTML = {"accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """An index whose documents are of the payloads; each has a near duplicate."""
+    folder = tmp_path_factory.mktemp("hostile") / "seen"
+    ids = [f"{place}{payload}"[:300] for place, payload in enumerate(PAYLOADS)]
+    ids = [own for own in ids if len(own.encode()) <= 1024]
+    with Index.create(folder, texts=True, fields={"title": str, "url": str}) as index:
+        for more in ("", " too"):
+            texts = [f"{BAKER} {own}{more}" for own in ids]
+            index.admit([own + more for own in ids], texts, {"title": ids, "url": [WEB + own for own in ids]})
+        Search.open(index, make=True).close()
+    return str(folder)
+
+
+@pytest.fixture
+def paged(serve):
+    def paged(folder, **options):
+        return serve(folder, pages=add_pages, read_only=True, **options)
+
+    return paged
+
+
+def test_every_link_leads_somewhere(hostile, paged):
+    service = paged(hostile)
+    begin = "/?q=baker"
+    met, left, elsewhere = {begin}, [begin], set()
+    while left and len(met) < 250:
+        page = left.pop()
+        got = service.get(page, headers=HTML)
+        assert got.status_code == 200, (page, got.text)
+        if not got.headers["content-type"].startswith("text/html"):
+            continue
+        for tag, name, value in require_safe(got.content).values:
+            if name == "href" and tag == "a" and value.startswith("http"):
+                elsewhere.add(urlsplit(value).netloc)
+            elif name == "href" and not value.startswith(("#", "/docs")):
+                target = urljoin(page, value)
+                if target not in met:
+                    met.add(target)
+                    left.insert(0, target)
+    assert {urlsplit(one).path for one in met} >= {"/", "/compare", "/documents", "/static/page.css"}
+    assert elsewhere == {"a.example"}
+    assert len(met) >= 200
+    assert service.reports == []
+
+
+def test_any_query_is_answered(hostile, paged):
+    service = paged(hostile)
+    for payload in PAYLOADS:
+        got = service.get("/", params={"q": payload}, headers=HTML)
+        assert got.status_code == 200, payload
+        require_safe(got.content)
+
+
+PATHS = ["/", "/?q=baker", "/compare?a=0", "/documents?id=nobody", "/nowhere", "/?q=x&page=0", "/static/page.css"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_headers_forbid_all_that_is_not_needed(hostile, paged, path):
+    got = paged(hostile).get(path, headers=HTML)
+    policy = dict(part.strip().split(" ", 1) for part in got.headers["content-security-policy"].split(";"))
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "img-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert got.headers["x-content-type-options"] == "nosniff"
+    assert got.headers["referrer-policy"] == "no-referrer"
+    assert "set-cookie" not in got.headers
+    assert "access-control-allow-origin" not in got.headers
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_files_of_pages_are_kept_by_browsers(hostile, paged, name):
+    got = paged(hostile).get(f"/static/{name}?v=1")
+    assert got.status_code == 200
+    assert got.headers["content-type"] == STATIC[name]
+    assert "immutable" in got.headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/?q=x&page=0", 422),
+        ("/?q=x&page=x", 422),
+        ("/?q=x&rule=other", 422),
+        ("/?q=x&strictness=7", 422),
+        ("/?q=x&include=-1", 422),
+        ("/?q=x&q=y", 422),
+        ("/?q=x&other=1", 422),
+        ("/?q=" + "x" * 1025, 422),
+        ("/?q=%ff", 400),
+        ("/?q=" + "x" * 5000, 414),
+        ("/compare", 422),
+        ("/compare?a=0&b=", 422),
+        ("/compare?a=nobody&b=none", 404),
+        ("/documents?id=nobody", 404),
+        ("/nowhere", 404),
+        ("/static/../page.py", 404),
+        ("/static/page.py", 404),
+        ("/documents/0", 404),
+    ],
+)
+def test_bad_requests_get_a_page_that_says_so(hostile, paged, path, status):
+    service = paged(hostile)
+    got = service.get(path, headers=HTML)
+    assert got.status_code == status
+    assert got.headers["content-type"].startswith("text/html")
+    assert str(status) in require_safe(got.content).texts
+    assert service.reports == []
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("path", ["/", "/compare", "/documents", "/static/page.css"])
+def test_pages_only_read(hostile, paged, method, path):
+    got = paged(hostile)(method, path, headers=HTML)
+    assert got.status_code == 405
+    assert got.headers["allow"] == "GET, HEAD"
+
+
+def test_a_head_is_that_of_the_page(hostile, paged):
+    service = paged(hostile)
+    head, page = (service(method, "/?q=baker") for method in ("HEAD", "GET"))
+    assert head.content == b""
+    assert head.headers["content-length"] == str(len(page.content))
+
+
+def test_behind_the_last_page(hostile, paged):
+    got = paged(hostile).get("/?q=baker&page=999")
+    assert got.status_code == 200
+    assert "There is no page 999" in got.text
+
+
+def test_a_group_that_is_gone(hostile, paged):
+    got = paged(hostile).get("/?q=baker&include=1")
+    assert got.status_code == 200
+    assert "There is no such group" in got.text
+
+
+def test_rules_and_repeats_change_what_is_shown(hostile, paged):
+    service = paged(hostile)
+    totals = {}
+    for ways in ("", "&rule=exact", "&rule=site", "&repeats=shown", "&strictness=strictest", "&strictness=loose"):
+        page = service.get(f"/?q=baker{ways}").text
+        totals[ways] = page.partition('role="status">')[2].partition("<")[0]
+    count = 2 * len(PAYLOADS)
+    assert totals["&rule=site"].startswith(f"1 result, {min(count, 100) - 1} repeats hidden")
+    assert "repeats shown" in totals["&repeats=shown"]
+    assert len(set(totals.values())) >= 4
+
+
+def test_an_index_without_a_search_table(folder, paged):
+    service = paged(folder)
+    assert b"neardup reindex" in service.get("/").content
+    assert service.get("/?q=x", headers=HTML).status_code == 409
+    assert service.get("/compare?a=a&b=b").status_code == 200
+    assert "It is a repeat" in service.get("/documents?id=b").text
+
+
+def test_an_index_without_texts(tmp_path, paged):
+    with Index.create(tmp_path / "bare") as index:
+        index.admit(["a", "b"], [BAKER, BAKER])
+    service = paged(str(tmp_path / "bare"))
+    assert "The index keeps no texts." in service.get("/documents?id=a").text
+    assert service.get("/compare?a=a&b=b", headers=HTML).status_code == 422
+
+
+def test_an_index_of_another_kind(tmp_path, paged):
+    with Index.create(tmp_path / "other", Checksum(), texts=True, fields={"title": str}) as index:
+        index.admit(["a", "b", "c"], ["x ferry", "x ferry", "y ferry"], {"title": ["T", "T", "T"]})
+        Search.open(index, make=True).close()
+    page = paged(str(tmp_path / "other")).get("/?q=ferry").text
+    assert "2 results, 1 repeat hidden" in page
+    assert "Strictness" not in page
+
+
+def test_a_search_that_takes_too_long_is_told(hostile, paged, monkeypatch):
+    def slow(*_, seconds, **__):
+        raise QueryTimeout(seconds)
+
+    service = paged(hostile, limits=Limits(query_seconds=0.5))
+    monkeypatch.setattr(service.serving.search, "answer", slow)
+    got = service.get("/?q=x", headers=HTML)
+    assert got.status_code == 422
+    assert "Query takes too long" in got.text
+
+
+def test_an_index_that_cannot_be_read_is_told_without_its_name(hostile, paged, monkeypatch):
+    def broken(*_, **__):
+        raise StorageFailed("/secret/path", "no such thing")
+
+    service = paged(hostile)
+    monkeypatch.setattr(service.serving.search, "answer", broken)
+    got = service.get("/?q=x", headers=HTML)
+    assert got.status_code == 503
+    assert "secret" not in got.text
+    assert len(service.reports) == 1
+    assert "/secret/path" in service.reports[0]
+
+
+def test_with_tokens_the_browser_asks_for_one(hostile, paged):
+    token, line = new_token("read")
+    service = paged(hostile, tokens=Tokens.parsed([line]))
+    for path in ("/", "/?q=baker", "/compare?a=a&b=b", "/documents?id=a", "/static/page.css", "/nowhere"):
+        got = service.get(path, headers=HTML)
+        assert got.status_code == 401
+        assert "Basic" in got.headers["www-authenticate"]
+        assert "style-src 'self'" in got.headers["content-security-policy"]
+        require_safe(got.content)
+    assert service.get("/?q=baker", headers=HTML, auth=("anybody", token)).status_code == 200
+    assert service.get("/?q=baker", headers=HTML, auth=("anybody", f"{token}x")).status_code == 401
+
+
+def test_too_much_at_a_time_is_told_on_a_page(hostile, paged):
+    service = paged(hostile, limits=Limits(long_waiting=1))
+    answers = service.together(*[(("GET", "/?q=baker"), {"headers": HTML})] * 6)
+    assert {got.status_code for got in answers} == {200, 429}
+    refused = next(got for got in answers if got.status_code == 429)
+    assert int(refused.headers["retry-after"]) >= 1
+    assert "Too much at a time" in "".join(require_safe(refused.content).texts)
+    assert "'unsafe-inline'" not in refused.headers["content-security-policy"]
+
+
+def test_an_index_without_documents(tmp_path, paged):
+    with Index.create(tmp_path / "none", texts=True) as index:
+        Search.open(index, make=True).close()
+    service = paged(str(tmp_path / "none"))
+    assert "No document is here yet." in service.get("/").text
+    assert "No document has all of these words." in service.get("/?q=x").text

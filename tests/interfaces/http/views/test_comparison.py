@@ -1,0 +1,69 @@
+from datetime import UTC, datetime
+
+from neardup.evaluation.comparison import explain
+from neardup.interfaces.http.views.comparison import MOST, PIECES, compared, comparison_view
+from neardup.model.seen import Document
+
+WHEN = datetime(2026, 3, 7, tzinfo=UTC)
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+
+
+def viewed(one, other, ids=("a", "b")):
+    documents = [Document(own, WHEN, own, {}, text) for own, text in zip(ids, (one, other), strict=True)]
+    return comparison_view(*documents, explain(compared(one), compared(other)))
+
+
+def whole(side):
+    return "".join(piece.text + piece.rest for piece in side.pieces)
+
+
+def test_both_texts_are_there_whole():
+    view = viewed(f"{STORM}.\n\nOh", f"Well: {STORM}")
+    assert [whole(side) for side in view.sides] == [f"{STORM}.\n\nOh", f"Well: {STORM}"]
+    assert [side.left for side in view.sides] == ["", ""]
+    assert view.matches
+
+
+def test_what_only_one_has_is_told_apart_and_the_rest_linked():
+    view = viewed(f"{STORM} and more", f"{STORM} and less")
+    alone = [[piece.text for piece in side.pieces if piece.kind == "alone"] for side in view.sides]
+    assert alone == [["more"], ["less"]]
+    (a,), (b,) = ([piece for piece in side.pieces if piece.kind == "shared"] for side in view.sides)
+    assert (a.own, a.target) == (b.target, b.own) == ("a0", "b0")
+
+
+def test_measures_both_ways():
+    measures = {name: value for name, value, _ in viewed(STORM, f"{STORM} {STORM[::-1]}").measures}
+    assert measures["A in B"] == "100%"
+    assert measures["B in A"] not in {"0%", "100%"}
+
+
+def test_a_long_text_is_cut_and_it_says_so():
+    long = "word " * (MOST // 5) + "tail"
+    view = viewed(long, STORM)
+    assert len(compared(long)) == MOST
+    assert any(f"{MOST:,} characters" in line for line in view.notes)
+    assert view.sides[0].left == "4 characters more"
+
+
+def test_many_pieces_are_cut_and_the_rest_counted():
+    one = " ".join(f"same words here {place} a{place}" for place in range(PIECES))
+    other = " ".join(f"same words here {place} b{place}" for place in range(PIECES))
+    view = viewed(one, other)
+    assert all(len(side.pieces) <= PIECES for side in view.sides)
+    lengths = [
+        sum(len(piece.text) + len(piece.rest) for piece in side.pieces) if side.left else None for side in view.sides
+    ]
+    assert lengths[0] is not None
+    assert int(view.sides[0].left.split()[0].replace(",", "")) == len(one) - lengths[0]
+
+
+def test_empty_texts_say_why_there_is_no_match():
+    view = viewed("", "")
+    assert not view.matches
+    assert "no signature" in view.ruling or "empty" in view.ruling or "short" in view.ruling
+    assert [side.pieces for side in view.sides] == [(), ()]
+
+
+def test_the_same_document_twice_is_said():
+    assert "Both are the same document." in viewed(STORM, STORM, ("a", "a")).notes

@@ -1,0 +1,32 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from neardup.interfaces.http.views.entries import entry, middle_shortened, parts, shortened
+
+WHEN = datetime(2026, 3, 7, 12, 30, tzinfo=UTC)
+
+
+def test_without_a_title_it_is_called_by_its_address_or_its_id():
+    assert entry(id="a", title=None, url=None, moment=WHEN).name == "a"
+    assert entry(id="a", title="", url="http://b.example/", moment=WHEN).name == "http://b.example/"
+
+
+def test_the_day_is_that_of_the_moment_in_any_locale():
+    one = entry(id="a", title="T", url=None, moment=WHEN)
+    assert (one.day, one.stamp) == ("7 Mar 2026", "2026-03-07T12:30:00+00:00")
+
+
+def test_an_id_that_is_an_address_leads_there():
+    assert entry(id="https://a.example/x", title=None, url=None, moment=WHEN).href == "https://a.example/x"
+    assert entry(id="a", title=None, url=None, moment=WHEN).href is None
+
+
+@pytest.mark.parametrize("spans", [[], [(0, 3)], [(1, 2), (2, 3)], [(0, 9)], [(2, 2)], [(0, 2), (1, 3)]])
+def test_parts_are_the_whole_text(spans):
+    assert "".join(text for text, _ in parts("abc", spans)) == "abc"
+
+
+def test_long_texts_are_cut():
+    assert len(shortened("x" * 500, 300)) == 300
+    assert len(middle_shortened("x" * 500, 76)) == 77

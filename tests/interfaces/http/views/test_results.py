@@ -1,0 +1,141 @@
+import pytest
+from answers import answer, group, hit, repeat, shown
+
+from neardup.interfaces.http.views.results import (
+    LISTED,
+    Asked,
+    because,
+    members_view,
+    results_view,
+    total_of,
+    typed,
+)
+
+STEPS = {"loose": 0.4, "usual": 0.6, "strict": 0.8, "strictest": 0.95}
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"groups": 12, "hidden": 31, "total": 43, "examined": 43}, "12 results, 31 repeats hidden"),
+        ({"groups": 1, "hidden": 1, "total": 2, "examined": 2}, "1 result, 1 repeat hidden"),
+        ({"groups": 1, "hidden": 0, "total": 1, "examined": 1}, "1 result, no repeats hidden"),
+        ({"groups": 0, "hidden": 0, "total": 0, "examined": 0}, "No results"),
+        (
+            {"groups": 78, "hidden": 22, "total": 2341, "examined": 100},
+            "78 results, 22 repeats hidden, of the 100 best of 2,341 matches",
+        ),
+        ({"groups": 43, "hidden": 0, "total": 43, "examined": 43, "collapse": "off"}, "43 results, repeats shown"),
+        ({"groups": 1234, "hidden": 2000, "total": 3234, "examined": 3234}, "1,234 results, 2,000 repeats hidden"),
+    ],
+)
+def test_the_total_says_what_was_looked_at(told, said):
+    assert total_of(answer(**told)) == said
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (repeat(hit()), "Near-duplicate: estimated resemblance 0.88, at least 0.6 by minhash"),
+        (repeat(hit(), value=0.999), "Near-duplicate: estimated resemblance 0.99, at least 0.6 by minhash"),
+        (
+            repeat(hit(), value=1.0, threshold=0.95),
+            "Near-duplicate: estimated resemblance 1.00, at least 0.95 by minhash",
+        ),
+        (repeat(hit(), rule="same text", measure="equality", value=None, threshold=None), "Same text"),
+        (
+            repeat(hit(), rule="same site", measure="equality", value="a.example", threshold=None),
+            "Same site: a.example",
+        ),
+        (repeat(hit(), rule="same site", measure="equality", value="a\u202e", threshold=None), "Same site: a\\u202e"),
+    ],
+)
+def test_the_reason_names_rule_and_value(one, said):
+    assert because(one) == said
+
+
+def test_no_other_step_where_there_is_no_threshold():
+    assert results_view(Asked(query="x"), answer(group(shown(hit()))), {}).strictness == ()
+
+
+def test_links_take_along_what_was_asked_and_no_more():
+    asked = Asked(query="a b&c#d", rule="exact", page=3)
+    assert asked.link() == "/?q=a%20b%26c%23d&rule=exact&page=3"
+    assert asked.link(page=1) == "/?q=a%20b%26c%23d&rule=exact"
+    assert asked.link(repeats="shown", page=1) == "/?q=a%20b%26c%23d&rule=exact&repeats=shown"
+    assert Asked(query="x").link() == "/?q=x"
+
+
+def test_another_query_keeps_how_repeats_are_handled():
+    view = results_view(Asked(query="x", strictness="strict", repeats=True, page=4), answer(), STEPS)
+    assert dict(view.kept) == {"strictness": "strict", "repeats": "shown"}
+    assert results_view(Asked(query="x"), answer(), STEPS).kept == ()
+
+
+def test_one_choice_of_each_kind_is_chosen():
+    view = results_view(Asked(query="x", strictness="strict"), answer(group(shown(hit()))), STEPS)
+    for choices in (view.rules, view.strictness, view.switch):
+        assert sum(one.chosen for one in choices) == 1
+    assert [one.label for one in view.strictness if one.chosen] == ["strict 0.8"]
+
+
+def test_what_hides_nothing_has_no_choice_of_rule():
+    view = results_view(Asked(query="x", repeats=True), answer(group(shown(hit())), collapse="off"), STEPS)
+    assert (view.rules, view.strictness) == ((), ())
+    assert [(one.label, one.chosen) for one in view.switch] == [("hidden", False), ("shown", True)]
+
+
+def test_strictness_goes_with_near_duplicates_only():
+    assert results_view(Asked(query="x", rule="site"), answer(group(shown(hit()))), STEPS).strictness == ()
+
+
+def test_many_duplicates_have_a_page_of_their_own():
+    few = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED)])
+    many = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED + 1)], number=99)
+    view = results_view(Asked(query="x", page=2), answer(few, many, page=2, pages=2), STEPS)
+    assert [len(one.repeats) for one in view.results] == [LISTED, LISTED]
+    assert [one.others for one in view.results] == [None, "/?q=x&include=99"]
+    assert view.first == 11
+
+
+def test_a_repeat_leads_to_its_comparison_with_the_one_that_stays():
+    view = results_view(Asked(query="x"), answer(group(shown(hit("a#1")), [repeat(hit("b 2"), of="a#1")])), STEPS)
+    assert view.results[0].repeats[0].compare == "/compare?a=a%231&b=b%202"
+
+
+def test_ids_too_long_for_an_address_have_no_link():
+    long = "%" * 1024
+    view = results_view(Asked(query="x"), answer(group(shown(hit(long)), [repeat(hit(long), of=long)])), STEPS)
+    assert view.results[0].repeats[0].compare is None
+    assert view.results[0].entry.document == "/documents?id=" + "%25" * 1024
+
+
+def test_without_results_there_is_advice():
+    view = results_view(Asked(query="x"), answer(), STEPS)
+    assert view.results == ()
+    assert len(view.advice) == 2
+    assert view.instead is None
+
+
+def test_behind_the_last_page_it_leads_back():
+    view = results_view(Asked(query="x", page=9), answer(page=9, pages=3, groups=21, total=21, examined=21), STEPS)
+    assert view.advice == ("There is no page 9 of these results.",)
+    assert view.instead.href == "/?q=x&page=3"
+    assert view.pages is None
+
+
+def test_members_are_those_of_the_page():
+    whole = group(shown(hit()), [repeat(hit("b"))], hides=31)
+    view = members_view(Asked(query="x", include=7, page=2), answer(whole, include=7, page=2, pages=4, hidden=31))
+    assert (view.hides, len(view.stay), len(view.repeats)) == (31, 1, 1)
+    assert view.back == "/?q=x"
+    assert view.pages.following == "/?q=x&include=7&page=3"
+
+
+def test_marks_are_where_they_were_found():
+    view = results_view(Asked(query="x"), answer(group(shown(hit(), body="a\u202eb c", spans=((1, 2), (4, 5))))), STEPS)
+    assert view.results[0].entry.snippet == (("a", False), ("\\u202e", True), ("b ", False), ("c", True))
+
+
+def test_a_field_holds_no_ends_of_lines():
+    assert typed("a\0b\nc\td \U0001f600\u200d\u202e") == "a b c d \U0001f600\u200d\u202e"
