@@ -154,6 +154,23 @@ def test_workers_read_and_end_together(run, folder):
     assert process.end(signal.SIGINT) == (0, "Ended.\n", "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_are_replaced_and_do_not_outlive_who_began_them(run, folder):
+    process = run(folder, "--workers", "2")
+    pid = process.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+    worker = next(child for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text())
+    os.kill(int(worker), signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while "another one takes its place" not in process.complaints():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert httpx.get(f"{process.url}/readyz", timeout=30).status_code == 200
+    process.end(signal.SIGKILL)  # which waits for all who could write to its output
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{process.url}/readyz")
+
+
 JUDGE = b"POST /v1/judge HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n"
 BROKEN = [
     (b"GARBAGE\r\n\r\n", 400),
