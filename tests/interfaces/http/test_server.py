@@ -329,12 +329,12 @@ def memory_of(process):
 def test_too_much_is_shed_and_then_it_is_as_before(run):
     """Far more than it takes: the rest is told so, those accepted do not wait long, nothing grows, and it recovers."""
     process = run()
-    body = json.dumps({"hits": [f"hit {number}" for number in range(1000)]}).encode()
+    body = json.dumps({"hits": [f"hit {number}" for number in range(100)]}).encode()
     asking(process, 8, 0.5, body)
     before = memory_of(process)
     took = asking(process, 300, 2.0, body)
     assert set(took) == {200, 429}
-    assert sorted(took[200])[len(took[200]) // 2] < 1  # far below in truth: other work goes on beside this test
+    assert sorted(took[200])[len(took[200]) * 99 // 100] < 2  # a tenth in truth: other work goes on beside this test
     assert memory_of(process) < before + 100_000
     begun = time.monotonic()
     while httpx.post(f"{process.url}/v1/collapse", content=body, headers=JSON).status_code != 200:
