@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_args
 
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
@@ -11,7 +11,7 @@ from neardup.model.errors import NeardupError, StorageBusy, StorageError
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
-from neardup.pipeline.searching import Search, has_table
+from neardup.pipeline.searching import Collapsing, Search, has_table
 
 REFRESH_SECONDS: Final = 0.2  # between two looks of a reader at what the writer has done
 _THREADS: Final = 2
@@ -155,7 +155,8 @@ class Serving:
             self.index.judge([_SAMPLE, ""])
         collapse(["a", "b"], index=self.index)
         if self.search is not None:
-            self.search.answer(_SAMPLE)
+            for rule in get_args(Collapsing):
+                self.search.answer(_SAMPLE, collapse=rule)
         compare(_SAMPLE, _SAMPLE)
         explain(_SAMPLE, _SAMPLE, self.index.scheme)
 
