@@ -47,7 +47,7 @@ class Serving:
         self._failed = self._lags = False
         self._long = ThreadPoolExecutor(_THREADS, "neardup-long")
         self._short = ThreadPoolExecutor(_THREADS, "neardup-short")
-        self._in_threads = 0
+        self._long_at_work = 0
         self._refreshing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -73,14 +73,14 @@ class Serving:
 
     async def run(self, call: Callable[[Given], Answer], given: Given, *, long: bool) -> Answer:
         """Do what takes long, or what would have to wait for such, in a thread; the rest at once."""
-        if not (long or self._in_threads):
+        if not (long or self._long_at_work):
             return call(given)
-        self._in_threads += 1
+        self._long_at_work += long
         try:
             threads = self._long if long else self._short
             return await asyncio.get_running_loop().run_in_executor(threads, call, given)
         finally:
-            self._in_threads -= 1
+            self._long_at_work -= long
 
     async def start(self) -> None:
         """Get ready: load or compile what the first request would wait for, and begin to look for what others write."""
