@@ -191,14 +191,23 @@ class Store:
 
     def take(self, name: str, places: Places) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
-        kind, shape = self.columns.fixed[name]
-        out: npt.NDArray[Any] | None = None
+        return self.take_all((name,), places)[0]
+
+    def take_all(self, names: Sequence[str], places: Places) -> list[npt.NDArray[Any]]:
+        """Copy what several columns say of some documents."""
+        taken: list[npt.NDArray[Any]] = []
         for part, rows, positions in self._by_part(places):
             if len(rows) == len(places):
-                return part.take(name, positions)
-            out = np.zeros((len(places), *shape), kind) if out is None else out
-            out[rows] = part.take(name, positions)
-        return np.zeros((len(places), *shape), kind) if out is None else out
+                return [part.take(name, positions) for name in names]
+            taken = taken or self._nothing(names, len(places))
+            for name, column in zip(names, taken, strict=True):
+                column[rows] = part.take(name, positions)
+        return taken or self._nothing(names, len(places))
+
+    def _nothing(self, names: Sequence[str], number: int) -> list[npt.NDArray[Any]]:
+        """Give columns that say nothing of so many documents."""
+        kinds = (self.columns.fixed[name] for name in names)
+        return [np.zeros((number, *shape), kind) for kind, shape in kinds]
 
     def strings(self, name: str, places: Places) -> TextBatch:
         """Copy what a column of strings says of some documents."""

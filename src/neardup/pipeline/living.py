@@ -238,7 +238,7 @@ class Index:
         """Give the signatures of documents, a row an id; none where an id is not there."""
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
-            rows, present = self._store.take("rows", places), self._store.take("present", places)
+            rows, present = self._store.take_all(("rows", "present"), places)
             return Signatures(rows, present, self._scheme.recipe)
 
     def values(self, name: str, ids: Sequence[str]) -> list[Any]:

@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from neardup import Index
+from neardup.interfaces.http.server import bound, several
 from neardup.pipeline.searching import Search
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
@@ -96,6 +97,15 @@ def shared(tmp_path_factory):
     process.forget()
 
 
+def test_a_socket_that_is_shared_never_blocks():
+    listening = bound("127.0.0.1", 0)
+    with socket.socket(fileno=os.dup(listening.fileno())) as received:  # as another process has it
+        sockets = several(received)
+        assert not any(os.get_blocking(one.fileno()) for one in (listening, *sockets))
+        for one in (listening, *sockets):
+            one.close()
+
+
 def raw(process, sent, *, wait=5.0):
     """Send bytes, and read until the other side ends."""
     with process.connection() as connection:
@@ -142,6 +152,23 @@ def test_workers_read_and_end_together(run, folder):
         assert httpx.get(f"{process.url}/v1/documents/a").status_code == 200
     assert httpx.delete(f"{process.url}/v1/documents/a").status_code == 409
     assert process.end(signal.SIGINT) == (0, "Ended.\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_are_replaced_and_do_not_outlive_who_began_them(run, folder):
+    process = run(folder, "--workers", "2")
+    pid = process.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+    worker = next(child for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text())
+    os.kill(int(worker), signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while "another one takes its place" not in process.complaints():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert httpx.get(f"{process.url}/readyz", timeout=30).status_code == 200
+    process.end(signal.SIGKILL)  # which waits for all who could write to its output
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{process.url}/readyz")
 
 
 JUDGE = b"POST /v1/judge HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n"
@@ -302,12 +329,12 @@ def memory_of(process):
 def test_too_much_is_shed_and_then_it_is_as_before(run):
     """Far more than it takes: the rest is told so, those accepted do not wait long, nothing grows, and it recovers."""
     process = run()
-    body = json.dumps({"hits": [f"hit {number}" for number in range(1000)]}).encode()
+    body = json.dumps({"hits": [f"hit {number}" for number in range(100)]}).encode()
     asking(process, 8, 0.5, body)
     before = memory_of(process)
     took = asking(process, 300, 2.0, body)
     assert set(took) == {200, 429}
-    assert sorted(took[200])[len(took[200]) // 2] < 1  # far below in truth: other work goes on beside this test
+    assert sorted(took[200])[len(took[200]) * 99 // 100] < 2  # a tenth in truth: other work goes on beside this test
     assert memory_of(process) < before + 100_000
     begun = time.monotonic()
     while httpx.post(f"{process.url}/v1/collapse", content=body, headers=JSON).status_code != 200:

@@ -22,7 +22,7 @@ from neardup.sources.domains import registered_domain
 from neardup.sources.hosts import host, path_levels
 
 TEXT: Final = "text"
-_SHORT: Final = 64 << 10
+_SHORT: Final = 8 << 10  # some hundred ids
 
 Keep = Annotated[int, msgspec.Meta(ge=1, le=BATCH)]
 Fields = dict[str, str | int | None]

@@ -1,13 +1,16 @@
 """A service run as it was asked for: in this process, or in several that only read."""
 
 import multiprocessing
+import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Event
 from types import FrameType
 from typing import Final
 
@@ -84,41 +87,66 @@ def _supervise(plan: Plan, listening: socket.socket, started: Callable[[], None]
         ended.append(number)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    spawn = multiprocessing.get_context("spawn")
+    workers = _Workers(plan, listening)
+    try:
+        while not ended and not workers.answer():
+            workers.replace_dead(report)
+        if not ended:
+            started()
+        while not ended:
+            time.sleep(_LOOK)
+            workers.replace_dead(report)
+    finally:
+        listening.close()
+        code = workers.end()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return code
 
-    def another() -> BaseProcess:
-        process = spawn.Process(target=_work, args=(plan, listening))
+
+class _Workers:
+    """Processes that serve at one address."""
+
+    def __init__(self, plan: Plan, listening: socket.socket) -> None:
+        self._spawn = multiprocessing.get_context("spawn")
+        self._answers = self._spawn.Event()
+        self._given = plan, listening, self._answers
+        self._processes = [self._another() for _ in range(plan.workers)]
+
+    def answer(self) -> bool:
+        """Wait a little for the first of them to answer."""
+        return self._answers.wait(_LOOK)
+
+    def replace_dead(self, report: Report) -> None:
+        """Begin another one for each that is no more."""
+        for place, process in enumerate(self._processes):
+            if not process.is_alive():
+                report(f"a process ended with {process.exitcode}; another one takes its place")
+                time.sleep(_PAUSE)
+                self._processes[place] = self._another()
+
+    def end(self) -> int:
+        """End them all; give the exit code of those that ended by themselves."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.join()
+        return max(max(process.exitcode or 0, 0) for process in self._processes)
+
+    def _another(self) -> BaseProcess:
+        process = self._spawn.Process(target=_work, args=self._given)
         process.start()
         return process
 
-    processes = [another() for _ in range(plan.workers)]
-    try:
-        started()
-        while not ended:
-            time.sleep(_LOOK)
-            for place, process in enumerate(processes):
-                if not process.is_alive() and not ended:
-                    report(f"a process ended with {process.exitcode}; another one takes its place")
-                    time.sleep(_PAUSE)
-                    processes[place] = another()
-    finally:
-        listening.close()
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return max((process.exitcode or 0 for process in processes), default=0)
 
-
-def _work(plan: Plan, listening: socket.socket) -> None:
-    """Serve in a process of its own."""
+def _work(plan: Plan, listening: socket.socket, answers: Event) -> None:
+    """Serve in a process of its own, until it is told to end or the one that began it is gone."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     serving = _opened(plan, _told)
     serving.warm_up()
     tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
     app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts), pages=add_pages)
-    Server(app, serving, _nothing).run(sockets=several(listening))
+    Server(app, serving, answers.set).run(sockets=several(listening))
 
 
 def _told(message: str) -> None:
@@ -126,5 +154,8 @@ def _told(message: str) -> None:
         sys.stderr.write(f"neardup: {message}\n")
 
 
-def _nothing() -> None:
-    """Do nothing: the process that began this one has told."""
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

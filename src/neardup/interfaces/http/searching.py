@@ -1,6 +1,6 @@
 """Documents found by their words, without those that repeat a better one."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -10,6 +10,7 @@ from neardup.interfaces.http.operations import Operation
 from neardup.interfaces.http.problems import NO_SEARCH, QUERY_TIME, UNAVAILABLE, Refused
 from neardup.interfaces.http.serving import Serving
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit
+from neardup.pipeline.searching import Collapsing
 
 MOST_QUERY: Final = 1024  # characters
 TOP: Final = 100
@@ -26,7 +27,7 @@ class SearchQuery(Body):
     q: Annotated[str, msgspec.Meta(max_length=MOST_QUERY)]
     page: Page = 1
     size: Size = 10
-    collapse: Literal["near", "exact", "site", "off"] = "near"
+    collapse: Collapsing = "near"
     threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
     keep: Annotated[int, msgspec.Meta(ge=1, le=BATCH)] = 1
     include: GroupId | None = None

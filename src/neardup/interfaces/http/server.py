@@ -43,7 +43,10 @@ def several(listening: socket.socket) -> list[socket.socket]:
 
     The loop takes one connection of each in a turn, and under load its turns are long: of one socket alone, a hundred
     new clients would wait for seconds while the old ones are served.
+
+    Several processes may share it. One that made it blocking, if only for a moment, would let another wait in it.
     """
+    listening.setblocking(False)  # as it came to this process, it does not know that it is so
     return [listening, *(listening.dup() for _ in range(AT_ONCE - 1))]
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_args
 
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
@@ -11,7 +11,7 @@ from neardup.model.errors import NeardupError, StorageBusy, StorageError
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
-from neardup.pipeline.searching import Search, has_table
+from neardup.pipeline.searching import Collapsing, Search, has_table
 
 REFRESH_SECONDS: Final = 0.2  # between two looks of a reader at what the writer has done
 _THREADS: Final = 2
@@ -47,7 +47,7 @@ class Serving:
         self._failed = self._lags = False
         self._long = ThreadPoolExecutor(_THREADS, "neardup-long")
         self._short = ThreadPoolExecutor(_THREADS, "neardup-short")
-        self._in_threads = 0
+        self._long_at_work = 0
         self._refreshing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -73,14 +73,14 @@ class Serving:
 
     async def run(self, call: Callable[[Given], Answer], given: Given, *, long: bool) -> Answer:
         """Do what takes long, or what would have to wait for such, in a thread; the rest at once."""
-        if not (long or self._in_threads):
+        if not (long or self._long_at_work):
             return call(given)
-        self._in_threads += 1
+        self._long_at_work += long
         try:
             threads = self._long if long else self._short
             return await asyncio.get_running_loop().run_in_executor(threads, call, given)
         finally:
-            self._in_threads -= 1
+            self._long_at_work -= long
 
     async def start(self) -> None:
         """Get ready: load or compile what the first request would wait for, and begin to look for what others write."""
@@ -155,7 +155,8 @@ class Serving:
             self.index.judge([_SAMPLE, ""])
         collapse(["a", "b"], index=self.index)
         if self.search is not None:
-            self.search.answer(_SAMPLE)
+            for rule in get_args(Collapsing):
+                self.search.answer(_SAMPLE, collapse=rule)
         compare(_SAMPLE, _SAMPLE)
         explain(_SAMPLE, _SAMPLE, self.index.scheme)
 
