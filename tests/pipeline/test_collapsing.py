@@ -336,3 +336,14 @@ def test_what_is_signed_beside_the_text_is_evidence(tmp_path):
     assert (evidence.matches, evidence.reason) == (True, None)
     records = [{"id": own, "title": "Ferry", "body": FERRY} for own in "ab"]
     assert collapse(records, NearDuplicates(scheme=scheme, text="body")).explain("b").evidence.matches
+
+
+@pytest.mark.parametrize("ids", [["a", "a", "a", "b"], [1, 1, 1, 2]])
+def test_hits_of_one_id_in_several_groups_are_told_apart(ids):
+    hits = [{"id": own, "text": text} for own, text in zip(ids, [FERRY, None, STORM, FERRY], strict=True)]
+    groups = [collapse(hits, page=page, size=1).page[0] for page in (1, 2, 3)]
+    assert len({group.id for group in groups}) == 3
+    assert groups[0].id == group_id(ids[0])
+    for group in groups:
+        (listed,) = collapse(hits, include=group.id).page
+        assert listed == group

@@ -38,7 +38,8 @@ class HiddenHit(Struct, frozen=True):
 class HitGroup(Struct, frozen=True):
     """Hits that belong together, best first: those *kept* and those *hidden*; it *hides* so many in all.
 
-    The *id*, of 63 bits, is a digest of that of its first hit: see ``group_id``.
+    The *id*, of 63 bits, is a digest of that of its first hit: see ``group_id``. Where the first hits of several groups
+    have one id, all groups but the best have other ones.
     """
 
     id: int

@@ -1,6 +1,6 @@
 """The query moment: ranked hits without those that repeat a better one."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import count
@@ -98,8 +98,8 @@ class Collapsed:
     @cached_property
     def _included(self) -> tuple[int, list[int]]:
         """The first hit and all members of the group that is asked for; none, if there is no such group."""
-        wanted, ids = self._part.include, self._given.ids
-        found = (item for item in self._outcome.members.items() if group_id(ids[item[0]]) == wanted)
+        wanted = self._part.include
+        found = (item for item in self._outcome.members.items() if self._group_id(item[0]) == wanted)
         return next(found, (STAYS, []))
 
     def _group(self, head: int, ranks: list[int], shown: list[int] | None = None) -> HitGroup:
@@ -111,7 +111,27 @@ class Collapsed:
             else:
                 hidden.append(self._hidden(rank))
         hides = len(hidden) if shown is None else sum(mates[rank] != STAYS for rank in ranks)
-        return HitGroup(group_id(ids[head]), tuple(kept), tuple(hidden), hides)
+        own = self._group_id(head) if self._namesakes else group_id(ids[head])
+        return HitGroup(own, tuple(kept), tuple(hidden), hides)
+
+    def _group_id(self, head: int) -> int:
+        own, above = self._given.ids[head], self._namesakes.get(head)
+        return group_id(own) if above is None else group_id(f"{own}\0{above}")
+
+    @cached_property
+    def _namesakes(self) -> dict[int, int]:
+        """Of each first hit of a group how many such of the same id stand above, if any do, as in several indices."""
+        ids = self._given.ids
+        if len({*ids}) == len(ids):
+            return {}
+        met: Counter[str] = Counter()
+        above: dict[int, int] = {}
+        for head in self._outcome.members:
+            name = str(ids[head])
+            if met[name]:
+                above[head] = met[name]
+            met[name] += 1
+        return above
 
     def _hidden(self, rank: int) -> HiddenHit:
         ids = self._given.ids
