@@ -183,6 +183,7 @@ BROKEN = [
     (b"GET / HTTP/1.0\r\nHost: localhost\r\n" + b"X: y\r\n" * 5000 + b"\r\n", 431),
     (b"GET / HTTP/1.0\r\nHost: localhost\r\nX: " + b"y" * 20_000, 431),
     (b"GET /" + b"a" * 20_000, 431),
+    (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 431),
     (JUDGE % b"9999999", 413),
     (b"GET /docs/../../etc/passwd HTTP/1.0\r\nHost: localhost\r\n\r\n", 404),
     (b"GET /v1/documents/\xff HTTP/1.0\r\nHost: localhost\r\n\r\n", 400),

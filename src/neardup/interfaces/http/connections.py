@@ -88,7 +88,7 @@ class Connection(HttpToolsProtocol):
     def __init__(self, watch: Watch, **given: Any) -> None:
         super().__init__(**given)
         self._watch, self._limits = watch, watch.limits
-        self._head_bytes = 0
+        self._head_bytes = self._url_bytes = 0
         self._in_head = self._in_body = False
         self._refused = self._counted = False
         self.deadline = 0.0
@@ -129,8 +129,13 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a head."""
         super().on_message_begin()
-        self._in_head = True
+        self._in_head, self._url_bytes = True, 0
         self._wait(self._limits.head_seconds)
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        super().on_url(url)
+        self._url_bytes += len(url)
 
     def on_headers_complete(self) -> None:
         """Begin a body."""
@@ -161,8 +166,11 @@ class Connection(HttpToolsProtocol):
             self._wait(self._limits.idle_seconds)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
-        self._refuse(problems.MALFORMED, msg)
+        """Refuse what is no HTTP, and addresses too long to be taken apart."""
+        if self._url_bytes > self._limits.head:
+            self._refuse(problems.HEAD_TOO_LARGE)
+        else:
+            self._refuse(problems.MALFORMED, msg)
 
     def shutdown(self) -> None:
         """End as the server asks, when it has given time to ask already."""
