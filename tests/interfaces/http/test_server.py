@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from nursery import Nursery
 
 from neardup import Index
 from neardup.interfaces.http.server import bound, several
@@ -399,41 +400,50 @@ def test_nothing_grows(run, folder, texts):
 # The end.
 
 
-@pytest.mark.parametrize("cycles", [2, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
-def test_what_was_asked_before_the_end_is_answered(run, folder, texts, cycles):
+@pytest.mark.parametrize("cycles", [20, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
+def test_what_was_asked_before_the_end_is_answered(folder, tmp_path, texts, cycles):
     """Clients ask without pause; the service is told to end; whoever sent a whole request has an answer."""
-    for cycle in range(cycles):
-        process = run()
-        acknowledged, failed = [], []
+    with Nursery() as nursery:
+        for cycle in range(cycles):
+            drain(nursery, folder, tmp_path / f"said-{cycle}", texts, cycle)
 
-        def ask(number, process=process, acknowledged=acknowledged, failed=failed, cycle=cycle):
-            with httpx.Client(base_url=process.url) as client:
-                for count in range(10_000):
-                    name = f"{cycle} {number} {count}"
-                    body = {"documents": [{"id": name, "text": f"{texts.heron} {name}"}]}
-                    try:
-                        answer = client.post("/v1/admit", json=body)
-                    except httpx.ConnectError:  # nobody listens any more
-                        return
-                    except httpx.HTTPError as error:
-                        failed.append((name, error))
-                        return
-                    if answer.status_code == 200:
-                        acknowledged.append(name)
 
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
-        for thread in threads:
-            thread.start()
-        while len(acknowledged) <= len(threads):
-            time.sleep(0.01)
-        time.sleep(0.05 * (cycle % 7))
-        assert process.end() == (0, "Ended.\n", "")
-        for thread in threads:
-            thread.join()
-        assert failed == []
-        with Index.open(folder) as index:
-            assert None not in index.get(acknowledged)
-            assert index.check().problems == []
+def drain(nursery, folder, said, texts, cycle):
+    process = nursery.begin(folder, said)
+    while not (found := re.search(r"http://[^/]+:\d+", said.read_text() if said.exists() else "")):
+        time.sleep(0.01)
+    acknowledged, failed = [], []
+
+    def ask(number):
+        with httpx.Client(base_url=found[0], verify=False) as client:  # noqa: S501 - there is nothing to verify
+            for count in range(10_000):
+                name = f"{cycle} {number} {count}"
+                body = {"documents": [{"id": name, "text": f"{texts.heron} {name}"}]}
+                try:
+                    answer = client.post("/v1/admit", json=body)
+                except httpx.ConnectError:  # nobody listens any more
+                    return
+                except httpx.HTTPError as error:
+                    failed.append((name, error))
+                    return
+                if answer.status_code == 200:
+                    acknowledged.append(name)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    while len(acknowledged) <= len(threads) and not failed:
+        time.sleep(0.01)
+    time.sleep(0.05 * (cycle % 7))
+    os.kill(process, signal.SIGTERM)
+    assert nursery.ended() == 0, said.read_text()
+    assert said.read_text().endswith("\nEnded.\n")
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    with Index.open(folder) as index:
+        assert None not in index.get(acknowledged)
+        assert index.check().problems == []
 
 
 def test_a_request_that_is_being_sent_is_answered_yet(run, texts):
