@@ -173,7 +173,8 @@ def test_equals_its_definition(name, case, top, size):
             if rule == "near":
                 assert documents.matches[better][chosen[hit.rank]]
                 assert hit.value == documents.estimates[better][chosen[hit.rank]]
-                assert (hit.rule, hit.measure) == (documents.scheme.name, documents.scheme.measure)
+                measure = "equality" if documents.scheme.columns else documents.scheme.measure
+                assert (hit.rule, hit.measure) == (documents.scheme.name, measure)
                 assert hit.threshold == least_estimate(documents.scheme) <= hit.value + 1e-12
             else:
                 values = documents.column(rule)

@@ -160,7 +160,9 @@ class Collapsed:
             if isinstance(rule, SameValue):
                 said.append((rule.name, "equality", values, None))
             elif scheme is not None:
-                said.append((scheme.name, scheme.measure, self._judged.estimates, least_estimate(scheme)))
+                # Equal checksums say that what was signed is equal, and nothing of the rest.
+                measure = "equality" if scheme.columns else scheme.measure
+                said.append((scheme.name, measure, self._judged.estimates, least_estimate(scheme)))
         return said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know

@@ -55,8 +55,10 @@ def test_the_reason_names_rule_and_value(one, said):
 
 
 def test_a_rule_without_a_threshold_says_what_it_saw():
-    one = repeat(hit("b"), rule="checksum", value=1.0, threshold=None)
-    assert because(one) == "Near-duplicate by checksum: resemblance 1.00"
+    one = repeat(hit("b"), rule="combined", value=0.93, threshold=None)
+    assert because(one) == "Near-duplicate by combined: resemblance 0.93"
+    one = repeat(hit("b"), rule="checksum", measure="equality", value=1.0, threshold=None)
+    assert because(one) == "Near-duplicate: equal by checksum"
 
 
 def test_no_other_step_where_there_is_no_threshold():

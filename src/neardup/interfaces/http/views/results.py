@@ -148,6 +148,8 @@ def total_of(answer: "Answer") -> str:
 def because(one: "Repeat") -> str:
     """Say by which rule a hit is hidden, and what that saw."""
     if one.threshold is None and isinstance(one.value, float):  # no estimate alone decides
+        if one.measure == "equality":
+            return f"Near-duplicate: equal by {one.rule}"
         return f"Near-duplicate by {one.rule}: {one.measure} {decimals(one.value)}"
     if one.threshold is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
