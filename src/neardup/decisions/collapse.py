@@ -27,13 +27,13 @@ class Collapse:
     @cached_property
     def kept(self) -> list[int]:
         """The ranks of those that stay."""
-        ranks: list[int] = np.flatnonzero(self.of == STAYS).tolist()
+        ranks: list[int] = (self.of == STAYS).nonzero()[0].tolist()
         return ranks
 
     @cached_property
     def hidden(self) -> list[int]:
         """The ranks of those that go."""
-        ranks: list[int] = np.flatnonzero(self.of != STAYS).tolist()
+        ranks: list[int] = (self.of != STAYS).nonzero()[0].tolist()
         return ranks
 
     @cached_property

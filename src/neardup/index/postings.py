@@ -30,7 +30,8 @@ class Hits(NamedTuple):
     @property
     def rows(self) -> Positions:
         """The asking row beside each document."""
-        return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+        bounds = self.bounds
+        return np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
 
 
 def document_bits(documents: int) -> int:

@@ -42,6 +42,8 @@ class Hits:
 
     def names(self) -> list[str]:
         """Give the ids as an index has them: strings."""
+        if set(map(type, self.ids)) == {str}:
+            return self.ids
         return [own if isinstance(own, str) else str(own) for own in self.ids]
 
     def values(self, field: str, number: int) -> list[Any]:

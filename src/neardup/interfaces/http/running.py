@@ -1,5 +1,6 @@
 """A service run as it was asked for: in this process, or in several that only read."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -53,7 +54,7 @@ def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) 
         tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
         hosts = Hosts(plan.host, plan.allow_hosts)
         listening = bound(plan.host, plan.port)
-        serving.warm_up()
+        _warm(serving)
     except BaseException:
         serving.index.close()
         raise
@@ -72,6 +73,13 @@ def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) 
 def _opened(plan: Plan, report: Report) -> Serving:
     key = None if plan.key_file is None else key_in(plan.key_file)
     return Serving.opened(plan.folder, key=key, read_only=plan.read_only, limits=plan.limits, report=report)
+
+
+def _warm(serving: Serving) -> None:
+    """Load what the first request would wait for, and look through all that for garbage for the last time."""
+    serving.warm_up()
+    gc.collect()
+    gc.freeze()
 
 
 def _address(host: str, listening: socket.socket) -> str:
@@ -143,7 +151,7 @@ def _work(plan: Plan, listening: socket.socket, answers: Event) -> None:
     """Serve in a process of its own, until it is told to end or the one that began it is gone."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     serving = _opened(plan, _told)
-    serving.warm_up()
+    _warm(serving)
     tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
     app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts), pages=add_pages)
     Server(app, serving, answers.set).run(sockets=several(listening))
