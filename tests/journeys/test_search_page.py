@@ -241,7 +241,8 @@ def test_nothing_one_and_errors(look):
 
 def test_the_keyboard_is_enough(look):
     view = look()
-    view.keyboard.type("harbour")  # the box of the start has the focus
+    playwright.expect(view.locator("#q")).to_be_focused(timeout=30_000)  # as the start has it, once it is drawn
+    view.keyboard.type("harbour")
     view.keyboard.press("Enter")
     view.wait_for_url("**/?q=harbour")
 
