@@ -20,6 +20,7 @@ QUESTIONS: Final = (
     "growth",
     "living",
     "collapse",
+    "serving",
     "startup",
 )
 LONG: Final = ("stored_fingerprints",)  # with --long
