@@ -37,6 +37,7 @@ from neardup import (
     Trials,
 )
 from neardup.index.arrays import checksum
+from neardup.pipeline import living
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
 TEXTS = [
@@ -714,6 +715,30 @@ def test_orphans_are_promoted_after_the_index_was_opened_with_less_memory(folder
         assert index.stats().segments == 1
         assert len(promoted) >= 2000
         assert all(document.kept in set(promoted) for document in index.get([*index.ids()]))
+        assert index.check().problems == []
+
+
+def test_others_have_their_turn_while_orphans_are_promoted(folder, monkeypatch):
+    """Between two steps documents may go, or come again with another content."""
+    monkeypatch.setattr(living, "TOGETHER", 2)
+    with Index.create(folder) as index:
+        index.admit(["kept", *"abcdef"], [TEXTS[0]] * 7)
+        index.remove(["kept"])
+        promoted = index._judge.promoted
+        steps = []
+
+        def step(places):
+            steps.append(len(places))
+            done = promoted(places)
+            if len(steps) == 1:
+                index.remove(["c"])
+                index.admit(["e"], [TEXTS[2]])
+            return done
+
+        monkeypatch.setattr(index._judge, "promoted", step)
+        assert index.promote() == ["a"]
+        assert steps == [2, 1, 1]
+        assert [document.kept for document in index.get([*"abdef"])] == ["a", "a", "a", "e", "a"]
         assert index.check().problems == []
 
 

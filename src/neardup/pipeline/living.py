@@ -385,21 +385,23 @@ class Index:
 
     def promote(self) -> list[str]:
         """Judge the documents afresh whose keeper was removed, as admitted; give the ids of those kept now."""
-        with self._store.busy:
-            self._store.require_writer()
-            promoted: list[str] = []
-            orphans = self._orphans()
-            for begin in range(0, len(orphans), TOGETHER):  # places hold until the next change only
-                promoted += self._judge.promoted(self._store.with_ordinals(orphans[begin : begin + TOGETHER]))
-            return promoted
+        store, promoted = self._store, list[str]()
+        with store.busy:
+            store.require_writer()
+            orphans = np.concatenate([np.empty(0, np.int64), *map(self._orphans, store.all_places())])
+        for begin in range(0, len(orphans), TOGETHER):
+            with store.busy:  # others have their turn between two steps, and may change what there is
+                store.require_writer()
+                left = self._orphans(store.with_ordinals(orphans[begin : begin + TOGETHER]))
+                promoted += self._judge.promoted(store.with_ordinals(left))
+        return promoted
 
-    def _orphans(self) -> Positions:
-        """Give the ordinals of the documents whose keeper is gone, ascending."""
-        store, found = self._store, [np.empty(0, np.int64)]
-        for places in store.all_places():
-            gone = ~store.alive(store.with_ordinals(store.take("keeper", places)))
-            found.append(store.take("ordinal", places[gone]))
-        return np.concatenate(found)
+    def _orphans(self, places: Places) -> Positions:
+        """Give the ordinals of the documents that are there and whose keeper is gone, in the same order."""
+        store = self._store
+        places = places[store.alive(places)]
+        gone = ~store.alive(store.with_ordinals(store.take("keeper", places)))
+        return np.asarray(store.take("ordinal", places[gone]))
 
     # Looking after the files.
 
