@@ -36,8 +36,8 @@ class Process:
         script = (
             "import sys; from dataclasses import replace; from neardup.interfaces.http import running\n"
             "from neardup.interfaces.http.limits import Limits\n"
-            "made = running.Plan\n"
-            f"running.Plan = lambda **given: made(**given, limits=Limits({limits}))\n"
+            "made = running.Deployment\n"
+            f"running.Deployment = lambda **given: made(**given, limits=Limits({limits}))\n"
             "from neardup.interfaces.cli import main; sys.exit(main(sys.argv[1:]))"
         )
         command = [sys.executable, "-c", script] if limits else [sys.executable, "-m", "neardup"]

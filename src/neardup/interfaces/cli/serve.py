@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             flush=True,
         )
 
-    plan = running.Plan(
+    deployment = running.Deployment(
         folder=arguments.index,
         host=arguments.host,
         port=arguments.port,
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         read_only=arguments.read_only,
         workers=arguments.workers,
     )
-    code: int = running.run(plan, started=started, report=complain)
+    code: int = running.run(deployment, started=started, report=complain)
     print("Ended.", flush=True)
     return code
 

@@ -31,7 +31,7 @@ _LOOK: Final = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Deployment:
     """How a service is wanted."""
 
     folder: str
@@ -45,34 +45,36 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
 
 
-def run(plan: Plan, *, started: Callable[[str, Serving], None], report: Report) -> int:
+def run(deployment: Deployment, *, started: Callable[[str, Serving], None], report: Report) -> int:
     """Serve until a signal ends it; *started* is told the address, and what is served."""
-    if plan.workers > 1:
-        plan = replace(plan, read_only=True)
-    serving = _opened(plan, report)
+    if deployment.workers > 1:
+        deployment = replace(deployment, read_only=True)
+    serving = _opened(deployment, report)
     try:
-        tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
-        hosts = Hosts(plan.host, plan.allow_hosts)
-        listening = bound(plan.host, plan.port)
+        tokens = None if deployment.token_file is None else Tokens.in_file(deployment.token_file)
+        hosts = Hosts(deployment.host, deployment.allow_hosts)
+        listening = bound(deployment.host, deployment.port)
         _warm(serving)
     except BaseException:
         serving.index.close()
         raise
-    address = _address(plan.host, listening)
+    address = _address(deployment.host, listening)
 
     def begun() -> None:
         started(address, serving)
 
-    if plan.workers > 1:
-        return _supervise(plan, listening, begun, report)
+    if deployment.workers > 1:
+        return _supervise(deployment, listening, begun, report)
     app = service(serving, tokens=tokens, hosts=hosts, pages=add_pages)
     Server(app, serving, begun).run(sockets=several(listening))
     return 0
 
 
-def _opened(plan: Plan, report: Report) -> Serving:
-    key = None if plan.key_file is None else key_in(plan.key_file)
-    return Serving.opened(plan.folder, key=key, read_only=plan.read_only, limits=plan.limits, report=report)
+def _opened(deployment: Deployment, report: Report) -> Serving:
+    key = None if deployment.key_file is None else key_in(deployment.key_file)
+    return Serving.opened(
+        deployment.folder, key=key, read_only=deployment.read_only, limits=deployment.limits, report=report
+    )
 
 
 def _warm(serving: Serving) -> None:
@@ -87,7 +89,7 @@ def _address(host: str, listening: socket.socket) -> str:
     return f"http://{name}:{listening.getsockname()[1]}/"
 
 
-def _supervise(plan: Plan, listening: socket.socket, started: Callable[[], None], report: Report) -> int:
+def _supervise(deployment: Deployment, listening: socket.socket, started: Callable[[], None], report: Report) -> int:
     """Keep so many processes at work until a signal ends them all."""
     ended: list[int] = []
 
@@ -95,7 +97,7 @@ def _supervise(plan: Plan, listening: socket.socket, started: Callable[[], None]
         ended.append(number)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    workers = _Workers(plan, listening)
+    workers = _Workers(deployment, listening)
     try:
         while not ended and not workers.answer():
             workers.replace_dead(report)
@@ -115,11 +117,11 @@ def _supervise(plan: Plan, listening: socket.socket, started: Callable[[], None]
 class _Workers:
     """Processes that serve at one address."""
 
-    def __init__(self, plan: Plan, listening: socket.socket) -> None:
+    def __init__(self, deployment: Deployment, listening: socket.socket) -> None:
         self._spawn = multiprocessing.get_context("spawn")
         self._answers = self._spawn.Event()
-        self._given = plan, listening, self._answers
-        self._processes = [self._another() for _ in range(plan.workers)]
+        self._given = deployment, listening, self._answers
+        self._processes = [self._another() for _ in range(deployment.workers)]
 
     def answer(self) -> bool:
         """Wait a little for the first of them to answer."""
@@ -147,13 +149,13 @@ class _Workers:
         return process
 
 
-def _work(plan: Plan, listening: socket.socket, answers: Event) -> None:
+def _work(deployment: Deployment, listening: socket.socket, answers: Event) -> None:
     """Serve in a process of its own, until it is told to end or the one that began it is gone."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    serving = _opened(plan, _told)
+    serving = _opened(deployment, _told)
     _warm(serving)
-    tokens = None if plan.token_file is None else Tokens.in_file(plan.token_file)
-    app = service(serving, tokens=tokens, hosts=Hosts(plan.host, plan.allow_hosts), pages=add_pages)
+    tokens = None if deployment.token_file is None else Tokens.in_file(deployment.token_file)
+    app = service(serving, tokens=tokens, hosts=Hosts(deployment.host, deployment.allow_hosts), pages=add_pages)
     Server(app, serving, answers.set).run(sockets=several(listening))
 
 
