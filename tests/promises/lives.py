@@ -1,9 +1,15 @@
 """Scripted lives of an index: what is done to it, and what it must answer after each step."""
 
+import json
+import os
 import random
+import subprocess
+import sys
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from disks import FOLDER, MemoryDisk
 
@@ -13,6 +19,13 @@ SCHEMES = {"minhash": MinHash(permutations=8, shingle=2, recall=0.9), "simhash":
 MEMORY = 30_000  # bytes, less than a user may choose: so there are flushes and merges all the time
 AT = 1_700_000_000
 FIELDS = {"version": int, "name": str}
+FAST = Path("/dev/shm")  # noqa: S108 - a death of a process leaves there what it leaves on a disk
+APART = """
+import importlib, json, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+kills = importlib.import_module(sys.argv[2]).kills
+print(json.dumps(kills(pathlib.Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))))
+"""
 
 
 def text(family, variant):
@@ -170,3 +183,13 @@ class Record:
     def _note(self, operation):
         now = len(self.answers) - 1
         self.moments.append(Moment(self._disk.files.copy(), operation, self._acknowledged, self._lasting, now))
+
+
+def kills_apart(module, number, seed):
+    """Let ``kills`` of a module fork and kill its lives in a process of its own; give what it has counted."""
+    with TemporaryDirectory(dir=FAST if os.access(FAST, os.W_OK) else None) as folder:
+        given = [str(Path(__file__).parent), module, f"{folder}/index", str(number), str(seed)]
+        done = subprocess.run([sys.executable, "-c", APART, *given], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    print(done.stdout)
+    return json.loads(done.stdout)

@@ -4,19 +4,14 @@ What was acknowledged is told through a pipe, so the one who judges lives outsid
 program that has everything loaded is forked for every life.
 """
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import traceback
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from lives import AT, Step, create, reopen, script
+from lives import AT, Step, create, kills_apart, reopen, script
 
 from neardup.index.disk import Disk
 from neardup.model.verdicts import ExactDuplicate
@@ -25,7 +20,6 @@ from neardup.pipeline.given import TOGETHER
 LONGEST = 0.08  # seconds that a life lasts at most
 MOST = 25  # documents of a step
 MEMORY = 100_000  # bytes
-FAST = Path("/dev/shm")  # noqa: S108 - a death of a process leaves there what it leaves on a disk
 
 
 class Known:
@@ -182,21 +176,8 @@ def kills(path, number, seed):
     return {"kills": number, "steps acknowledged": acknowledged, "documents sent": documents}
 
 
-PROGRAM = """
-import json, pathlib, sys
-sys.path.insert(0, sys.argv[1])
-from test_index_kills import kills
-print(json.dumps(kills(pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))
-"""
-
-
 def run(number, seed):
-    with TemporaryDirectory(dir=FAST if os.access(FAST, os.W_OK) else None) as folder:
-        words = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent), f"{folder}/index", str(number), str(seed)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    print(told)
+    told = kills_apart("test_index_kills", number, seed)
     assert told["steps acknowledged"] > number // 4
     return told
 

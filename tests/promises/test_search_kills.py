@@ -4,20 +4,16 @@ One program that has everything loaded is forked for every life, as for the inde
 outside of it: the steps are made of a seed, and the index is asked by opening it.
 """
 
-import json
 import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 import traceback
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from lives import quiet
+from lives import kills_apart, quiet
 
 from neardup import Index, SimHash, StorageRefused
 from neardup.index import fulltext
@@ -26,7 +22,6 @@ from neardup.pipeline.searching import Search
 WORDS = ("storm", "harbour", "dawn", "rye", "baker", "tram")
 LONGEST = 0.06  # seconds that a life lasts at most
 NAMES = [f"d{number}" for number in range(60)]
-FAST = Path("/dev/shm")  # noqa: S108 - a death of a process leaves there what it leaves on a disk
 
 
 class DeadlyConnection(sqlite3.Connection):
@@ -156,25 +151,8 @@ def kills(path, number, seed):
     return counts
 
 
-PROGRAM = """
-import json, pathlib, sys
-sys.path.insert(0, sys.argv[1])
-from test_search_kills import kills
-print(json.dumps(kills(pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))
-"""
-
-
-def run(number, seed):
-    with TemporaryDirectory(dir=FAST if os.access(FAST, os.W_OK) else None) as folder:
-        words = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent), f"{folder}/index", str(number), str(seed)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    print(done.stdout)
-    return json.loads(done.stdout)
-
-
 def test_kills():
-    counts = run(50, 1)
+    counts = kills_apart("test_search_kills", 50, 1)
     assert counts["killed"] > 35
     assert counts["open"] > 15
 
@@ -182,7 +160,7 @@ def test_kills():
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(10, 15))
 def test_many_kills(seed):
-    counts = run(600, seed)
+    counts = kills_apart("test_search_kills", 600, seed)
     assert counts["behind"] > 5
     assert counts["building"] > 5
 

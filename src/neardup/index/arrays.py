@@ -242,7 +242,7 @@ class StoredArrays:
     def take(self, name: str, positions: AnyPositions) -> Array:
         """Copy the entries at these positions, verified."""
         array, begin = self._arrays[name], self._begins[name]
-        each = array.nbytes // max(len(array), 1)
+        each = array.itemsize * prod(array.shape[1:])
         out = np.empty((len(positions), *array.shape[1:]), array.dtype)
         data, copied = (whole.reshape(-1).view(np.uint8) for whole in (array, out))
         self.require(

@@ -238,8 +238,10 @@ class FullText:
             if known is not None and known.state == state:
                 return known
             words = " ".join(terms)
-            (total,) = connection.execute(f"SELECT count(*) {_FOUND}", (words,)).fetchone()
-            rows = connection.execute(_RANKED, (words, top)).fetchall() if total else []
+            rows = connection.execute(_RANKED, (words, top)).fetchall()
+            total = len(rows)
+            if total == top:  # there may be more
+                (total,) = connection.execute(f"SELECT count(*) {_FOUND}", (words,)).fetchone()
         ordinals = np.array([ordinal for ordinal, _ in rows], np.int64)
         found = Matches(ordinals, -np.array([score for _, score in rows], np.float64), total, state)
         self._remember((terms, top), found)

@@ -111,8 +111,7 @@ class Collapsed:
             else:
                 hidden.append(self._hidden(rank))
         hides = len(hidden) if shown is None else sum(mates[rank] != STAYS for rank in ranks)
-        own = self._group_id(head) if self._namesakes else group_id(ids[head])
-        return HitGroup(own, tuple(kept), tuple(hidden), hides)
+        return HitGroup(self._group_id(head), tuple(kept), tuple(hidden), hides)
 
     def _group_id(self, head: int) -> int:
         own, above = self._given.ids[head], self._namesakes.get(head)

@@ -83,8 +83,7 @@ class Serving:
             self._long_at_work -= long
 
     async def start(self) -> None:
-        """Get ready: load or compile what the first request would wait for, and begin to look for what others write."""
-        await self.run(lambda _: self.warm_up(), None, long=True)
+        """Get ready, and begin to look for what others write. Who wants no first request to wait warms up before."""
         if not self.writes:
             self._refreshing = asyncio.create_task(self._refresh_now_and_then())
         self.ready = True
