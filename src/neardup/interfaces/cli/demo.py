@@ -78,7 +78,7 @@ def _serve(running: "ModuleType") -> int:
         index = str(Path(folder, "index"))
         with as_file(files("neardup.samples") / "collection.jsonl") as path, progress_bars() as progress:
             add_files([str(path)], index, search=True, durability="bulk", progress=progress)
-        code: int = running.run(running.Plan(folder=index, port=0), started=started, report=complain)
+        code: int = running.run(running.Deployment(folder=index, port=0), started=started, report=complain)
     print("Ended.", flush=True)
     return code
 
