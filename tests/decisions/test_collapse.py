@@ -11,6 +11,10 @@ from neardup.model.arrays import Signatures
 CODES = st.lists(st.integers(-1, 3), max_size=12)
 
 
+def groups_of(outcome):
+    return [outcome.members(group) for group in range(outcome.groups)]
+
+
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=12), st.integers(1, 3), st.integers(1, 3))
 def test_equal_values_collapse_as_defined(hits, keep, other):
     codes = [[hit[rule] % max(len(hits), 1) if hit[rule] >= 0 else -1 for hit in hits] for rule in range(2)]
@@ -21,10 +25,9 @@ def test_equal_values_collapse_as_defined(hits, keep, other):
     assert (outcome.of.tolist(), outcome.by.tolist(), outcome.heads.tolist()) == (of, by, heads)
     assert outcome.kept == [rank for rank, mate in enumerate(of) if mate < 0]
     assert outcome.hidden == [rank for rank, mate in enumerate(of) if mate >= 0]
-    assert outcome.mates == of
-    assert outcome.members == {head: [r for r, own in enumerate(heads) if own == head] for head in sorted(set(heads))}
-    assert list(outcome.members) == sorted(set(heads))
-    assert len(outcome) == len(hits)
+    assert outcome.firsts == sorted(set(heads))
+    assert groups_of(outcome) == [[rank for rank, own in enumerate(heads) if own == head] for head in outcome.firsts]
+    assert (len(outcome), outcome.stay) == (len(hits), len(outcome.kept))
 
 
 def test_the_worked_example():
@@ -35,7 +38,7 @@ def test_the_worked_example():
     outcome = collapse(4, [1, 1], [None, np.array([0, 1, 2, 0])], ranked, np.ones(4, np.bool_))
     assert outcome.of.tolist() == [-1, 0, -1, 0]  # B goes for A, so that C, which matches B only, stays
     assert outcome.by.tolist() == [-1, 0, -1, 1]
-    assert outcome.members == {0: [0, 1, 3], 2: [2]}
+    assert groups_of(outcome) == [[0, 1, 3], [2]]
 
 
 @pytest.mark.parametrize("number", [0, 1, 5])
@@ -43,7 +46,7 @@ def test_alone_all_stay(number):
     outcome = alone(number)
     assert outcome.kept == list(range(number))
     assert outcome.hidden == []
-    assert outcome.members == {rank: [rank] for rank in range(number)}
+    assert groups_of(outcome) == [[rank] for rank in range(number)]
 
 
 @pytest.mark.parametrize("cut", [slice(None, None, 2), slice(None, None, -1), slice(0, 0)])

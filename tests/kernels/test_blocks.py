@@ -11,7 +11,6 @@ from neardup.kernels.blocks import (
     copy_ranges,
     damaged_range,
     damaged_ranges,
-    same_strings,
 )
 
 START, PRIME, MOD = 0x6E65617264757001, 0x9FB21C651E98DF25, 2**64
@@ -102,35 +101,6 @@ def unread(data):
     sums = np.empty(-(-len(data) // BLOCK), np.uint64)
     block_sums(data, sums)
     return data, sums, np.zeros(len(sums), np.uint8)
-
-
-@given(
-    strings=st.lists(st.binary(max_size=70), min_size=1, max_size=20),
-    asked=st.lists(st.tuples(st.integers(0, 19), st.integers(0, 19)), max_size=40),
-)
-def test_strings_are_the_same_byte_by_byte(strings, asked):
-    offsets = np.cumsum([0, *map(len, strings)])
-    begin = offsets.nbytes
-    file = array(offsets.tobytes() + b"".join(strings))
-    pairs = np.array([(one % len(strings), other % len(strings)) for one, other in asked], np.int64).reshape(-1, 2)
-    same = np.empty(len(pairs), np.bool_)
-    positions, rows = pairs[:, 0].copy(), pairs[:, 1].copy()
-    parts = unread(file), 0, file[:begin].view(np.int64), begin, file[begin:]
-    assert same_strings(*parts, positions, array(b"".join(strings)), offsets, rows, same) == INTACT
-    assert same.tolist() == [strings[one] == strings[other] for one, other in pairs.tolist()]
-
-
-def test_strings_are_not_compared_in_damaged_blocks_or_where_there_are_none():
-    offsets = np.array([0, 5000, 10**6])
-    file = array(offsets.tobytes() + bytes(5000))
-    others, bounds, one = array(bytes(5000)), np.array([0, 5000]), np.array([0])
-    same = np.empty(1, np.bool_)
-    guard = unread(file)
-    guard[1][1] += np.uint64(1)
-    parts = 0, file[:24].view(np.int64), 24, file[24:]
-    assert same_strings(guard, *parts, one, others, bounds, one, same) == 1
-    assert same_strings(unread(file), *parts, np.array([1]), others, bounds, one, same) == 0
-    assert same_strings(unread(file), *parts, one, others, bounds, one, same) == INTACT
 
 
 @given(positions=st.lists(st.integers(0, 99), max_size=40), each=st.integers(1, 200))

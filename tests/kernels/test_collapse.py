@@ -29,9 +29,14 @@ def run(kernel, rows, terms, case):
     _, number, keeps, codes, present = case
     near = next((rule for rule, own in enumerate(codes) if own is None), -1)
     equal = np.array([np.full(number, -1) if own is None else own for own in codes]).reshape(len(keeps), number)
-    of, by, heads = (np.full(number, 77) for _ in range(3))
-    kernel(rows, np.array(terms), present, near, equal, np.array(keeps), of, by, heads)
-    return of.tolist(), by.tolist(), heads.tolist()
+    table = np.full((6, number), 77)
+    stay, groups = kernel(rows, np.array(terms), present, near, equal, np.array(keeps), table)
+    of, by, heads, ranks, members, begins = table.tolist()
+    assert ranks == sorted(range(number), key=lambda hit: (of[hit] >= 0, hit))
+    assert members == sorted(range(number), key=lambda hit: (heads[hit], hit))
+    assert begins[:groups] == [place for place, hit in enumerate(members) if heads[hit] == hit]
+    assert (stay, groups) == (of.count(-1), len({*heads}))
+    return of, by, heads
 
 
 def expected(case, near):

@@ -25,7 +25,7 @@ RECORDS = [{"id": "a", "site": "x"}, {"id": 2}, {"id": "c", "site": None}]
 def test_records(hits):
     given = Hits(hits, "id", None)
     assert given.ids == ["a", 2, "c"]
-    assert given.names() == ["a", "2", "c"]
+    assert given.names == ["a", "2", "c"]
     assert given.records
     assert given.values("site", 3) == ["x", None, None]
     assert given.values("site", 1) == ["x"]

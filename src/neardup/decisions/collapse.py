@@ -6,52 +6,69 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.kernels.collapse import by_fingerprints
+from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, by_fingerprints
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import RankedRule
 
 STAYS: Final = -1
+_ROWS: Final = 6
 _NO_CODES: Final = np.empty((1, 0), np.int64)
 _NO_RULE: Final = RankedRule(by_fingerprints, np.zeros((0, 1), np.uint64), np.zeros(1, np.int64))
 
 
 class Collapse:
-    """What became of hits, by rank: *of*, *by* and *heads* are those of ``neardup.kernels.collapse``."""
+    """What became of hits, by rank: the *table* is that of ``neardup.kernels.collapse``; *stay* hits stay."""
 
-    def __init__(self, hits: int) -> None:
-        self.of, self.by, self.heads = np.empty(hits, np.int64), np.empty(hits, np.int64), np.empty(hits, np.int64)
+    def __init__(self, table: Positions, stay: int, groups: int) -> None:
+        self.table, self.stay, self.groups = table, stay, groups
 
     def __len__(self) -> int:
-        return len(self.of)
+        return len(self.table[OF])
 
-    @cached_property
+    @property
     def kept(self) -> list[int]:
-        """The ranks of those that stay."""
-        ranks: list[int] = (self.of == STAYS).nonzero()[0].tolist()
+        """The ranks of those that stay, best first."""
+        ranks: list[int] = self.table[RANKS, : self.stay].tolist()
         return ranks
 
-    @cached_property
+    @property
     def hidden(self) -> list[int]:
-        """The ranks of those that go."""
-        ranks: list[int] = (self.of != STAYS).nonzero()[0].tolist()
+        """The ranks of those that go, best first."""
+        ranks: list[int] = self.table[RANKS, self.stay :].tolist()
+        return ranks
+
+    @property
+    def of(self) -> Positions:
+        """The rank of the hit that one matches that goes, by rank; ``STAYS`` for one that stays."""
+        return np.asarray(self.table[OF])
+
+    @property
+    def by(self) -> Positions:
+        """The number of the rule by which a hit goes, by rank; ``STAYS`` for one that stays."""
+        return np.asarray(self.table[BY])
+
+    @property
+    def heads(self) -> Positions:
+        """The rank of the first hit of its group, by rank."""
+        return np.asarray(self.table[HEADS])
+
+    @property
+    def firsts(self) -> list[int]:
+        """The rank of the first hit of each group, the best group first."""
+        return list(map(self._members.__getitem__, self._begins[:-1]))
+
+    def members(self, group: int) -> list[int]:
+        """Give the ranks of the hits of a group, best first; the best group is number 0."""
+        return self._members[self._begins[group] : self._begins[group + 1]]
+
+    @cached_property
+    def _members(self) -> list[int]:
+        ranks: list[int] = self.table[MEMBERS].tolist()
         return ranks
 
     @cached_property
-    def mates(self) -> list[int]:
-        """The arrays' *of* as a list, which Python reads faster."""
-        ranks: list[int] = self.of.tolist()
-        return ranks
-
-    @cached_property
-    def members(self) -> dict[int, list[int]]:
-        """The ranks of the hits of each group, best first, by the rank of its first; the best group first."""
-        gathered: dict[int, list[int]] = {}
-        for rank, head in enumerate(self.heads.tolist()):
-            if head == rank:
-                gathered[rank] = [rank]
-            else:
-                gathered[head].append(rank)
-        return gathered
+    def _begins(self) -> list[int]:
+        return [*self.table[BEGINS, : self.groups].tolist(), len(self)]
 
 
 def collapse(
@@ -66,19 +83,22 @@ def collapse(
     Rule *r* keeps ``keeps[r]`` of a group. It goes by equal ``codes[r]``, integers from 0 and below *number*, or less
     than 0 for no group; or, where these are ``None``, in one rule at most, by *ranked*, of the hits that are *present*.
     """
-    outcome = Collapse(number)
-    near = next((rule for rule, own in enumerate(codes) if own is None), STAYS)
-    equal = _NO_CODES
-    if len(keeps) > 1 or near == STAYS:  # the kernel looks at no codes of the other rule
-        equal = np.empty((len(keeps), number), np.int64)
+    table = np.empty((_ROWS, number), np.int64)
+    near = STAYS
+    for rule, own in enumerate(codes):
+        near = rule if own is None else near
+    if len(codes) == 1:  # as mostly; the kernel looks at no codes of the other rule
+        equal = _NO_CODES if codes[0] is None else np.ascontiguousarray(codes[0]).reshape(1, number)
+    else:
+        equal = np.empty((len(codes), number), np.int64)
         for rule, own in enumerate(codes):
             equal[rule] = STAYS if own is None else own
     kernel, rows, terms = ranked or _NO_RULE
     there = np.zeros(number, np.bool_) if present is None else present
     own_rows: Any = rows if rows.flags.carray else np.array(rows, order="C")  # kernels are compiled for such
     own_present = there if there.flags.carray else np.array(there)
-    kernel(own_rows, terms, own_present, near, equal, _as_array(*keeps), outcome.of, outcome.by, outcome.heads)
-    return outcome
+    stay, groups = kernel(own_rows, terms, own_present, near, equal, _as_array(*keeps), table)
+    return Collapse(table, stay, groups)
 
 
 @lru_cache(maxsize=64)
@@ -88,7 +108,7 @@ def _as_array(*keeps: int) -> Positions:
 
 def alone(number: int) -> Collapse:
     """Let every hit stay, each in a group of its own."""
-    outcome = Collapse(number)
-    outcome.of[:] = outcome.by[:] = STAYS
-    outcome.heads[:] = np.arange(number)
-    return outcome
+    table = np.empty((_ROWS, number), np.int64)
+    table[OF] = table[BY] = STAYS
+    table[HEADS:] = np.arange(number)
+    return Collapse(table, number, number)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from neardup.index.disk import Disk
 from neardup.kernels import blocks as kernels
-from neardup.model.arrays import AnyPositions, Bytes, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Bytes, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageRefused
 
 FORMAT: Final = 1
@@ -242,9 +242,10 @@ class StoredArrays:
     def take(self, name: str, positions: AnyPositions) -> Array:
         """Copy the entries at these positions, verified."""
         array, begin = self._arrays[name], self._begins[name]
-        each = array.itemsize * prod(array.shape[1:])
-        out = np.empty((len(positions), *array.shape[1:]), array.dtype)
-        data, copied = (whole.reshape(-1).view(np.uint8) for whole in (array, out))
+        shape = array.shape[1:]
+        each = array.itemsize * prod(shape)
+        out = np.empty((len(positions), *shape), array.dtype)
+        data, copied = array.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
         self.require(
             kernels.copy_entries(self.guard, begin, data, each, positions.astype(np.int64, copy=False), copied)
         )
@@ -261,19 +262,6 @@ class StoredArrays:
         out = np.empty(int(offsets[-1]), np.uint8)
         kernels.copy_ranges(data, begins, ends, out)
         return TextBatch(out, offsets)
-
-    def same_strings(self, name: str, positions: AnyPositions, others: TextBatch, rows: Positions) -> Flags:
-        """Say of each of these positions whether its byte string, as ``strings`` has it, is that of a row of others."""
-        offsets, data = self._arrays[f"{name}.offsets"], self._arrays[f"{name}.data"]
-        begins = self._begins[f"{name}.offsets"], self._begins[f"{name}.data"]
-        same = np.empty(len(positions), np.bool_)
-        bounds = others.offsets
-        self.require(
-            kernels.same_strings(
-                self.guard, begins[0], offsets, begins[1], data, positions, others.data, bounds, rows, same
-            )
-        )
-        return same
 
     def require(self, block: int) -> None:
         """Raise ``StorageDamaged`` unless a kernel found all blocks intact that it read."""

@@ -106,5 +106,5 @@ def encoded(strings: list[str]) -> TextBatch:
     raw: list[Any] = strings if whole.isascii() else [string.encode(errors="surrogatepass") for string in strings]
     data = whole.encode() if raw is strings else b"".join(raw)
     offsets = np.zeros(len(strings) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)), out=offsets[1:])
+    np.fromiter(map(len, raw), np.int64, len(raw)).cumsum(out=offsets[1:])
     return TextBatch(np.frombuffer(data or bytes(1), np.uint8), offsets)

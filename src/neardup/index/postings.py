@@ -1,6 +1,7 @@
 """Which documents have a key: sorted lists in a file, chains in memory. Both propose the same documents."""
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from secrets import randbits
 from typing import Any, Final, NamedTuple
 
@@ -10,7 +11,8 @@ import numpy.typing as npt
 from neardup.index.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.growing import Growing
 from neardup.kernels import postings as kernels
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.kernels.ids import find_ids
+from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged
 
 ROOM: Final = 64  # documents of a key that are looked at
@@ -86,6 +88,24 @@ class SortedLists:
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
         return Hits(bounds, documents, crowded)
+
+    def find_strings(self, keys: Words, strings: TextBatch, alive: Flags) -> Positions:
+        """Find for each of these strings the document that is there and has it, or -1: one at most does.
+
+        The list is that of a column of strings of its own name, and *keys* (uint64[n]) are made as those of the column.
+        """
+        arrays, name = self._arrays, self._name
+        parts = self.entries[0], self._starts[0], self._bits, alive, arrays.guard, self._string_begins
+        column = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
+        found = np.empty(len(keys), np.int64)
+        arrays.require(find_ids(keys, strings.data, strings.offsets, *parts, *column, found))
+        return found
+
+    @cached_property
+    def _string_begins(self) -> Positions:
+        return np.array(
+            [self._arrays.begin(f"{self._name}.{part}") for part in ("entries", "starts", "offsets", "data")]
+        )
 
     def _require_documents(self, last: int) -> None:
         if last >= self._documents:

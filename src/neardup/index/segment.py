@@ -57,12 +57,7 @@ class Segment:
 
     def with_ids(self, ids: TextBatch) -> Positions:
         """Find the document of each id, or -1."""
-        hits = self._find("id", id_keys(ids, self._salt))
-        rows = hits.rows
-        same = self.arrays.same_strings("id", hits.documents, ids, rows)
-        found = np.full(len(ids), -1, np.int64)
-        found[rows[same]] = hits.documents[same]
-        return found
+        return self._lists["id"].find_strings(id_keys(ids, self._salt), ids, self.alive)
 
     def with_contents(self, contents: Words, besides: Positions) -> Positions:
         """Find the first document of each content that is not *besides*, or -1."""

@@ -615,6 +615,8 @@ class Store:
     def _first(self, by_part: list[Positions]) -> Places:
         """Give the place in the first part that has one, or -1."""
         last = len(by_part) - 1
+        if not last:
+            return by_part[0]
         places = np.where(by_part[last] >= 0, _places(last, by_part[last]), -1)
         for number in range(last - 1, -1, -1):
             positions = by_part[number]
@@ -623,12 +625,11 @@ class Store:
 
     def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
         """Give each part that has some of these, which of them, and their positions there."""
-        numbers = places >> _POSITION_BITS
         parts = self.parts
-        if len(places) and (numbers == numbers[0]).all():  # as in an index that was compacted
-            if numbers[0] >= 0:
-                yield parts[numbers[0]], np.arange(len(places)), places & _POSITION
+        if len(places) and places.view(np.uint64).max() <= _POSITION:  # all in the first one, as mostly
+            yield parts[0], np.arange(len(places)), places
             return
+        numbers = places >> _POSITION_BITS
         for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
             if number >= 0:
                 rows = np.flatnonzero(numbers == number)

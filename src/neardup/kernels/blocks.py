@@ -28,14 +28,14 @@ _PRIME = np.uint64(0x9FB2_1C65_1E98_DF25)
 _LEFT, _RIGHT, _FOLD = np.uint64(29), np.uint64(35), np.uint64(32)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _absorbed(lane, word):
     """Take one word in."""
     lane ^= word
     return ((lane << _LEFT) | (lane >> _RIGHT)) * _PRIME
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _last_word(data, begin, end):
     """Read fewer than eight bytes as a word."""
     word = np.uint64(0)
@@ -44,7 +44,7 @@ def _last_word(data, begin, end):
     return word
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _sum(data, begin, end):
     """Compute the checksum of ``data[begin:end]``."""
     a, b, c, d = _START, _START + np.uint64(1), _START + np.uint64(2), _START + np.uint64(3)
@@ -86,13 +86,22 @@ def block_sums(data, sums):
         sums[block] = _sum(data, block << BLOCK_BITS, min((block + 1) << BLOCK_BITS, data.size))
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def damaged(guard, begin, end):
     """Give the first damaged block among those with bytes from *begin* up to *end*, or ``INTACT``."""
     if guard is None or begin >= end:
         return INTACT
-    data, sums, seen = guard
     for block in range(begin >> BLOCK_BITS, ((end - 1) >> BLOCK_BITS) + 1):
+        if not guard[2][block]:
+            return _damaged_anew(guard, block, (end - 1) >> BLOCK_BITS)
+    return INTACT
+
+
+@njit(nogil=True, forceinline=True)
+def _damaged_anew(guard, first, last):
+    """Verify those blocks that were not, and give the first damaged one."""
+    data, sums, seen = guard
+    for block in range(first, last + 1):
         if not seen[block]:
             if _sum(data, block << BLOCK_BITS, min((block + 1) << BLOCK_BITS, data.size)) != sums[block]:
                 return block
@@ -113,43 +122,6 @@ def damaged_ranges(guard, begins, ends):
         block = damaged(guard, begins[i], ends[i])
         if block != INTACT:
             return block
-    return INTACT
-
-
-@kernel
-def same_strings(guard, offsets_begin, offsets, data_begin, data, positions, other, bounds, rows, same):
-    """Say whether string ``positions[i]`` is ``other[bounds[r]:bounds[r + 1]]``, *r* being ``rows[i]``.
-
-    String *p* is ``data[offsets[p]:offsets[p + 1]]``; the arrays begin at these bytes of what is guarded. Returns the
-    first block that is damaged, or cuts strings where there are none; or ``INTACT``.
-
-    The strings are gone through three times, so that the memory that they need is on its way together.
-    """
-    for i in range(positions.size):
-        fetch_ahead(offsets, positions[i])
-    for i in range(positions.size):
-        at = offsets_begin + 8 * np.int64(positions[i])
-        block = damaged(guard, at, at + 16)
-        begin, end = offsets[positions[i]], offsets[positions[i] + 1]
-        if block == INTACT and not 0 <= begin <= end <= data.size:
-            block = at >> BLOCK_BITS
-        if block != INTACT:
-            return block
-        if begin < end:
-            fetch_ahead(data, begin)
-            fetch_ahead(data, end - 1)
-    for i in range(positions.size):
-        begin, end = offsets[positions[i]], offsets[positions[i] + 1]
-        block = damaged(guard, data_begin + begin, data_begin + end)
-        if block != INTACT:
-            return block
-        first = bounds[rows[i]]
-        same[i] = end - begin == bounds[rows[i] + 1] - first
-        if same[i]:
-            for place in range(end - begin):
-                if data[begin + place] != other[first + place]:
-                    same[i] = False
-                    break
     return INTACT
 
 

@@ -5,9 +5,16 @@ negative for none) or, as number ``near``, the one that compares rows: a hit *jo
 that stays and that it matches, and is of its group under that rule. It goes, by the first rule of whose group
 ``keeps[rule]`` hits stay already; else it stays, in its groups or as the first of new ones.
 
-All fill, one entry a hit (int64): *of*, the hit that one that goes matches, or -1 for one that stays; *by*, the number
-of the rule by which it goes, or -1; *heads*, the first of all hits that belong together because one joined the other
-under some rule. A hit that goes belongs where the hit belongs that it matches.
+Hits belong together, in one group on a page, because one joined the other under some rule; a hit that goes belongs
+where the hit belongs that it matches. All fill ``table`` (int64[6, n]), one entry a hit, and return how many hits stay
+and how many such groups there are. Its rows, by name:
+
+``OF``       the hit that one that goes matches, or -1 for one that stays
+``BY``       the number of the rule by which it goes, or -1
+``HEADS``    the first hit of its group
+``RANKS``    the hits that stay, best first, then those that go, best first
+``MEMBERS``  the hits of the best group, best first, then those of the next
+``BEGINS``   where each group begins in ``MEMBERS``; beyond the groups, nothing that counts
 """
 
 import numpy as np
@@ -16,6 +23,8 @@ from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, ones
 from neardup.kernels.sentences import EMPTY, decided
+
+OF, BY, HEADS, RANKS, MEMBERS, BEGINS = range(6)
 
 _EMPTY = np.uint32(EMPTY)
 _LANES = 64
@@ -41,8 +50,9 @@ def _root(heads, hit):
 
 
 @njit(nogil=True)
-def _fold(rows, more, terms, present, near, codes, keeps, of, by, heads):
+def _fold(rows, more, terms, present, near, codes, keeps, table):
     """Decide hit by hit; those that are *present* can match."""
+    of, by, heads = table[OF], table[BY], table[HEADS]
     hits, rules = of.size, keeps.size
     signed = np.empty(hits, np.int64)  # those that stay and can be compared, best first
     comparable = 0
@@ -81,6 +91,33 @@ def _fold(rows, more, terms, present, near, codes, keeps, of, by, heads):
             comparable += 1
     for hit in range(hits):  # a head stands before all that belong to it
         heads[hit] = heads[heads[hit]] if of[hit] < 0 else heads[of[hit]]
+    return _listed(table)
+
+
+@njit(nogil=True)
+def _listed(table):
+    """List the hits that stay, those that go, and those of each group."""
+    of, heads, ranks, members, begins = table[OF], table[HEADS], table[RANKS], table[MEMBERS], table[BEGINS]
+    hits = of.size
+    places = np.zeros(hits, np.int64)  # how many a group has, by its head, and then where the next one stands
+    stay = 0
+    for hit in range(hits):
+        places[heads[hit]] += 1
+        if of[hit] < 0:
+            ranks[stay] = hit
+            stay += 1
+    goes, groups, listed = stay, 0, 0
+    for hit in range(hits):
+        if of[hit] >= 0:
+            ranks[goes] = hit
+            goes += 1
+        if heads[hit] == hit:
+            begins[groups] = listed
+            groups += 1
+            listed, places[hit] = listed + places[hit], listed
+        members[places[heads[hit]]] = hit
+        places[heads[hit]] += 1
+    return stay, groups
 
 
 @njit(nogil=True)
@@ -123,9 +160,9 @@ def _first_by_minima(rows, sample, terms, others, number, hit):
 
 
 @kernel
-def by_minima(rows, terms, present, near, codes, keeps, of, by, heads):
+def by_minima(rows, terms, present, near, codes, keeps, table):
     """Compare rows of uint32: at least ``terms[0]`` columns (at least 1) must be equal."""
-    _fold(rows, _sampled(rows), terms, present, near, codes, keeps, of, by, heads)
+    return _fold(rows, _sampled(rows), terms, present, near, codes, keeps, table)
 
 
 @njit(nogil=True)
@@ -153,10 +190,10 @@ def _first_by_trials(flat, width, terms, others, number, hit):
 
 
 @kernel
-def by_trials(rows, terms, present, near, codes, keeps, of, by, heads):
+def by_trials(rows, terms, present, near, codes, keeps, table):
     """Compare rows of uint64: at least ``terms[0]`` columns (at least 1) must be equal."""
     flat, width = _filled_up(rows)
-    _fold(flat, width, terms, present, near, codes, keeps, of, by, heads)
+    return _fold(flat, width, terms, present, near, codes, keeps, table)
 
 
 @njit(nogil=True, forceinline=True)
@@ -184,9 +221,9 @@ def _first_by_fingerprints(rows, words, terms, others, number, hit):
 
 
 @kernel
-def by_fingerprints(rows, terms, present, near, codes, keeps, of, by, heads):
+def by_fingerprints(rows, terms, present, near, codes, keeps, table):
     """Compare rows of uint64: at most ``terms[0]`` bits may differ."""
-    _fold(rows, np.zeros(rows.shape[0] + _BLOCK, np.uint64), terms, present, near, codes, keeps, of, by, heads)
+    return _fold(rows, np.zeros(rows.shape[0] + _BLOCK, np.uint64), terms, present, near, codes, keeps, table)
 
 
 @njit(nogil=True)
@@ -223,9 +260,9 @@ def _first_by_sentences(rows, filters, terms, others, number, hit):
 
 
 @kernel
-def by_sentences(rows, terms, present, near, codes, keeps, of, by, heads):
+def by_sentences(rows, terms, present, near, codes, keeps, table):
     """Compare rows as ``neardup.kernels.sentences.decided`` does: ``terms`` is whether *of_smaller*, then *least*."""
-    _fold(rows, _filters(rows), terms, present, near, codes, keeps, of, by, heads)
+    return _fold(rows, _filters(rows), terms, present, near, codes, keeps, table)
 
 
 @njit(nogil=True, forceinline=True)
@@ -238,9 +275,9 @@ def _first_by_pairs(rows, _more, _terms, others, number, hit):
 
 
 @kernel
-def by_pairs(rows, terms, present, near, codes, keeps, of, by, heads):
+def by_pairs(rows, terms, present, near, codes, keeps, table):
     """Look up in ``rows[later, better]`` (bool) whether two match; *terms* count for nothing."""
-    _fold(rows, 0, terms, present, near, codes, keeps, of, by, heads)
+    return _fold(rows, 0, terms, present, near, codes, keeps, table)
 
 
 _FINDERS = {

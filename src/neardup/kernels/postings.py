@@ -22,6 +22,7 @@ from neardup.kernels.compile import fetch_ahead, kernel
 
 PATIENCE = 16  # so many rooms are looked through for documents that are still there
 
+_FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -111,6 +112,35 @@ def prefixes(entries, bits, starts):
     starts[following:] = entries.size
 
 
+@njit(nogil=True)
+def bits_of(size):
+    """Give the binary logarithm of a power of two."""
+    bits = 0
+    while size > 1:
+        size >>= 1
+        bits += 1
+    return bits
+
+
+@njit(nogil=True, forceinline=True)
+def begin_of(entries, low, high, key, guard, entries_begin):
+    """Find the first of ``entries[low:high]`` that is not below *key*; and a damaged block too, or ``INTACT``."""
+    while high - low > _FEW:
+        middle = (low + high) >> 1
+        at = entries_begin + 8 * middle
+        block = damaged(guard, at, at + 8)
+        if block != INTACT:
+            return low, block
+        if entries[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    smaller = 0  # of few, all are counted: that takes no branch an entry
+    for place in range(low, high):
+        smaller += np.int64(entries[place] < key)
+    return low + smaller, damaged(guard, entries_begin + 8 * low, entries_begin + 8 * high)
+
+
 @kernel
 def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guard, entries_begin, starts_begin):
     """Find the documents that share a key with each row that is *asking*, in sorted lists.
@@ -123,7 +153,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     row has but one key, that of later rows is asked for. What is read for that alone needs no verifying.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(_bits_of(starts.shape[1] - 1))
+    shift = np.uint64(64) - np.uint64(bits_of(starts.shape[1] - 1))
     lists, length, width = entries.shape[0], entries.shape[1], starts.shape[1]
     entries, starts = entries.reshape(-1), starts.reshape(-1)  # a view for each list would cost more than looking it up
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
@@ -156,16 +186,10 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
             first = length * (column if lists > 1 else 0)
             key = keys[row, column] & above
             at = entries_begin + 8 * first
-            low, high = begins[column], ends[column]
-            while low < high:
-                middle = (low + high) >> 1
-                block = damaged(guard, at + 8 * middle, at + 8 * middle + 8)
-                if block != INTACT:
-                    return bounds, found[:0], crowded, block
-                if entries[first + middle] < key:
-                    low = middle + 1
-                else:
-                    high = middle
+            low, block = begin_of(entries, first + begins[column], first + ends[column], key, guard, entries_begin)
+            if block != INTACT:
+                return bounds, found[:0], crowded, block
+            low -= first
             listed = 0
             looked = 0
             while low < ends[column]:
@@ -187,16 +211,6 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                 low += 1
         bounds[row + 1] = number
     return bounds, found[:number], crowded, INTACT
-
-
-@njit(nogil=True)
-def _bits_of(size):
-    """Give the binary logarithm of a power of two."""
-    bits = 0
-    while size > 1:
-        size >>= 1
-        bits += 1
-    return bits
 
 
 @njit(nogil=True)

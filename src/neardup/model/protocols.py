@@ -25,7 +25,7 @@ class Evidence(Protocol):
 class RankedRule(NamedTuple):
     """A scheme's rule for hits in rank order: a kernel of ``neardup.kernels.collapse``, the rows and its terms."""
 
-    kernel: Callable[..., None]
+    kernel: Callable[..., tuple[int, int]]
     rows: Numbers
     terms: Positions
 

@@ -1,9 +1,8 @@
 """The query moment: ranked hits without those that repeat a better one."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import count
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from neardup.model.arrays import Positions, Signatures, require_same_recipe
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
+from neardup.pipeline.given import kinds_of
 from neardup.pipeline.hits import Hits
 from neardup.pipeline.judged import Judged, JudgedSets
 from neardup.pipeline.living import Index
@@ -26,6 +26,7 @@ from neardup.text.columns import text_column
 
 _VALUES: Final = frozenset({str, int, type(None)})
 _STRINGS: Final = frozenset({str, type(None)})
+_RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
 
@@ -46,8 +47,7 @@ class Collapsed:
     def __init__(self, given: Hits, judged: Judged, rules: Sequence[Rule], part: "_Part", index: Index | None) -> None:
         self._given, self._judged, self._rules, self._part, self._index = given, judged, rules, part, index
         self._outcome = judged.outcome
-        self.hits = len(given)
-        self.examined = len(judged.outcome)
+        self.hits, self.examined = len(given.ids), len(judged.outcome)
 
     def __repr__(self) -> str:
         return f"<Collapsed {self.hits:,} hits: {self.groups:,} groups, {self.hidden:,} hidden>"
@@ -60,18 +60,17 @@ class Collapsed:
     @property
     def kept(self) -> list[Any]:
         """The ids of all hits that stay, best first."""
-        ids = self._given.ids
-        return [ids[rank] for rank in self._outcome.kept]
+        return list(map(self._given.ids.__getitem__, self._outcome.kept))
 
     @property
     def groups(self) -> int:
         """How many groups there are, on all pages."""
-        return len(self._outcome.members)
+        return self._outcome.groups
 
     @property
     def hidden(self) -> int:
         """How many hits are hidden, by those on all pages."""
-        return len(self._outcome.hidden)
+        return self.examined - self._outcome.stay
 
     @property
     def unsigned(self) -> int:
@@ -88,22 +87,23 @@ class Collapsed:
     @cached_property
     def page(self) -> tuple[HitGroup, ...]:
         """The groups of this page, or of *include* the members of this page."""
-        span, members = self._part.span, self._outcome.members
+        span, outcome = self._part.span, self._outcome
         if self._part.include is None:
-            return tuple(self._group(head, members[head]) for head in list(members)[span])
-        head, ranks = self._included
+            return tuple(self._group(group, outcome.members(group)) for group in range(outcome.groups)[span])
+        group, ranks = self._included
         shown = ranks[span]
-        return (self._group(head, ranks, shown),) if shown else ()
+        return (self._group(group, ranks, shown),) if shown else ()
 
     @cached_property
     def _included(self) -> tuple[int, list[int]]:
-        """The first hit and all members of the group that is asked for; none, if there is no such group."""
+        """The number and all members of the group that is asked for; none, if there is no such group."""
         wanted = self._part.include
-        found = (item for item in self._outcome.members.items() if self._group_id(item[0]) == wanted)
-        return next(found, (STAYS, []))
+        found = (group for group in range(self.groups) if self._group_id(group) == wanted)
+        group = next(found, STAYS)
+        return group, [] if group == STAYS else self._outcome.members(group)
 
-    def _group(self, head: int, ranks: list[int], shown: list[int] | None = None) -> HitGroup:
-        ids, given, mates = self._given.ids, self._given.given, self._outcome.mates
+    def _group(self, group: int, ranks: list[int], shown: list[int] | None = None) -> HitGroup:
+        ids, given, mates = self._given.ids, self._given.given, self._mates
         kept, hidden = [], []
         for rank in ranks if shown is None else shown:
             if mates[rank] == STAYS:
@@ -111,40 +111,39 @@ class Collapsed:
             else:
                 hidden.append(self._hidden(rank))
         hides = len(hidden) if shown is None else sum(mates[rank] != STAYS for rank in ranks)
-        return HitGroup(self._group_id(head), tuple(kept), tuple(hidden), hides)
+        return HitGroup(self._group_id(group), tuple(kept), tuple(hidden), hides)
 
-    def _group_id(self, head: int) -> int:
-        own, above = self._given.ids[head], self._namesakes.get(head)
-        return group_id(own) if above is None else group_id(f"{own}\0{above}")
+    def _group_id(self, group: int) -> int:
+        names, above = self._namesakes
+        return group_id(f"{names[group]}\0{above[group]}" if group in above else names[group])
 
     @cached_property
-    def _namesakes(self) -> dict[int, int]:
-        """Of each first hit of a group how many such of the same id stand above, if any do, as in several indices."""
-        ids = self._given.ids
-        if len({*ids}) == len(ids):
-            return {}
-        met: Counter[str] = Counter()
+    def _namesakes(self) -> tuple[list[str], dict[int, int]]:
+        """Name each group by its first hit; and how many of the same name stand above it, if any do.
+
+        There are such where hits come from several indices.
+        """
+        names = list(map(self._given.names.__getitem__, self._outcome.firsts))
         above: dict[int, int] = {}
-        for head in self._outcome.members:
-            name = str(ids[head])
-            if met[name]:
-                above[head] = met[name]
-            met[name] += 1
-        return above
+        if len({*names}) < len(names):
+            met: Counter[str] = Counter()
+            for group, name in enumerate(names):
+                if met[name]:
+                    above[group] = met[name]
+                met[name] += 1
+        return names, above
 
     def _hidden(self, rank: int) -> HiddenHit:
         ids = self._given.ids
         name, measure, values, threshold = self._said[self._by[rank]]
         return HiddenHit(
-            ids[rank],
-            rank,
-            self._given.given[rank],
-            ids[self._outcome.mates[rank]],
-            name,
-            measure,
-            values[rank],
-            threshold,
+            ids[rank], rank, self._given.given[rank], ids[self._mates[rank]], name, measure, values[rank], threshold
         )
+
+    @cached_property
+    def _mates(self) -> list[int]:
+        ranks: list[int] = self._outcome.of.tolist()
+        return ranks
 
     @cached_property
     def _by(self) -> list[int]:
@@ -174,11 +173,11 @@ class Collapsed:
         rank = next(ranks, None)
         if rank is None:
             return None
-        text, other = self._text(rank), self._text(self._outcome.mates[rank])
+        text, other = self._text(rank), self._text(self._mates[rank])
         if text is None or other is None:
             return Explained(self._hidden(rank), None)
         scheme = self._evidence
-        signatures = self._signatures(scheme, [rank, self._outcome.mates[rank]])
+        signatures = self._signatures(scheme, [rank, self._mates[rank]])
         evidence = explain(text, other, scheme, signatures=signatures)
         return Explained(self._hidden(rank), evidence)
 
@@ -265,9 +264,10 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     require(isinstance(id, str), "id", id, "must be a field's name")
     given = Hits(hits, id, index)
     part = _part(page, size, include)
-    number = len(given) if top is None else min(len(given), require_whole("top", top, 1))
-    holds = signatures is None or (isinstance(signatures, Signatures) and len(signatures) == len(given))
+    number = len(given.ids)
+    holds = signatures is None or (isinstance(signatures, Signatures) and len(signatures.rows) == number)
     require(holds, "signatures", signatures, "must be Signatures, a row a hit")
+    number = number if top is None else min(number, require_whole("top", top, 1))
     require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
 
     if not enabled:
@@ -309,10 +309,10 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
     """Check rules as ``collapse`` takes them, and give them one by one."""
     if by is None:
         return _DEFAULT
-    if isinstance(by, NearDuplicates):
+    if isinstance(by, _RULES):
         return (by,)
     rules = tuple(by) if isinstance(by, list | tuple) else (by,)
-    holds = len(rules) > 0 and all(isinstance(rule, NearDuplicates | SameValue) for rule in rules)
+    holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
     require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
     near = sum(isinstance(rule, NearDuplicates) for rule in rules)
     require(near <= 1, "by", by, "must have one rule of near duplicates at most")
@@ -348,9 +348,9 @@ def _signed(  # noqa: PLR0913, PLR0917 - all that may have signatures
 ) -> Signatures:
     if signatures is not None:
         require_same_recipe(scheme.recipe, signatures.recipe)
-        return signatures if len(signatures) == number else signatures[:number]
+        return signatures if len(signatures.rows) == number else signatures[:number]
     if index is not None:
-        return index.signatures(given.names()[:number])
+        return index.signatures(given.names[:number])
     if scheme.columns:
         return scheme.sign(pa.table({name: _texts(given.values(name, number), name) for name in scheme.columns}))
     return scheme.sign(_texts(given.values(rule.text, number), rule.text))
@@ -365,7 +365,7 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     values = given.values(rule.field, number)
     if rule.of is not None:
         values = _made(rule.of, values)
-    strange = set(map(type, values)) - _VALUES
+    strange = kinds_of(values) - _VALUES
     if strange:
         raise DataError(f"field {rule.field!r}", f"holds a {strange.pop().__name__}, but must hold strings or integers")
     return values
@@ -373,13 +373,13 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
     """Make values of what a field holds, of equal strings only once."""
-    if not set(map(type, values)) <= _STRINGS:  # other equal things, as 1 and True, are not the same
+    if not kinds_of(values) <= _STRINGS:  # other equal things, as 1 and True, are not the same
         return [None if value is None else of(value) for value in values]
     made = {value: None if value is None else of(value) for value in dict.fromkeys(values)}
     return [made[value] for value in values]
 
 
 def _codes(values: list[Any]) -> Positions:
-    """Give each value a number, in the order of their first appearance; ``None`` has -1."""
-    numbers: defaultdict[Any, int] = defaultdict(count().__next__, {None: STAYS})
-    return np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
+    """Give each value the rank of the first hit that has it; ``None`` has -1."""
+    firsts: dict[Any, int] = {None: STAYS}
+    return np.fromiter(map(firsts.setdefault, values, range(len(values))), np.int64, len(values))

@@ -1,7 +1,7 @@
 """Ranked hits as they come: ids, records or a table, and what is known of them."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, ParameterError
+from neardup.pipeline.given import kinds_of
 from neardup.pipeline.living import Index
 from neardup.text.columns import table_or_column
 
@@ -27,24 +28,25 @@ class Hits:
         listed = _listed(hits)  # a list of our own: hits are looked at again when a page is asked for
         self.given: list[Any] = listed
         self._index = index
-        kinds = set(map(type, listed))
+        kinds = kinds_of(listed)
         self.records = not kinds <= _PLAIN
         self.ids: list[Any] = listed
         if self.records:
-            holds = all(kind is dict or issubclass(kind, Mapping) for kind in kinds)
             self._plain = kinds == {dict}  # another one may make up what it does not have
+            holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
             self.ids = self._said(id, len(listed)) if holds else listed
-            if not holds or not set(map(type, self.ids)) <= _PLAIN:
+            kinds = kinds_of(self.ids)
+            if not holds or not kinds <= _PLAIN:
                 raise _none_such(self.ids, id)
+        self._kinds = kinds
 
     def __len__(self) -> int:
         return len(self.ids)
 
+    @cached_property
     def names(self) -> list[str]:
-        """Give the ids as an index has them: strings."""
-        if set(map(type, self.ids)) == {str}:
-            return self.ids
-        return [own if isinstance(own, str) else str(own) for own in self.ids]
+        """The ids as an index has them: strings."""
+        return self.ids if self._kinds == {str} else list(map(str, self.ids))
 
     def values(self, field: str, number: int) -> list[Any]:
         """Give what a field says of the first *number* hits, ``None`` where it says nothing.
@@ -54,19 +56,21 @@ class Hits:
         if not self.given:
             return []
         if self.records:
-            if any(field in hit for hit in self.given):
+            if field in self.given[0] or any(field in hit for hit in self.given):
                 return self._said(field, number)
             if self._index is None or field not in self._index.fields:
                 raise DataError(f"field {field!r}", "is in none of the hits")
         if self._index is None:
             raise ParameterError("index", None, f"must be given: the hits are ids, and do not say their {field!r}")
-        return self._index.values(field, self.names()[:number])
+        return self._index.values(field, self.names[:number])
 
     def _said(self, field: str, number: int) -> list[Any]:
         records = self.given[:number]
         if self._plain:
-            with suppress(KeyError):
+            try:
                 return list(map(itemgetter(field), records))
+            except KeyError:
+                pass
         return [record.get(field) for record in records]
 
 

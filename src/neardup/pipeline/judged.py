@@ -6,8 +6,6 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Final
 
-import numpy as np
-
 from neardup.decisions.collapse import Collapse
 from neardup.model.arrays import Signatures
 from neardup.model.errors import require_whole
@@ -44,9 +42,10 @@ class Judged:
         """What near duplicates have in common with the hits that they match, by rank."""
         if self.signatures is None or self.scheme is None:
             return {}
-        ranks = np.flatnonzero(self.outcome.by == self.near)
-        found = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
-        return dict(zip(ranks.tolist(), np.asarray(found, np.float64).tolist(), strict=True))
+        of, by = self.outcome.of, self.outcome.by
+        ranks = (by == self.near).nonzero()[0]
+        found = self.scheme.estimate_pairs(self.signatures, ranks, of[ranks])
+        return dict(zip(ranks.tolist(), found.tolist(), strict=True))
 
     def settle(self) -> "Judged":
         """Look at the signatures for the last time, and forget them."""

@@ -134,12 +134,13 @@ def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: st
     """Give the hits that stay, each with those that match it."""
     repeats: dict[int, list[dict[str, Any]]] = {}
     kept: dict[int, dict[str, Any]] = {}
+    mates = collapsed.outcome.of.tolist()
     for group in collapsed.page:
         for hit in group.kept:
             kept[hit.rank] = _told(given[hit.rank], group.id)
             repeats[hit.rank] = []
         for repeat in group.hidden:
-            repeats[collapsed.outcome.mates[repeat.rank]].append(_told(given[repeat.rank], group.id, repeat))
+            repeats[mates[repeat.rank]].append(_told(given[repeat.rank], group.id, repeat))
     for rank, shown in kept.items():
         inner = shown.get("inner_hits") or {}
         if name in inner:

@@ -1,0 +1,109 @@
+"""Which document has an id: a sorted list of keys (``neardup.kernels.postings``), and the strings that it leads to.
+
+String *d* is ``data[offsets[d]:offsets[d + 1]]``. Several documents may share a key, or have had the same id; of those
+that are still there, one at most has it.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
+from neardup.kernels.compile import fetch_ahead, kernel, word_at
+from neardup.kernels.postings import begin_of, bits_of
+
+_TOGETHER = 128  # ids whose memory is on its way together
+
+_ONE = np.uint64(1)
+
+
+@njit(nogil=True, forceinline=True)
+def _bounds(guard, begin, offsets, data, document):
+    """Give where a string begins and ends, and the damaged block that says so, or ``INTACT``."""
+    at = begin + 8 * document
+    block = damaged(guard, at, at + 16)
+    first, last = offsets[document], offsets[document + 1]
+    if block == INTACT and not 0 <= first <= last <= data.size:
+        block = at >> BLOCK_BITS
+    return first, last, block
+
+
+@njit(nogil=True, forceinline=True)
+def _same(data, first, last, other, other_first, other_last):
+    """Compare ``data[first:last]`` with ``other[other_first:other_last]``."""
+    if last - first != other_last - other_first:
+        return False
+    apart = other_first - first
+    if last - first < 8:
+        for place in range(first, last):
+            if data[place] != other[place + apart]:
+                return False
+        return True
+    differing = word_at(data, last - 8) ^ word_at(other, last - 8 + apart)  # the words before may reach into this one
+    for place in range(first, last - 8, 8):
+        differing |= word_at(data, place) ^ word_at(other, place + apart)
+    return differing == 0
+
+
+@kernel
+def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, begins, offsets, data, found):
+    """Find the document that is there and has id *r*, ``ids[bounds[r]:bounds[r + 1]]`` with the key ``keys[r]``, or -1.
+
+    *entries* and *starts* are those of one list (uint64[m], uint32[p + 1]); *alive* tells which documents are still
+    there, an empty one, that all are. In what is guarded, the entries, starts, offsets and data begin at the bytes
+    *begins*. Returns the first damaged block, or one that names documents or bytes that are not there; or ``INTACT``.
+
+    The ids are gone through several times, so that the memory that they need is on its way together.
+    """
+    above = ~((_ONE << np.uint64(document_bits)) - _ONE)
+    shift = np.uint64(64) - np.uint64(bits_of(starts.size - 1))
+    length, documents = entries.size, offsets.size - 1
+    places = np.empty(_TOGETHER, np.int64)
+    for start in range(0, keys.size, _TOGETHER):
+        stop = min(start + _TOGETHER, keys.size)
+        for row in range(start, stop):
+            fetch_ahead(starts, np.int64(keys[row] >> shift))
+        for row in range(start, stop):
+            prefix = np.int64(keys[row] >> shift)
+            at = begins[1] + 4 * prefix
+            block = damaged(guard, at, at + 8)
+            if block != INTACT:
+                return block
+            fetch_ahead(entries, min(np.int64(starts[prefix]), length - 1))
+        for row in range(start, stop):
+            prefix = np.int64(keys[row] >> shift)
+            low, high = np.int64(starts[prefix]), min(np.int64(starts[prefix + 1]), length)
+            place, block = begin_of(entries, low, high, keys[row] & above, guard, begins[0])
+            if block != INTACT:
+                return block
+            places[row - start] = place
+            if place < length:
+                fetch_ahead(offsets, min(np.int64(entries[place] & ~above), documents))
+        for row in range(start, stop):  # what is read for its memory alone needs no verifying
+            place = places[row - start]
+            if place < length:
+                first = offsets[min(np.int64(entries[place] & ~above), documents)]
+                fetch_ahead(data, max(0, min(first, data.size - 1)))
+        for row in range(start, stop):
+            found[row] = -1
+            place = places[row - start]
+            while place < length:
+                at = begins[0] + 8 * place
+                block = damaged(guard, at, at + 8)
+                if block != INTACT:
+                    return block
+                if (entries[place] ^ keys[row]) & above:
+                    break
+                document = np.int64(entries[place] & ~above)
+                if document >= documents:
+                    return at >> BLOCK_BITS
+                if alive.size == 0 or alive[document]:
+                    first, last, block = _bounds(guard, begins[2], offsets, data, document)
+                    if block == INTACT:
+                        block = damaged(guard, begins[3] + first, begins[3] + last)
+                    if block != INTACT:
+                        return block
+                    if _same(data, first, last, ids, bounds[row], bounds[row + 1]):
+                        found[row] = document
+                        break
+                place += 1
+    return INTACT
