@@ -17,13 +17,14 @@ _NO_RULE: Final = RankedRule(by_fingerprints, np.zeros((0, 1), np.uint64), np.ze
 
 
 class Collapse:
-    """What became of hits, by rank: the *table* is that of ``neardup.kernels.collapse``; *stay* hits stay."""
+    """What became of *hits* hits, of which *stay* stay, in so many *groups*, by rank.
+
+    The *table* is that of ``neardup.kernels.collapse``.
+    """
 
     def __init__(self, table: Positions, stay: int, groups: int) -> None:
         self.table, self.stay, self.groups = table, stay, groups
-
-    def __len__(self) -> int:
-        return len(self.table[OF])
+        self.hits: int = table.shape[1]
 
     @property
     def kept(self) -> list[int]:
@@ -52,23 +53,21 @@ class Collapse:
         """The rank of the first hit of its group, by rank."""
         return np.asarray(self.table[HEADS])
 
-    @property
-    def firsts(self) -> list[int]:
-        """The rank of the first hit of each group, the best group first."""
-        return list(map(self._members.__getitem__, self._begins[:-1]))
-
     def members(self, group: int) -> list[int]:
         """Give the ranks of the hits of a group, best first; the best group is number 0."""
-        return self._members[self._begins[group] : self._begins[group + 1]]
+        ranks, begins = self._listed
+        return ranks[begins[group] : begins[group + 1]]
 
     @cached_property
-    def _members(self) -> list[int]:
-        ranks: list[int] = self.table[MEMBERS].tolist()
-        return ranks
+    def firsts(self) -> list[int]:
+        """The rank of the first hit of each group, the best group first."""
+        ranks, begins = self._listed
+        return [ranks[begin] for begin in begins[:-1]]
 
     @cached_property
-    def _begins(self) -> list[int]:
-        return [*self.table[BEGINS, : self.groups].tolist(), len(self)]
+    def _listed(self) -> tuple[list[int], list[int]]:
+        """The table's members and where each group begins, as lists, which Python reads faster."""
+        return self.table[MEMBERS].tolist(), [*self.table[BEGINS, : self.groups].tolist(), self.hits]
 
 
 def collapse(

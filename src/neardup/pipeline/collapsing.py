@@ -1,9 +1,9 @@
 """The query moment: ranked hits without those that repeat a better one."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,9 @@ _STRINGS: Final = frozenset({str, type(None)})
 _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
+Shown = TypeVar("Shown")
+_Said = tuple[str, str, Any, float | None]  # of a rule: its name, its measure, what it found by rank, its threshold
+
 
 class Explained(NamedTuple):
     """Why a hit is hidden, and what the texts of both hits have in common, if they are there."""
@@ -47,7 +50,7 @@ class Collapsed:
     def __init__(self, given: Hits, judged: Judged, rules: Sequence[Rule], part: "_Part", index: Index | None) -> None:
         self._given, self._judged, self._rules, self._part, self._index = given, judged, rules, part, index
         self._outcome = judged.outcome
-        self.hits, self.examined = len(given.ids), len(judged.outcome)
+        self.hits, self.examined = len(given.ids), judged.outcome.hits
 
     def __repr__(self) -> str:
         return f"<Collapsed {self.hits:,} hits: {self.groups:,} groups, {self.hidden:,} hidden>"
@@ -87,43 +90,48 @@ class Collapsed:
     @cached_property
     def page(self) -> tuple[HitGroup, ...]:
         """The groups of this page, or of *include* the members of this page."""
-        span, outcome = self._part.span, self._outcome
+        return tuple(self.page_of(HitGroup, Hit, HiddenHit))
+
+    def page_of(
+        self, group: Callable[..., Shown], kept: Callable[..., Any], hidden: Callable[..., Any]
+    ) -> Iterator[Shown]:
+        """Give the groups of this page, each made of what ``HitGroup``, ``Hit`` and ``HiddenHit`` are made of."""
+        span, members = self._part.span, self._outcome.members
+        shown: list[tuple[int, list[int], list[int] | None]]
         if self._part.include is None:
-            return tuple(self._group(group, outcome.members(group)) for group in range(outcome.groups)[span])
-        group, ranks = self._included
-        shown = ranks[span]
-        return (self._group(group, ranks, shown),) if shown else ()
+            shown = [(number, members(number), None) for number in range(self.groups)[span]]
+        else:
+            number, ranks = self._included
+            shown = [(number, ranks[span], ranks)] if ranks[span] else []
+        ids, given, mates = self._given.ids, self._given.given, self._told[0]
+        for number, ranks, everybody in shown:
+            staying, going = [], []
+            for rank in ranks:
+                if mates[rank] == STAYS:
+                    staying.append(kept(ids[rank], rank, given[rank]))
+                else:
+                    going.append(hidden(*self._hidden(rank)))
+            hides = len(going) if everybody is None else sum(mates[rank] != STAYS for rank in everybody)
+            yield group(self._group_id(number), tuple(staying), tuple(going), hides)
 
     @cached_property
     def _included(self) -> tuple[int, list[int]]:
         """The number and all members of the group that is asked for; none, if there is no such group."""
         wanted = self._part.include
-        found = (group for group in range(self.groups) if self._group_id(group) == wanted)
-        group = next(found, STAYS)
+        group = next((group for group in range(self.groups) if self._group_id(group) == wanted), STAYS)
         return group, [] if group == STAYS else self._outcome.members(group)
 
-    def _group(self, group: int, ranks: list[int], shown: list[int] | None = None) -> HitGroup:
-        ids, given, mates = self._given.ids, self._given.given, self._mates
-        kept, hidden = [], []
-        for rank in ranks if shown is None else shown:
-            if mates[rank] == STAYS:
-                kept.append(Hit(ids[rank], rank, given[rank]))
-            else:
-                hidden.append(self._hidden(rank))
-        hides = len(hidden) if shown is None else sum(mates[rank] != STAYS for rank in ranks)
-        return HitGroup(self._group_id(group), tuple(kept), tuple(hidden), hides)
-
     def _group_id(self, group: int) -> int:
-        names, above = self._namesakes
+        names, above = self._names
         return group_id(f"{names[group]}\0{above[group]}" if group in above else names[group])
 
     @cached_property
-    def _namesakes(self) -> tuple[list[str], dict[int, int]]:
+    def _names(self) -> tuple[list[str], dict[int, int]]:
         """Name each group by its first hit; and how many of the same name stand above it, if any do.
 
         There are such where hits come from several indices.
         """
-        names = list(map(self._given.names.__getitem__, self._outcome.firsts))
+        names = [self._given.names[first] for first in self._outcome.firsts]
         above: dict[int, int] = {}
         if len({*names}) < len(names):
             met: Counter[str] = Counter()
@@ -133,27 +141,16 @@ class Collapsed:
                 met[name] += 1
         return names, above
 
-    def _hidden(self, rank: int) -> HiddenHit:
-        ids = self._given.ids
-        name, measure, values, threshold = self._said[self._by[rank]]
-        return HiddenHit(
-            ids[rank], rank, self._given.given[rank], ids[self._mates[rank]], name, measure, values[rank], threshold
-        )
+    def _hidden(self, rank: int) -> tuple[Any, ...]:
+        """Tell of a hit that goes what a ``HiddenHit`` is made of."""
+        ids, (mates, by, rules) = self._given.ids, self._told
+        name, measure, values, threshold = rules[by[rank]]
+        return ids[rank], rank, self._given.given[rank], ids[mates[rank]], name, measure, values[rank], threshold
 
     @cached_property
-    def _mates(self) -> list[int]:
-        ranks: list[int] = self._outcome.of.tolist()
-        return ranks
-
-    @cached_property
-    def _by(self) -> list[int]:
-        numbers: list[int] = self._outcome.by.tolist()
-        return numbers
-
-    @cached_property
-    def _said(self) -> list[tuple[str, str, Any, float | None]]:
-        """Of each rule its name, its measure, what it found by rank, and its threshold."""
-        scheme, said = self._judged.scheme, list[tuple[str, str, Any, float | None]]()
+    def _told(self) -> tuple[list[int], list[int], list[_Said]]:
+        """The outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
+        scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
                 said.append((rule.name, "equality", values, None))
@@ -161,7 +158,7 @@ class Collapsed:
                 # Equal checksums say that what was signed is equal, and nothing of the rest.
                 measure = "equality" if scheme.columns else scheme.measure
                 said.append((scheme.name, measure, self._judged.estimates, least_estimate(scheme)))
-        return said
+        return self._outcome.of.tolist(), self._outcome.by.tolist(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
         """Say why a hit is hidden, with the evidence of both texts; ``None`` for one that is not.
@@ -173,13 +170,13 @@ class Collapsed:
         rank = next(ranks, None)
         if rank is None:
             return None
-        text, other = self._text(rank), self._text(self._mates[rank])
+        text, other = self._text(rank), self._text(self._told[0][rank])
         if text is None or other is None:
-            return Explained(self._hidden(rank), None)
+            return Explained(HiddenHit(*self._hidden(rank)), None)
         scheme = self._evidence
-        signatures = self._signatures(scheme, [rank, self._mates[rank]])
+        signatures = self._signatures(scheme, [rank, self._told[0][rank]])
         evidence = explain(text, other, scheme, signatures=signatures)
-        return Explained(self._hidden(rank), evidence)
+        return Explained(HiddenHit(*self._hidden(rank)), evidence)
 
     def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
         """Give the signatures of hits where their texts are not all that was signed."""
@@ -275,11 +272,11 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     elif index is None:
         judged = _judged(rules, given, number, signatures, index)
     else:
-        with index.steady() as state:  # so that all that is asked of it was true at one time
+        with index.store.busy:  # so that all that is asked of it was true at one time
             if cache is None or signatures is not None or given.records:
                 judged = _judged(rules, given, number, signatures, index)
             else:
-                asked = (state, index.scheme, rules, *given.ids[:number])
+                asked = (*index.state, *rules, *given.ids[:number])
                 judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index))
     return Collapsed(given, judged, rules, part, index)
 

@@ -6,6 +6,8 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Final
 
+import numpy as np
+
 from neardup.decisions.collapse import Collapse
 from neardup.model.arrays import Signatures
 from neardup.model.errors import require_whole
@@ -35,7 +37,8 @@ class Judged:
     @cached_property
     def unsigned(self) -> int:
         """How many hits have no signature."""
-        return 0 if self.signatures is None else int((~self.signatures.present).sum())
+        signatures = self.signatures
+        return 0 if signatures is None else len(signatures.present) - int(np.count_nonzero(signatures.present))
 
     @cached_property
     def estimates(self) -> dict[int, float]:
@@ -43,7 +46,7 @@ class Judged:
         if self.signatures is None or self.scheme is None:
             return {}
         of, by = self.outcome.of, self.outcome.by
-        ranks = (by == self.near).nonzero()[0]
+        (ranks,) = (by == self.near).nonzero()
         found = self.scheme.estimate_pairs(self.signatures, ranks, of[ranks])
         return dict(zip(ranks.tolist(), found.tolist(), strict=True))
 
@@ -100,4 +103,4 @@ class JudgedSets:
 
 
 def _cost(judged: Judged) -> int:
-    return max(len(judged.outcome), _LEAST)
+    return max(judged.outcome.hits, _LEAST)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -41,7 +40,7 @@ class Index:
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
         self._store, self._scheme, self._disk = store, scheme, disk
         self._kinds = dict(store.columns.fields)
-        self._judge = Judge(store, scheme)
+        self._judge, self._asks = Judge(store, scheme), repr(scheme)
 
     # Making and opening.
 
@@ -259,15 +258,14 @@ class Index:
                 values[row] = value
             return values
 
-    @contextmanager
-    def steady(self) -> Iterator[tuple[str, int, int]]:
-        """Let nothing change for other calls of this object meanwhile, and give what tells its state from all others.
+    @property
+    def state(self) -> tuple[str, str, int, int]:
+        """What tells what it answers from what any other index, or this one at another time, does.
 
-        That is the mark of the index, its generation, and how many bytes its log has.
+        That is the mark of the index, how its scheme asks, its generation, and how many bytes its log has.
         """
-        with self._store.busy:
-            self._store.require_open()
-            yield self._store.manifest.mark, self._store.manifest.generation, self._store.log_bytes
+        self._store.require_open()
+        return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
         """Give the id of the document that stands for this one, and of all that it stands for, as admitted.

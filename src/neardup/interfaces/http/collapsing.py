@@ -15,6 +15,7 @@ from neardup.interfaces.http.serving import Serving
 from neardup.model.arrays import Signatures
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import Collapsed, collapse
+from neardup.pipeline.given import kinds_of
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
 from neardup.schemes.checksum import BODY
@@ -96,8 +97,8 @@ class Group(msgspec.Struct):
     """Hits that belong together, of which *hides* are hidden in all. *group* is its id: digits."""
 
     group: str
-    kept: list[KeptHit]
-    hidden: list[Repeat]
+    kept: Sequence[KeptHit]
+    hidden: Sequence[Repeat]
     hides: int
 
 
@@ -120,14 +121,14 @@ class CollapseAnswer(msgspec.Struct):
 def collapse_hits(serving: Serving, given: CollapseBody) -> CollapseAnswer:
     """Collapse ranked hits."""
     scheme = serving.index.scheme
-    rules: list[Rule] = [_rule(one, scheme) for one in given.by] if given.by else [NearDuplicates()]
+    rules: list[Rule] | None = [_rule(one, scheme) for one in given.by] if given.by else None
     hits: Any = given.hits
     own: dict[str, Any] = {"index": serving.index, "cache": serving.judged}
-    kinds = set(map(type, hits))
+    kinds = kinds_of(hits)
     if kinds != {str}:
         if kinds != {Ranked}:
             raise Refused(INVALID, "The hits must be ids all, or all with what is known of them.")
-        hits, rules, own = _known(serving, given.hits, rules, given.recipe)
+        hits, rules, own = _known(serving, given.hits, rules or [NearDuplicates()], given.recipe)
     elif given.recipe is not None:
         raise Refused(INVALID, "There are no signatures of the recipe.")
     found = collapse(
@@ -145,23 +146,24 @@ def collapse_hits(serving: Serving, given: CollapseBody) -> CollapseAnswer:
 
 def told(found: Collapsed, page: int) -> CollapseAnswer:
     """Tell what a collapse found, on one page of it."""
-    results = [
-        Group(
-            str(group.id),
-            [KeptHit(str(hit.id), hit.rank) for hit in group.kept],
-            [
-                Repeat(
-                    str(hit.id), hit.rank, str(hit.of), hit.rule, hit.measure, _value(hit.value), rounded(hit.threshold)
-                )
-                for hit in group.hidden
-            ],
-            group.hides,
-        )
-        for group in found.page
-    ]
+    results = [*found.page_of(_group, _kept, _repeat)]
     return CollapseAnswer(
         found.hits, found.examined, found.unsigned, found.groups, found.hidden, page, found.pages, results
     )
+
+
+def _group(group: int, kept: Sequence[KeptHit], hidden: Sequence[Repeat], hides: int) -> Group:
+    return Group(str(group), kept, hidden, hides)
+
+
+def _kept(own: Any, rank: int, _: Any) -> KeptHit:
+    return KeptHit(str(own), rank)
+
+
+def _repeat(  # noqa: PLR0913, PLR0917 - as a ``HiddenHit`` is made
+    own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None
+) -> Repeat:
+    return Repeat(str(own), rank, str(of), rule, measure, _value(value), rounded(threshold))
 
 
 def _value(value: Any) -> float | int | str:

@@ -5,17 +5,18 @@ from functools import partial
 from typing import Any, Final
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.bodies import encode
-from neardup.interfaces.http.gate import RETRY, SECURITY
+from neardup.interfaces.http.gate import RETRY, SECURITY, WHOLE
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import Kind, Refused
+from neardup.interfaces.http.problems import Headers, Kind, Refused
 
 ANSWER_SECONDS: Final = 120.0  # more than any work takes; who has not read his answer by then is not going to
 EXEMPT: Final = frozenset({b"/healthz", b"/readyz", b"/metrics"})
+_CLOSE: Final = (b"connection", b"close")
 LAST_SECONDS: Final = 2.0  # for a request that had begun to come when the service was told to end
 
 
@@ -144,9 +145,12 @@ class Connection(HttpToolsProtocol):
         if self._watch.at_work >= self._watch.most and self._may_be_shed():
             self._shed()
             return
+        before = self.cycle
         super().on_headers_complete()
-        if self._watch.draining and self.cycle is not None:
-            self.cycle.keep_alive = False
+        if self.cycle is not None and self.cycle is not before:
+            self.scope["extensions"] = {WHOLE: partial(self._answer, self.cycle)}  # type: ignore[dict-item]
+            if self._watch.draining:
+                self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         """Begin to wait for the answer."""
@@ -200,6 +204,22 @@ class Connection(HttpToolsProtocol):
         """End at once."""
         self.transport.abort()
 
+    def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> bool:
+        """Write a whole answer together: ASGI's two messages would be two packets, and looked through before.
+
+        Says whether it could; who is not reading must be waited for.
+        """
+        if cycle.disconnected or cycle.flow.write_paused:
+            return False
+        more = () if cycle.keep_alive else (_CLOSE,)
+        self.transport.write(_written(status, [*cycle.default_headers, *headers, *more], body))
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        if more:
+            self.transport.close()
+        cycle.on_response()
+        return True
+
     def _uncount(self) -> None:
         if self._counted:
             self._counted = False
@@ -231,11 +251,15 @@ class Connection(HttpToolsProtocol):
         """Answer with a problem and end, as there is no request that the gate could answer."""
         self._refused = True
         self._wait(LAST_SECONDS)
-        self.transport.write(_answer(Refused(kind, detail), close=True))
+        self.transport.write(_refusal(Refused(kind, detail), close=True))
         self.transport.close()
 
 
-def _answer(refused: Refused, *, close: bool) -> bytes:
+def _written(status: int, headers: Headers, body: bytes) -> bytes:
+    return b"".join([STATUS_LINE[status], *[b"%s: %s\r\n" % header for header in headers], b"\r\n", body])
+
+
+def _refusal(refused: Refused, *, close: bool) -> bytes:
     """Write a problem as it goes over the line."""
     body = encode(refused.problem)
     headers = [
@@ -243,13 +267,13 @@ def _answer(refused: Refused, *, close: bool) -> bytes:
         (b"content-type", problems.MEDIA.encode()),
         (b"content-length", str(len(body)).encode()),
         *refused.headers,
-        *([(b"connection", b"close")] if close else []),
+        *([_CLOSE] if close else []),
     ]
-    return b"".join([STATUS_LINE[refused.kind.status], *(b"%s: %s\r\n" % header for header in headers), b"\r\n", body])
+    return _written(refused.kind.status, headers, body)
 
 
 def _shed_answer(*, close: bool) -> bytes:
-    return _answer(Refused(problems.OVERLOADED, headers=RETRY), close=close)
+    return _refusal(Refused(problems.OVERLOADED, headers=RETRY), close=close)
 
 
 def protocol(watch: Watch) -> Any:

@@ -6,6 +6,7 @@ their operations; and counts. What is none of the operations goes on to the page
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -38,6 +39,8 @@ API: Final = b"/v1/"
 SAFE: Final = frozenset({"GET", "HEAD"})
 RETRY: Final = ((b"retry-after", b"1"),)
 LEFT: Final = 499  # the status, where it is counted, of who left before the answer
+
+WHOLE: Final = "neardup.whole"  # the extension by which a server takes a whole answer: status, headers and body
 
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="neardup"')
 _ASKING: Final = (b"www-authenticate", b'Basic realm="neardup: any name, a token as the password", charset="UTF-8"')
@@ -105,7 +108,7 @@ class Gate:
         begun = perf_counter()
         self._number += 1
         number, label, head = self._number, PAGES, None
-        answering = _Answering(send)
+        answering = _Answering(send, scope.get("extensions", {}).get(WHOLE))
         try:
             head = _head(scope)
             self._require_known(head)
@@ -171,7 +174,9 @@ class Gate:
         try:
             if operation.always:
                 return Reply(
-                    200, operation.media, _Running(operation, self._serving)(query_of(_Nothing, head.query, {}))
+                    HTTPStatus.OK,
+                    operation.media,
+                    _Running(operation, self._serving)(query_of(_Nothing, head.query, {})),
                 )
             await self._enter(long=long)
             try:
@@ -181,7 +186,7 @@ class Gate:
                 self._waiting[long] -= 1
         finally:
             self._receiving.done(body)
-        return Reply(200, operation.media, made)
+        return Reply(HTTPStatus.OK, operation.media, made)
 
     async def _enter(self, *, long: bool) -> None:
         """Count a request that is going to be at work; refuse it if too many are.
@@ -238,10 +243,10 @@ class _Running:
 class _Answering:
     """What goes out, with the headers that every answer has."""
 
-    __slots__ = ("_send", "begun", "ended", "status")
+    __slots__ = ("_send", "_whole", "begun", "ended", "status")
 
-    def __init__(self, send: Send) -> None:
-        self._send, self.status = send, LEFT
+    def __init__(self, send: Send, whole: Callable[[int, problems.Headers, bytes], bool] | None) -> None:
+        self._send, self._whole, self.status = send, whole, LEFT
         self.begun = self.ended = False
 
     async def reply(self, reply: Reply, method: str) -> None:
@@ -260,8 +265,11 @@ class _Answering:
                 b"content-security-policy",
                 POLICY.replace(b"'none';", b"'none'; style-src 'unsafe-inline';", 1),
             )
+        body = b"" if method == "HEAD" else reply.body
+        if reply.status == HTTPStatus.OK and self._whole is not None and self._whole(reply.status, headers, body):
+            return
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await self._send({"type": "http.response.body", "body": b"" if method == "HEAD" else reply.body})
+        await self._send({"type": "http.response.body", "body": body})
 
     async def send(self, message: Message) -> None:
         """Send a part of an answer of the pages; they may have a policy of their own."""
