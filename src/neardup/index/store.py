@@ -21,7 +21,7 @@ from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, und
 from neardup.index.columns import Batch, Columns, encoded, flattened, unflattened
 from neardup.index.disk import Disk
 from neardup.index.finding import Finding
-from neardup.index.growing import GrowingStrings, taken
+from neardup.index.growing import joined, taken
 from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
@@ -211,13 +211,14 @@ class Store:
 
     def strings(self, name: str, places: Places) -> TextBatch:
         """Copy what a column of strings says of some documents."""
-        gathered, order = GrowingStrings(), np.empty(len(places), np.int64)
-        done = 0
+        order, found, done = np.empty(len(places), np.int64), [], 0
         for part, rows, positions in self._by_part(places):
-            gathered.extend(part.strings(name, positions))
+            found.append(part.strings(name, positions))
+            if len(rows) == len(places):
+                return found[0]
             order[rows] = np.arange(done, done + len(rows))
             done += len(rows)
-        return taken(TextBatch(gathered.data.values, gathered.offsets.values), order)
+        return taken(joined(found), order)
 
     def behind(self, ordinal: int, number: int) -> Places:
         """Give the places of the first documents, so many at most, that were admitted after one."""

@@ -209,7 +209,8 @@ class Search:
         """
 
         def judged(ranked: _Ranked) -> Found:
-            return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
+            ids = decoded(self._store.strings("id", ranked.places))
+            return Found(query=query, hits=tuple(self._hits(ids, ranked)), total=ranked.total)
 
         return self._find(query, top, _limit(seconds), judged)
 
@@ -266,7 +267,8 @@ class Search:
             done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
             ranks = [kept.rank for group in done.page for kept in group.kept]
             ranks += [hidden.rank for group in done.page for hidden in group.hidden]
-            return ranked.total, done, dict(zip(ranks, self._hits(ranked.at(ranks)), strict=True))
+            shown = self._hits([ids[rank] for rank in ranks], ranked.at(ranks))
+            return ranked.total, done, dict(zip(ranks, shown, strict=True))
 
         total, collapsed, hits = self._find(query, top, limit, judged)
         shown = [hits[kept.rank] for group in collapsed.page for kept in group.kept]
@@ -326,9 +328,8 @@ class Search:
         with self._store.busy:
             return int((self._alive(ordinals) < 0).sum())
 
-    def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
+    def _hits(self, ids: Sequence[str], ranked: "_Ranked") -> Iterator[FoundHit]:
         store, places = self._store, ranked.places
-        ids = decoded(store.strings("id", places))
         titles = field_values(store, TITLE, STRING, places) if self._has_title else [None] * len(ids)
         times = map(moment_of, store.take("time", places).tolist())
         numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
