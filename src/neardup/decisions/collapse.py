@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, by_fingerprints
+from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, by_pairs
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import RankedRule
 
 STAYS: Final = -1
 _ROWS: Final = 6
 _NO_CODES: Final = np.empty((1, 0), np.int64)
-_NO_RULE: Final = RankedRule(by_fingerprints, np.zeros((0, 1), np.uint64), np.zeros(1, np.int64))
+_NO_RULE: Final = RankedRule(by_pairs, np.zeros((0, 0), np.bool_), np.zeros(1, np.int64))
 
 
 class Collapse:
@@ -87,16 +87,17 @@ def collapse(
     for rule, own in enumerate(codes):
         near = rule if own is None else near
     if len(codes) == 1:  # as mostly; the kernel looks at no codes of the other rule
-        equal = _NO_CODES if codes[0] is None else np.ascontiguousarray(codes[0]).reshape(1, number)
+        equal = _NO_CODES if codes[0] is None else codes[0].reshape(1, number)
     else:
         equal = np.empty((len(codes), number), np.int64)
         for rule, own in enumerate(codes):
             equal[rule] = STAYS if own is None else own
     kernel, rows, terms = ranked or _NO_RULE
-    there = np.zeros(number, np.bool_) if present is None else present
-    own_rows: Any = rows if rows.flags.carray else np.array(rows, order="C")  # kernels are compiled for such
-    own_present = there if there.flags.carray else np.array(there)
-    stay, groups = kernel(own_rows, terms, own_present, near, equal, _as_array(*keeps), table)
+    if present is None:
+        present = np.zeros(number, np.bool_)
+    elif not (rows.flags.carray and present.flags.carray):  # kernels are compiled for arrays that lie as usual
+        rows, present = np.array(rows, order="C"), np.array(present, order="C")
+    stay, groups = kernel(rows, terms, present, near, equal, _as_array(*keeps), table)
     return Collapse(table, stay, groups)
 
 

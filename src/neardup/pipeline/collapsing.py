@@ -256,14 +256,17 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     hit or no value, and ``RecipeMismatch`` for signatures of another scheme.
     """
     rules = rules_of(by)
-    require(index is None or isinstance(index, Index), "index", index, "must be an Index")
-    require(cache is None or isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
+    if index is not None:
+        require(isinstance(index, Index), "index", index, "must be an Index")
+    if cache is not None:
+        require(isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
     require(isinstance(id, str), "id", id, "must be a field's name")
     given = Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given.ids)
-    holds = signatures is None or (isinstance(signatures, Signatures) and len(signatures.rows) == number)
-    require(holds, "signatures", signatures, "must be Signatures, a row a hit")
+    if signatures is not None:
+        holds = isinstance(signatures, Signatures) and len(signatures.rows) == number
+        require(holds, "signatures", signatures, "must be Signatures, a row a hit")
     number = number if top is None else min(number, require_whole("top", top, 1))
     require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
 
@@ -362,9 +365,10 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     values = given.values(rule.field, number)
     if rule.of is not None:
         values = _made(rule.of, values)
-    strange = kinds_of(values) - _VALUES
-    if strange:
-        raise DataError(f"field {rule.field!r}", f"holds a {strange.pop().__name__}, but must hold strings or integers")
+    kinds = kinds_of(values)
+    if not kinds <= _VALUES:
+        strange = (kinds - _VALUES).pop().__name__
+        raise DataError(f"field {rule.field!r}", f"holds a {strange}, but must hold strings or integers")
     return values
 
 

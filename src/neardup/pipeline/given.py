@@ -92,11 +92,15 @@ def as_strings(ids: Any) -> list[str]:
 
 def kinds_of(values: list[Any]) -> set[type]:
     """Give the types of values; those of strings count as strings."""
-    try:
-        "".join(values)  # the fastest way to see that all are strings
-    except TypeError:
-        return set(map(type, values))
-    return {str}
+    if values and isinstance(values[0], str):
+        try:
+            "".join(values)  # the fastest way to see that all are strings
+        except TypeError:
+            pass
+        else:
+            return {str}
+    kinds = [*map(type, values)]
+    return {kinds[0]} if kinds and kinds.count(kinds[0]) == len(kinds) else {*kinds}
 
 
 def microseconds(at: Any, name: str = "at") -> int:

@@ -25,7 +25,8 @@ class Hits:
     """
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
-        listed = _listed(hits)  # a list of our own: hits are looked at again when a page is asked for
+        # A list of our own: hits are looked at again when a page is asked for.
+        listed = hits.copy() if isinstance(hits, list) else _listed(hits)
         self.given: list[Any] = listed
         self._index = index
         kinds = kinds_of(listed)
@@ -65,7 +66,7 @@ class Hits:
         return self._index.values(field, self.names[:number])
 
     def _said(self, field: str, number: int) -> list[Any]:
-        records = self.given[:number]
+        records = self.given if number == len(self.given) else self.given[:number]
         if self._plain:
             try:
                 return list(map(itemgetter(field), records))
@@ -75,8 +76,6 @@ class Hits:
 
 
 def _listed(hits: Any) -> list[Any]:
-    if isinstance(hits, list):
-        return hits.copy()
     source = table_or_column(hits)
     if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
         return list(source.to_pylist())
