@@ -279,7 +279,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
             if cache is None or signatures is not None or given.records:
                 judged = _judged(rules, given, number, signatures, index)
             else:
-                asked = (*index.state, *rules, *given.ids[:number])
+                asked = (*index.state, *rules, given.digest(number))
                 judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index))
     return Collapsed(given, judged, rules, part, index)
 

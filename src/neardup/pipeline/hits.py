@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from hashlib import blake2b
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec.msgpack import encode
 
 from neardup.model.errors import DataError, ParameterError
 from neardup.pipeline.given import kinds_of
@@ -48,6 +50,15 @@ class Hits:
     def names(self) -> list[str]:
         """The ids as an index has them: strings."""
         return self.ids if self._kinds == {str} else list(map(str, self.ids))
+
+    def digest(self, number: int) -> bytes:
+        """Give 128 bits that tell the names of the first *number* hits, in this order, from all others."""
+        names = self.names[:number]
+        try:
+            written = encode(names)
+        except UnicodeEncodeError:  # a lone surrogate, which no id of an index has
+            written = repr(names).encode()
+        return blake2b(written, digest_size=16).digest()
 
     def values(self, field: str, number: int) -> list[Any]:
         """Give what a field says of the first *number* hits, ``None`` where it says nothing.

@@ -34,6 +34,33 @@ class _Shed:
         """Wake nobody."""
 
 
+class Whole:
+    """A request and its answer without ASGI's messages, of which each would be looked through, or be a packet."""
+
+    __slots__ = ("_cycle",)
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+
+    def body(self) -> bytes | None:
+        """Give the body, if all of it has come."""
+        return None if self._cycle.more_body or self._cycle.disconnected else bytes(self._cycle.body)
+
+    def answer(self, status: int, headers: Headers, body: bytes) -> bool:
+        """Write a whole answer; say whether that could be: who is not reading must be waited for."""
+        cycle = self._cycle
+        if cycle.disconnected or cycle.flow.write_paused:
+            return False
+        more = () if cycle.keep_alive else (_CLOSE,)
+        cycle.transport.write(_written(status, [*cycle.default_headers, *headers, *more], body))
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        if more:
+            cycle.transport.close()
+        cycle.on_response()
+        return True
+
+
 class Watch:
     """All connections of a server, and their limits.
 
@@ -148,7 +175,7 @@ class Connection(HttpToolsProtocol):
         before = self.cycle
         super().on_headers_complete()
         if self.cycle is not None and self.cycle is not before:
-            self.scope["extensions"] = {WHOLE: partial(self._answer, self.cycle)}  # type: ignore[dict-item]
+            self.scope["extensions"] = {WHOLE: Whole(self.cycle)}  # type: ignore[dict-item]
             if self._watch.draining:
                 self.cycle.keep_alive = False
 
@@ -203,22 +230,6 @@ class Connection(HttpToolsProtocol):
     def cut(self) -> None:
         """End at once."""
         self.transport.abort()
-
-    def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> bool:
-        """Write a whole answer together: ASGI's two messages would be two packets, and looked through before.
-
-        Says whether it could; who is not reading must be waited for.
-        """
-        if cycle.disconnected or cycle.flow.write_paused:
-            return False
-        more = () if cycle.keep_alive else (_CLOSE,)
-        self.transport.write(_written(status, [*cycle.default_headers, *headers, *more], body))
-        cycle.response_started = cycle.response_complete = True
-        cycle.message_event.set()
-        if more:
-            self.transport.close()
-        cycle.on_response()
-        return True
 
     def _uncount(self) -> None:
         if self._counted:

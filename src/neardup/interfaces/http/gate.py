@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.bodies import Body, encode, query_of
@@ -40,7 +40,7 @@ SAFE: Final = frozenset({"GET", "HEAD"})
 RETRY: Final = ((b"retry-after", b"1"),)
 LEFT: Final = 499  # the status, where it is counted, of who left before the answer
 
-WHOLE: Final = "neardup.whole"  # the extension by which a server takes a whole answer: status, headers and body
+WHOLE: Final = "neardup.whole"  # the extension by which a server gives a whole body, and takes a whole answer
 
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="neardup"')
 _ASKING: Final = (b"www-authenticate", b'Basic realm="neardup: any name, a token as the password", charset="UTF-8"')
@@ -69,6 +69,18 @@ class Head(NamedTuple):
     length: int | None
     html: bool
     size: int
+
+
+class Whole(Protocol):
+    """What a server may have beside ASGI's messages."""
+
+    def body(self) -> bytes | None:
+        """Give the body, if all of it has come."""
+        ...
+
+    def answer(self, status: int, headers: problems.Headers, body: bytes) -> bool:
+        """Write a whole answer, and say whether that could be."""
+        ...
 
 
 class Gate:
@@ -108,7 +120,8 @@ class Gate:
         begun = perf_counter()
         self._number += 1
         number, label, head = self._number, PAGES, None
-        answering = _Answering(send, scope.get("extensions", {}).get(WHOLE))
+        whole: Whole | None = scope.get("extensions", {}).get(WHOLE)
+        answering = _Answering(send, whole)
         try:
             head = _head(scope)
             self._require_known(head)
@@ -123,7 +136,7 @@ class Gate:
             if operation is None:
                 await self._behind(head, scope, receive, answering)
             else:
-                await answering.reply(await self._answered(operation, own, head, receive), head.method)
+                await answering.reply(await self._answered(operation, own, head, receive, whole), head.method)
         except Gone:
             pass
         except Exception as error:
@@ -164,12 +177,14 @@ class Gate:
 
     # What is done.
 
-    async def _answered(self, operation: Operation, own: bytes, head: Head, receive: Receive) -> Reply:
+    async def _answered(
+        self, operation: Operation, own: bytes, head: Head, receive: Receive, whole: Whole | None
+    ) -> Reply:
         """Take what is given, do it, and write down the answer."""
         body = b""
         if operation.body is not None:
             _require_json(head)
-            body = await self._receiving.body(receive, head.length)
+            body = await self._receiving.body(receive, head.length, whole.body() if whole is not None else None)
         long = len(body) > operation.short
         try:
             if operation.always:
@@ -245,7 +260,7 @@ class _Answering:
 
     __slots__ = ("_send", "_whole", "begun", "ended", "status")
 
-    def __init__(self, send: Send, whole: Callable[[int, problems.Headers, bytes], bool] | None) -> None:
+    def __init__(self, send: Send, whole: Whole | None) -> None:
         self._send, self._whole, self.status = send, whole, LEFT
         self.begun = self.ended = False
 
@@ -266,7 +281,11 @@ class _Answering:
                 POLICY.replace(b"'none';", b"'none'; style-src 'unsafe-inline';", 1),
             )
         body = b"" if method == "HEAD" else reply.body
-        if reply.status == HTTPStatus.OK and self._whole is not None and self._whole(reply.status, headers, body):
+        if (
+            reply.status == HTTPStatus.OK
+            and self._whole is not None
+            and self._whole.answer(reply.status, headers, body)
+        ):
             return
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})

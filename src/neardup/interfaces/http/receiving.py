@@ -28,10 +28,15 @@ class Receiving:
         self._limits, self._shed = limits, shed
         self.held = 0
 
-    async def body(self, receive: Receive, stated: int | None) -> bytes:
-        """Receive a body, of which so many bytes were *stated*: not more than is allowed, and in time."""
+    async def body(self, receive: Receive, stated: int | None, ready: bytes | None = None) -> bytes:
+        """Receive a body, of which so many bytes were *stated*: not more than is allowed, and in time.
+
+        A small one may be *ready* already.
+        """
         if stated is not None and stated > self._limits.body:
             raise Refused(problems.TOO_LARGE)
+        if ready is not None and len(ready) <= SMALL:
+            return ready
         try:
             async with asyncio.timeout(self._limits.body_seconds):
                 message = await _next(receive)
