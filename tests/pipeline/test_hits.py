@@ -127,3 +127,26 @@ def test_an_index_says_what_hits_do_not(tmp_path):
         assert Hits(RECORDS, "id", index).values("site", 3) == ["x", None, None]  # they say it themselves
         with pytest.raises(DataError, match="'sight'"):
             Hits(["a"], "id", index).values("sight", 1)
+
+
+def digest(ids, number=None):
+    return Hits(ids, "id", None).digest(len(ids) if number is None else number)
+
+
+def test_a_digest_tells_names_and_their_order():
+    lists = [
+        ["a", "b"],
+        ["b", "a"],
+        ["ab"],
+        ["a", "b", ""],
+        ["a", "\0b"],
+        ["a\0", "b"],
+        ["a\0b"],
+        [],
+        ["\ud800"],
+        ["\ud801"],
+    ]
+    assert len({digest(ids) for ids in lists}) == len(lists)
+    assert all(len(digest(ids)) == 16 for ids in lists)
+    assert digest([7, "a"]) == digest(["7", "a"])  # an index has strings
+    assert digest(["a", "b", "c"], 2) == digest(["a", "b"])
