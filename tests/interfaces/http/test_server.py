@@ -220,6 +220,46 @@ def test_requests_may_come_one_behind_the_other(shared):
     assert answer.count(b'{"status":"alive"}') == 6
 
 
+BODY = b'{"documents": [{"text": "some words that stand in a text"}]}'
+LENGTH = b"Content-Length: %d\r\n" % len(BODY)
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(
+    b"%x\r\n%s\r\n" % (len(part), part) for part in (BODY[:9], BODY[9:])
+)
+WAYS = {
+    "at once": [LENGTH + b"\r\n" + BODY],
+    "behind the head": [LENGTH + b"\r\n", BODY],
+    "in parts": [LENGTH + b"\r\n" + BODY[:5], BODY[5:20], BODY[20:]],
+    "in chunks": [CHUNKED + b"0\r\n\r\n"],
+    "in chunks that are waited for": [CHUNKED[:40], CHUNKED[40:], b"0\r\n\r\n"],
+    "when asked for": [b"Expect: 100-continue\r\n" + LENGTH + b"\r\n", BODY],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_body_may_come_in_any_way(shared, way):
+    """The answer is the same, also where the next request is there already."""
+    head = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with shared.connection() as connection:
+        for last in (b"", b"Connection: close\r\n"):
+            for number, part in enumerate(WAYS[way]):
+                if number:
+                    time.sleep(0.05)
+                connection.sendall(part if number else head + last + part)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    answers = [answer for answer in received.split(b"HTTP/1.1 ") if answer and not answer.startswith(b"100 ")]
+    assert received.count(b"HTTP/1.1 100 ") == (2 if way == "when asked for" else 0)
+    assert [status_of(b"HTTP/1.1 " + answer) for answer in answers] == [200, 200]
+    assert [b"connection: close" in answer for answer in answers] == [False, True]
+    assert answers[0].split(b"\r\n\r\n")[1] == answers[1].split(b"\r\n\r\n")[1]
+    assert all(b"nosniff" in answer and b"default-src 'none'" in answer for answer in answers)
+
+
+def test_the_head_alone_says_how_long_the_rest_would_be(shared):
+    whole, head = (getattr(httpx, verb)(f"{shared.url}/v1/documents/a") for verb in ("get", "head"))
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(whole.content))
+
+
 def test_a_body_that_is_refused_may_still_be_sent(shared):
     large = b" " * (9 << 20)
     for _ in range(2):
