@@ -1,5 +1,6 @@
 """What a search of an index answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -102,24 +103,58 @@ class Answer:
     results: tuple[AnswerGroup, ...]
 
 
-def as_record(answer: Answer) -> dict[str, Any]:
-    """Give an answer as JSON has it; times are in UTC."""
+def as_record(answer: Answer, told: Callable[[float], Any] = float) -> dict[str, Any]:
+    """Give an answer as JSON has it; measures and scores as *told* gives them.
+
+    Times are in UTC. Ids of groups are digits in a string: not all programs read integers of 63 bits.
+    """
     whole = {name: getattr(answer, name) for name in answer.__slots__ if name != "results"}
-    return {**whole, "results": [_group(group) for group in answer.results]}
+    whole |= {
+        "include": None if answer.include is None else str(answer.include),
+        "threshold": _told(answer.threshold, told),
+    }
+    return whole | {"results": [_group(group, told) for group in answer.results]}
 
 
-def _group(group: AnswerGroup) -> dict[str, Any]:
-    shown = [
-        {**_hit(hit), "snippet": {name: part._asdict() for name, part in own._asdict().items()}}
-        for hit, own in group.shown
-    ]
+def _group(group: AnswerGroup, told: Callable[[float], Any]) -> dict[str, Any]:
+    shown = [{**_hit(hit, told), "snippet": _snippet(snippet)} for hit, snippet in group.shown]
     repeats = [
-        {**_hit(own.hit), **{name: getattr(own, name) for name in own.__slots__ if name != "hit"}}
-        for own in group.repeats
+        {
+            **_hit(one.hit, told),
+            "of": one.of,
+            "rule": one.rule,
+            "measure": one.measure,
+            "value": _told(one.value, told),
+            "threshold": _told(one.threshold, told),
+        }
+        for one in group.repeats
     ]
-    return {"group": group.id, "hides": group.hides, "shown": shown, "repeats": repeats}
+    return {"group": str(group.id), "hides": group.hides, "shown": shown, "repeats": repeats}
 
 
-def _hit(hit: FoundHit) -> dict[str, Any]:
-    at = hit.admitted.isoformat().replace("+00:00", "Z")
-    return {"id": hit.id, "title": hit.title, "url": hit.url, "admitted": at, "score": hit.score}
+def _hit(hit: FoundHit, told: Callable[[float], Any]) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "title": hit.title,
+        "url": hit.url,
+        "admitted": written(hit.admitted),
+        "score": told(hit.score),
+    }
+
+
+def written(moment: datetime) -> str:
+    """Give a moment in UTC as JSON has it.
+
+    >>> from datetime import UTC
+    >>> written(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+    '2026-01-02T03:04:05Z'
+    """
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _snippet(snippet: Snippet) -> dict[str, Any]:
+    return {name: {"text": part.text, "spans": part.spans} for name, part in zip(snippet._fields, snippet, strict=True)}
+
+
+def _told(value: Any, told: Callable[[float], Any]) -> Any:
+    return told(value) if isinstance(value, float) else value

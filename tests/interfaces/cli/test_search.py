@@ -80,7 +80,8 @@ def test_pages(neardup, seen):
 
 
 def test_a_group(neardup, seen):
-    group = str(asked(neardup, "fishing")["results"][0]["group"])
+    group = asked(neardup, "fishing")["results"][0]["group"]
+    assert group.isdigit()
     shown = neardup("search", "seen", "fishing", "--include", group).out
     assert "Storm at dawn" in shown
     assert ids(asked(neardup, "fishing", "--include", group, "--size", "1")) == ["copy"]

@@ -7,11 +7,13 @@ from itertools import chain, pairwise
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 import pytest
 
 import neardup
 from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, collapse
 from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.searching import SearchAnswer
 from neardup.pipeline.searching import Search
 
 
@@ -118,7 +120,7 @@ def test_an_id_may_have_any_character(serve, texts, name):
 def test_a_document_is_told_about(serve, texts):
     ask = serve()
     told = ask.get("/v1/documents/b").json()
-    assert told.pop("admitted").endswith("+00:00")
+    assert told.pop("admitted").endswith("Z")
     assert told == {"id": "b", "kept": "a", "fields": {"site": "two", "rank": None}, "text": None}
     assert ask.get("/v1/documents/b?text=true").json()["text"] == texts.again
     assert ask.get("/v1/documents/nobody").status_code == 404
@@ -262,6 +264,7 @@ def test_searching_hides_repeats(serve, searched):
     assert {text[begin:end] for begin, end in spans} == {"storm", "harbour"}
     members = ask.get("/v1/search", params={"q": "storm harbour", "include": group["group"]}).json()["results"]
     assert [one["group"] for one in members] == [group["group"]]
+    assert msgspec.to_builtins(msgspec.convert(told, SearchAnswer)) == told  # it is what the description says
     off = ask.get("/v1/search", params={"q": "storm harbour", "collapse": "off", "size": 1, "page": 2}).json()
     assert (off["groups"], off["hidden"], off["pages"], len(off["results"])) == (2, 0, 2, 1)
     assert ask.get("/v1/search", params={"q": "nothing of the kind"}).json()["total"] == 0

@@ -9,6 +9,7 @@ from neardup.interfaces.http.bodies import Body, Id, Page, Size, Value, batch, r
 from neardup.interfaces.http.operations import ANY, Operation
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, Refused
 from neardup.interfaces.http.serving import Serving
+from neardup.model.answers import written
 from neardup.model.verdicts import Verdict
 
 Fields = dict[str, Value]
@@ -142,7 +143,7 @@ def document(serving: Serving, given: DocumentQuery) -> DocumentAnswer:
         raise Refused(NO_DOCUMENT)
     fields = {name: value if isinstance(value, Value) else str(value) for name, value in found.fields.items()}
     text = found.text if given.text else None
-    return DocumentAnswer(found.id, found.admitted.isoformat(), found.kept, fields, text)
+    return DocumentAnswer(found.id, written(found.admitted), found.kept, fields, text)
 
 
 def group(serving: Serving, given: GroupQuery) -> GroupAnswer:

@@ -9,7 +9,7 @@ from neardup.interfaces.http.limits import BATCH
 from neardup.interfaces.http.operations import Operation
 from neardup.interfaces.http.problems import NO_SEARCH, QUERY_TIME, UNAVAILABLE, Refused
 from neardup.interfaces.http.serving import Serving
-from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit
+from neardup.model.answers import as_record
 from neardup.pipeline.searching import Collapsing
 
 MOST_QUERY: Final = 1024  # characters
@@ -105,8 +105,8 @@ class SearchAnswer(msgspec.Struct):
     results: list[SearchGroup]
 
 
-def search(serving: Serving, given: SearchQuery) -> SearchAnswer:
-    """Find, collapse, and show a page."""
+def search(serving: Serving, given: SearchQuery) -> dict[str, Any]:
+    """Find, collapse, and show a page: a ``SearchAnswer``."""
     table = serving.search
     if table is None:
         raise Refused(NO_SEARCH)
@@ -121,52 +121,7 @@ def search(serving: Serving, given: SearchQuery) -> SearchAnswer:
         top=given.top,
         seconds=serving.limits.query_seconds,
     )
-    return _told(found)
-
-
-def _told(found: Answer) -> SearchAnswer:
-    return SearchAnswer(
-        found.query,
-        found.collapse,
-        rounded(found.threshold),
-        found.keep,
-        None if found.include is None else str(found.include),
-        found.total,
-        found.examined,
-        found.groups,
-        found.hidden,
-        found.unsigned,
-        found.page,
-        found.pages,
-        found.size,
-        [_group(group) for group in found.results],
-    )
-
-
-def _group(group: AnswerGroup) -> SearchGroup:
-    return SearchGroup(str(group.id), group.hides, list(map(_shown, group.shown)), list(map(_repeat, group.repeats)))
-
-
-def _shown(one: ShownHit) -> SearchHit:
-    snippet = SnippetPieces(_piece(one.snippet.title), _piece(one.snippet.body))
-    return SearchHit(**_known(one.hit), snippet=snippet)
-
-
-def _repeat(one: Repeat) -> SearchRepeat:
-    value = rounded(one.value) if isinstance(one.value, float) else one.value
-    threshold = rounded(one.threshold)
-    return SearchRepeat(
-        **_known(one.hit), of=one.of, rule=one.rule, measure=one.measure, value=value, threshold=threshold
-    )
-
-
-def _known(hit: FoundHit) -> dict[str, Any]:
-    at, score = hit.admitted.isoformat(), round(hit.score, 4)
-    return {"id": hit.id, "title": hit.title, "url": hit.url, "admitted": at, "score": score}
-
-
-def _piece(piece: Marked) -> Piece:
-    return Piece(piece.text, [list(span) for span in piece.spans])
+    return as_record(found, rounded)
 
 
 OPERATIONS: Final = (
