@@ -1,9 +1,11 @@
+import enum
 from collections import OrderedDict, UserDict, defaultdict
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import neardup
 from neardup import DataError, Index, ParameterError, SimHash
 from neardup.pipeline.hits import Hits
 
@@ -150,3 +152,23 @@ def test_a_digest_tells_names_and_their_order():
     assert all(len(digest(ids)) == 16 for ids in lists)
     assert digest([7, "a"]) == digest(["7", "a"])  # an index has strings
     assert digest(["a", "b", "c"], 2) == digest(["a", "b"])
+
+
+class Letter(str, enum.Enum):  # noqa: UP042 - which is written in another way than it is read
+    A = "a"
+
+
+@pytest.mark.parametrize("own", [np.str_("a"), Letter.A])
+@pytest.mark.parametrize("others", [[], ["b"], [7]])
+def test_strings_of_any_class_are_strings(own, others, tmp_path):
+    ids, plain = [own, *others], ["a", *others]
+    assert Hits(ids, "id", None).names == list(map(str, plain))
+    assert digest(ids) == digest(plain)
+    with Index.create(tmp_path / "seen") as index:
+        index.admit(["a", "b"], ["some words of a text"] * 2)
+        cache = neardup.JudgedSets()
+        found = [neardup.collapse(given, index=index, cache=cache).page for given in (plain, ids)]
+        assert (cache.hits, cache.misses) == (1, 1)
+    assert [group.id for group in found[0]] == [group.id for group in found[1]]
+    values = [{"id": rank, "of": value} for rank, value in enumerate(["a", own, None, own])]
+    assert neardup.collapse(values, neardup.SameValue("of")).kept == [0, 2]

@@ -54,5 +54,6 @@ def group_id(id: Any) -> int:  # noqa: A002 - the word users know
     >>> group_id("a"), group_id(7) == group_id("7")
     (1702698405120146464, True)
     """
-    digest = blake2b(str(id).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    name = id if isinstance(id, str) else str(id)
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> (64 - _GROUP_BITS)

@@ -15,7 +15,7 @@ from neardup.model.arrays import Positions, Signatures, require_same_recipe
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
-from neardup.pipeline.given import kinds_of
+from neardup.pipeline.given import types_of
 from neardup.pipeline.hits import Hits
 from neardup.pipeline.judged import Judged, JudgedSets
 from neardup.pipeline.living import Index
@@ -276,6 +276,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
         judged = _judged(rules, given, number, signatures, index)
     else:
         with index.store.busy:  # so that all that is asked of it was true at one time
+            index.store.require_open()
             if cache is None or signatures is not None or given.records:
                 judged = _judged(rules, given, number, signatures, index)
             else:
@@ -365,7 +366,7 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     values = given.values(rule.field, number)
     if rule.of is not None:
         values = _made(rule.of, values)
-    kinds = kinds_of(values)
+    kinds = types_of(values)
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
         raise DataError(f"field {rule.field!r}", f"holds a {strange}, but must hold strings or integers")
@@ -374,7 +375,7 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
     """Make values of what a field holds, of equal strings only once."""
-    if not kinds_of(values) <= _STRINGS:  # other equal things, as 1 and True, are not the same
+    if not types_of(values) <= _STRINGS:  # other equal things, as 1 and True, are not the same
         return [None if value is None else of(value) for value in values]
     made = {value: None if value is None else of(value) for value in dict.fromkeys(values)}
     return [made[value] for value in values]

@@ -82,7 +82,7 @@ def as_strings(ids: Any) -> list[str]:
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
-    if kinds_of(names) <= {str}:
+    if types_of(names) <= {str}:
         return names
     for position, name in enumerate(names):
         if not isinstance(name, str):
@@ -90,17 +90,19 @@ def as_strings(ids: Any) -> list[str]:
     return names
 
 
-def kinds_of(values: list[Any]) -> set[type]:
-    """Give the types of values; those of strings count as strings."""
+def types_of(values: list[Any]) -> set[type]:
+    """Give the types of values; strings of any class, as NumPy has one of its own, are strings."""
     if values and isinstance(values[0], str):
         try:
-            "".join(values)  # the fastest way to see that all are strings
+            "".join(values)  # the fastest way to see that all are
         except TypeError:
             pass
         else:
             return {str}
-    kinds = [*map(type, values)]
-    return {kinds[0]} if kinds and kinds.count(kinds[0]) == len(kinds) else {*kinds}
+    types = [*map(type, values)]
+    if types and types.count(types[0]) == len(types):
+        return {types[0]}
+    return {str if issubclass(kind, str) else kind for kind in {*types}}
 
 
 def microseconds(at: Any, name: str = "at") -> int:

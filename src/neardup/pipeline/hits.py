@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from msgspec.msgpack import encode
+from msgspec.msgpack import Encoder
 
 from neardup.model.errors import DataError, ParameterError
-from neardup.pipeline.given import kinds_of
+from neardup.pipeline.given import types_of
 from neardup.pipeline.living import Index
 from neardup.text.columns import table_or_column
 
 _PLAIN = frozenset({str, int})
+_encode = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 
 
 class Hits:
@@ -31,14 +32,14 @@ class Hits:
         listed = hits.copy() if isinstance(hits, list) else _listed(hits)
         self.given: list[Any] = listed
         self._index = index
-        kinds = kinds_of(listed)
+        kinds = types_of(listed)
         self.records = not kinds <= _PLAIN
         self.ids: list[Any] = listed
         if self.records:
             self._plain = kinds == {dict}  # another one may make up what it does not have
             holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
             self.ids = self._said(id, len(listed)) if holds else listed
-            kinds = kinds_of(self.ids)
+            kinds = types_of(self.ids)
             if not holds or not kinds <= _PLAIN:
                 raise _none_such(self.ids, id)
         self._kinds = kinds
@@ -49,13 +50,13 @@ class Hits:
     @cached_property
     def names(self) -> list[str]:
         """The ids as an index has them: strings."""
-        return self.ids if self._kinds == {str} else list(map(str, self.ids))
+        return self.ids if self._kinds == {str} else [own if isinstance(own, str) else str(own) for own in self.ids]
 
     def digest(self, number: int) -> bytes:
         """Give 128 bits that tell the names of the first *number* hits, in this order, from all others."""
         names = self.names[:number]
         try:
-            written = encode(names)
+            written = _encode(names)
         except UnicodeEncodeError:  # a lone surrogate, which no id of an index has
             written = repr(names).encode()
         return blake2b(written, digest_size=16).digest()
@@ -99,6 +100,6 @@ def _listed(hits: Any) -> list[Any]:
 
 def _none_such(ids: list[Any], name: str) -> DataError:
     """Name the first that is no id."""
-    rank = next(rank for rank, own in enumerate(ids) if type(own) not in _PLAIN)
+    rank = next(rank for rank, own in enumerate(ids) if type(own) is not int and not isinstance(own, str))
     rule = f"must be an id, or all hits records with one in their field {name!r}; ids are strings or integers"
     return DataError(f"hit {rank}", rule)

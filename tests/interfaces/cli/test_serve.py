@@ -24,6 +24,7 @@ def seen(tmp_path, monkeypatch):
         (["nothing"], "is no index"),
         (["seen", "--port", "65536"], "--port"),
         (["seen", "--workers", "0"], "--workers"),
+        (["seen", "--memory", "0"], "--memory"),
         (["seen", "--host", "::"], "needs --token-file; --new-token makes tokens"),
         (["seen", "--host", "example.org"], "--token-file"),
         (["seen", "--token-file", "nothing"], "cannot be read"),

@@ -400,10 +400,13 @@ def test_it_says_how_it_is_however_much_there_is_to_do(run, folder):
 @pytest.mark.soak
 @pytest.mark.timeout(SOAKED + 300)
 def test_nothing_grows(run, folder, texts):
-    """Mixed load for long: memory and descriptors stay what they are after the beginning."""
+    """Mixed load for long: memory and descriptors stay what they are after the beginning.
+
+    What is held of new documents is little, so that its growing until it goes to a file is not all there is to see.
+    """
     with Index.open(folder, "w") as index:
         Search.rebuild(index)
-    process = run()
+    process = run(folder, "--memory", "8")
     pid, until, held = process.process.pid, time.monotonic() + SOAKED, []
 
     def work(number):

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="processes that answer; more than one only read what another process writes",
     )
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
+    parser.add_argument("--memory", type=int, metavar="MIB", default=256, help="memory for new documents")
     parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
     parser.add_argument(
         "--token-file",
@@ -84,8 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
             flush=True,
         )
 
+    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
     deployment = running.Deployment(
         folder=arguments.index,
+        memory=arguments.memory << 20,
         host=arguments.host,
         port=arguments.port,
         key_file=given.get("key_file"),

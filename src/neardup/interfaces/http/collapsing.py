@@ -15,7 +15,7 @@ from neardup.interfaces.http.serving import Serving
 from neardup.model.arrays import Signatures
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import Collapsed, collapse
-from neardup.pipeline.given import kinds_of
+from neardup.pipeline.given import types_of
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
 from neardup.schemes.checksum import BODY
@@ -124,7 +124,7 @@ def collapse_hits(serving: Serving, given: CollapseBody) -> CollapseAnswer:
     rules: list[Rule] | None = [_rule(one, scheme) for one in given.by] if given.by else None
     hits: Any = given.hits
     own: dict[str, Any] = {"index": serving.index, "cache": serving.judged}
-    kinds = kinds_of(hits)
+    kinds = types_of(hits)
     if kinds != {str}:
         if kinds != {Ranked}:
             raise Refused(INVALID, "The hits must be ids all, or all with what is known of them.")

@@ -9,10 +9,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.bodies import encode
-from neardup.interfaces.http.gate import RETRY, SECURITY, WHOLE
+from neardup.interfaces.http.gate import DIRECT, RETRY, SECURITY
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import Headers, Kind, Refused
+from neardup.interfaces.http.receiving import SMALL
 
 ANSWER_SECONDS: Final = 120.0  # more than any work takes; who has not read his answer by then is not going to
 EXEMPT: Final = frozenset({b"/healthz", b"/readyz", b"/metrics"})
@@ -34,7 +35,7 @@ class _Shed:
         """Wake nobody."""
 
 
-class Whole:
+class Direct:
     """A request and its answer without ASGI's messages, of which each would be looked through, or be a packet."""
 
     __slots__ = ("_cycle",)
@@ -43,8 +44,12 @@ class Whole:
         self._cycle = cycle
 
     def body(self) -> bytes | None:
-        """Give the body, if all of it has come."""
-        return None if self._cycle.more_body or self._cycle.disconnected else bytes(self._cycle.body)
+        """Take the body, if it is small and all of it has come."""
+        cycle = self._cycle
+        if cycle.more_body or cycle.disconnected or len(cycle.body) > SMALL:
+            return None
+        body, cycle.body = bytes(cycle.body), bytearray()  # the connection lives on, and need not hold it
+        return body
 
     def answer(self, status: int, headers: Headers, body: bytes) -> bool:
         """Write a whole answer; say whether that could be: who is not reading must be waited for."""
@@ -175,7 +180,7 @@ class Connection(HttpToolsProtocol):
         before = self.cycle
         super().on_headers_complete()
         if self.cycle is not None and self.cycle is not before:
-            self.scope["extensions"] = {WHOLE: Whole(self.cycle)}  # type: ignore[dict-item]
+            self.scope["extensions"] = {DIRECT: Direct(self.cycle)}  # type: ignore[dict-item]
             if self._watch.draining:
                 self.cycle.keep_alive = False
 

@@ -40,7 +40,7 @@ SAFE: Final = frozenset({"GET", "HEAD"})
 RETRY: Final = ((b"retry-after", b"1"),)
 LEFT: Final = 499  # the status, where it is counted, of who left before the answer
 
-WHOLE: Final = "neardup.whole"  # the extension by which a server gives a whole body, and takes a whole answer
+DIRECT: Final = "neardup.direct"  # the extension by which a server gives a whole body, and takes a whole answer
 
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="neardup"')
 _ASKING: Final = (b"www-authenticate", b'Basic realm="neardup: any name, a token as the password", charset="UTF-8"')
@@ -71,11 +71,11 @@ class Head(NamedTuple):
     size: int
 
 
-class Whole(Protocol):
+class Beside(Protocol):
     """What a server may have beside ASGI's messages."""
 
     def body(self) -> bytes | None:
-        """Give the body, if all of it has come."""
+        """Take the body, if it is small and all of it has come."""
         ...
 
     def answer(self, status: int, headers: problems.Headers, body: bytes) -> bool:
@@ -120,8 +120,8 @@ class Gate:
         begun = perf_counter()
         self._number += 1
         number, label, head = self._number, PAGES, None
-        whole: Whole | None = scope.get("extensions", {}).get(WHOLE)
-        answering = _Answering(send, whole)
+        direct: Beside | None = (scope.get("extensions") or {}).get(DIRECT)
+        answering = _Answering(send, direct)
         try:
             head = _head(scope)
             self._require_known(head)
@@ -136,7 +136,7 @@ class Gate:
             if operation is None:
                 await self._behind(head, scope, receive, answering)
             else:
-                await answering.reply(await self._answered(operation, own, head, receive, whole), head.method)
+                await answering.reply(await self._answered(operation, own, head, receive, direct), head.method)
         except Gone:
             pass
         except Exception as error:
@@ -178,13 +178,13 @@ class Gate:
     # What is done.
 
     async def _answered(
-        self, operation: Operation, own: bytes, head: Head, receive: Receive, whole: Whole | None
+        self, operation: Operation, own: bytes, head: Head, receive: Receive, direct: Beside | None
     ) -> Reply:
         """Take what is given, do it, and write down the answer."""
         body = b""
         if operation.body is not None:
             _require_json(head)
-            body = await self._receiving.body(receive, head.length, whole.body() if whole is not None else None)
+            body = await self._receiving.body(receive, head.length, direct.body() if direct is not None else None)
         long = len(body) > operation.short
         try:
             if operation.always:
@@ -258,10 +258,10 @@ class _Running:
 class _Answering:
     """What goes out, with the headers that every answer has."""
 
-    __slots__ = ("_send", "_whole", "begun", "ended", "status")
+    __slots__ = ("_direct", "_send", "begun", "ended", "status")
 
-    def __init__(self, send: Send, whole: Whole | None) -> None:
-        self._send, self._whole, self.status = send, whole, LEFT
+    def __init__(self, send: Send, direct: Beside | None) -> None:
+        self._send, self._direct, self.status = send, direct, LEFT
         self.begun = self.ended = False
 
     async def reply(self, reply: Reply, method: str) -> None:
@@ -283,8 +283,8 @@ class _Answering:
         body = b"" if method == "HEAD" else reply.body
         if (
             reply.status == HTTPStatus.OK
-            and self._whole is not None
-            and self._whole.answer(reply.status, headers, body)
+            and self._direct is not None
+            and self._direct.answer(reply.status, headers, body)
         ):
             return
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})

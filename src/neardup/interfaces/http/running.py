@@ -32,7 +32,7 @@ _LOOK: Final = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """How a service is wanted."""
+    """How a service is wanted; *memory* bounds, in bytes, what the index holds of new documents."""
 
     folder: str
     host: str = "127.0.0.1"
@@ -41,6 +41,7 @@ class Deployment:
     token_file: str | None = None
     allow_hosts: tuple[str, ...] = ()
     read_only: bool = False
+    memory: int = 1 << 28
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
 
@@ -73,7 +74,12 @@ def run(deployment: Deployment, *, started: Callable[[str, Serving], None], repo
 def _opened(deployment: Deployment, report: Report) -> Serving:
     key = None if deployment.key_file is None else key_in(deployment.key_file)
     return Serving.opened(
-        deployment.folder, key=key, read_only=deployment.read_only, limits=deployment.limits, report=report
+        deployment.folder,
+        key=key,
+        read_only=deployment.read_only,
+        memory=deployment.memory,
+        limits=deployment.limits,
+        report=report,
     )
 
 

@@ -51,24 +51,28 @@ class Serving:
         self._refreshing: asyncio.Task[None] | None = None
 
     @classmethod
-    def opened(
+    def opened(  # noqa: PLR0913 - every one a keyword with a default
         cls,
         folder: str,
         *,
         key: bytes | None = None,
         read_only: bool = False,
+        memory: int = 1 << 28,
         limits: Limits | None = None,
         report: Callable[[str], None] | None = None,
     ) -> "Serving":
-        """Open an index to write, unless it is to be *read_only* or another process writes it already."""
+        """Open an index to write, unless it is to be *read_only* or another process writes it already.
+
+        *memory* bounds, in bytes, what it holds of new documents.
+        """
         writes = not read_only
         if writes:
             try:
-                index = Index.open(folder, "w", key=key)
+                index = Index.open(folder, "w", key=key, memory=memory)
             except StorageBusy:
                 writes = False
         if not writes:
-            index = Index.open(folder, key=key)
+            index = Index.open(folder, key=key, memory=memory)
         return cls(index, writes=writes, limits=limits, report=report)
 
     async def run(self, call: Callable[[Given], Answer], given: Given, *, long: bool) -> Answer:
