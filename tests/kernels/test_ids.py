@@ -109,3 +109,18 @@ def test_documents_that_are_not_there_are_damage():
     file.entries[0] |= np.uint64(5)
     file.seal()
     assert file.find([b"one"], np.empty(0, np.bool_))[0] == 0
+
+
+@pytest.mark.parametrize("starts", [[0, 2**32 - 1, 2**32 - 1, 2**32 - 1, 2**32 - 1], [9, 8, 7, 3, 0], [0, 0, 0, 0, 0]])
+@pytest.mark.parametrize("order", [1, -1])
+def test_prefixes_and_orders_that_are_none_lead_nowhere_else(starts, order):
+    """Who forges a file and its checksums may hide ids, but no id is found that is not asked for."""
+    stored = [b"id %d" % number for number in range(30)]
+    file = File(stored, 2**60)
+    file.starts[:] = starts
+    file.entries[:] = file.entries[::order].copy()
+    file.seal()
+    block, found = file.find([*stored, b"no such"], np.empty(0, np.bool_))
+    assert block == INTACT
+    assert all(place in {-1, number} for number, place in enumerate(found[:-1]))
+    assert found[-1] == -1
