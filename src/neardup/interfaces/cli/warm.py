@@ -26,7 +26,7 @@ def run(_: argparse.Namespace) -> int:
     elif warmed is None:
         print(f"Compiling the kernels in vain: {_NO_FOLDER}", flush=True)
     else:
-        print("Compiling the kernels for this machine (once, half a minute or less).", flush=True)
+        print("Compiling the kernels for this machine (once, a minute or two).", flush=True)
     started = time.monotonic()
     warm()
     print(f"Ready after {time.monotonic() - started:.1f} s.")
