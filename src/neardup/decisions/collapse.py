@@ -6,12 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, by_pairs
+from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, ROWS, by_pairs
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import RankedRule
 
 STAYS: Final = -1
-_ROWS: Final = 6
 _NO_CODES: Final = np.empty((1, 0), np.int64)
 _NO_RULE: Final = RankedRule(by_pairs, np.zeros((0, 0), np.bool_), np.zeros(1, np.int64))
 
@@ -82,7 +81,7 @@ def collapse(
     Rule *r* keeps ``keeps[r]`` of a group. It goes by equal ``codes[r]``, integers from 0 and below *number*, or less
     than 0 for no group; or, where these are ``None``, in one rule at most, by *ranked*, of the hits that are *present*.
     """
-    table = np.empty((_ROWS, number), np.int64)
+    table = np.empty((ROWS, number), np.int64)
     near = STAYS
     for rule, own in enumerate(codes):
         near = rule if own is None else near
@@ -108,7 +107,7 @@ def _as_array(*keeps: int) -> Positions:
 
 def alone(number: int) -> Collapse:
     """Let every hit stay, each in a group of its own."""
-    table = np.empty((_ROWS, number), np.int64)
+    table = np.empty((ROWS, number), np.int64)
     table[OF] = table[BY] = STAYS
     table[HEADS:] = np.arange(number)
     return Collapse(table, number, number)

@@ -1,6 +1,5 @@
 """Arrays that grow at their end, at a price that does not depend on how often."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,12 +79,3 @@ def taken(strings: TextBatch, positions: AnyPositions) -> TextBatch:
     out = np.empty(int(offsets[-1]), np.uint8)
     copy_ranges(strings.data, begins, ends, out)
     return TextBatch(out, offsets)
-
-
-def joined(parts: Sequence[TextBatch]) -> TextBatch:
-    """Put strings behind each other; each part begins where its data does."""
-    ends = np.cumsum([0, *(part.offsets[-1] for part in parts)])
-    offsets = [part.offsets[1:] + end for part, end in zip(parts, ends, strict=False)]
-    return TextBatch(
-        np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)]), np.concatenate([[0], *offsets])
-    )

@@ -21,7 +21,7 @@ from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, und
 from neardup.index.columns import Batch, Columns, encoded, flattened, unflattened
 from neardup.index.disk import Disk
 from neardup.index.finding import Finding
-from neardup.index.growing import joined, taken
+from neardup.index.growing import GrowingStrings
 from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
@@ -211,14 +211,14 @@ class Store:
 
     def strings(self, name: str, places: Places) -> TextBatch:
         """Copy what a column of strings says of some documents."""
-        order, found, done = np.empty(len(places), np.int64), [], 0
+        gathered, order, done = GrowingStrings(), np.empty(len(places), np.int64), 0
         for part, rows, positions in self._by_part(places):
-            found.append(part.strings(name, positions))
             if len(rows) == len(places):
-                return found[0]
+                return part.strings(name, positions)
+            gathered.extend(part.strings(name, positions))
             order[rows] = np.arange(done, done + len(rows))
             done += len(rows)
-        return taken(joined(found), order)
+        return gathered.take(order)
 
     def behind(self, ordinal: int, number: int) -> Places:
         """Give the places of the first documents, so many at most, that were admitted after one."""

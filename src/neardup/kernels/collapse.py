@@ -24,7 +24,8 @@ from numba.extending import overload
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, ones
 from neardup.kernels.sentences import EMPTY, decided
 
-OF, BY, HEADS, RANKS, MEMBERS, BEGINS = range(6)
+ROWS = 6  # of the table
+OF, BY, HEADS, RANKS, MEMBERS, BEGINS = range(ROWS)
 
 _EMPTY = np.uint32(EMPTY)
 _LANES = 64

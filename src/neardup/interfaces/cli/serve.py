@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputRefused("DIR", "must name the folder of the index")
     require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
+    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
     from neardup.interfaces.http.hosts import is_loopback
 
     if token_file is None and not is_loopback(arguments.host):
@@ -85,7 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
             flush=True,
         )
 
-    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
     deployment = running.Deployment(
         folder=arguments.index,
         memory=arguments.memory << 20,

@@ -35,7 +35,7 @@ class Receiving:
         """
         if stated is not None and stated > self._limits.body:
             raise Refused(problems.TOO_LARGE)
-        if ready is not None and len(ready) <= SMALL:
+        if ready is not None:
             return ready
         try:
             async with asyncio.timeout(self._limits.body_seconds):
