@@ -8,9 +8,7 @@ from neardup.kernels.blocks import (
     block_sums,
     checksum,
     copy_entries,
-    copy_ranges,
     damaged_range,
-    damaged_ranges,
 )
 
 START, PRIME, MOD = 0x6E65617264757001, 0x9FB21C651E98DF25, 2**64
@@ -82,18 +80,10 @@ def test_a_damaged_block_is_found_when_it_is_read_first():
     assert damaged_range(guard, 2 * BLOCK - 1, 2 * BLOCK + 1) == 2
     assert damaged_range(guard, 3 * BLOCK, len(data)) == INTACT
     assert damaged_range(guard, 2 * BLOCK, 2 * BLOCK) == INTACT  # nothing is read
-    assert damaged_ranges(guard, np.array([0, 2 * BLOCK]), np.array([1, 2 * BLOCK + 1])) == 2
-    assert damaged_ranges(guard, np.array([0]), np.array([1])) == INTACT
 
 
 def test_without_a_guard_everything_is_intact():
     assert damaged_range(None, 0, 10**9) == INTACT
-
-
-def test_ranges_are_copied_in_their_order():
-    out = np.empty(5, np.uint8)
-    copy_ranges(array(b"abcdef"), np.array([4, 0, 3]), np.array([6, 2, 4]), out)
-    assert out.tobytes() == b"efabd"
 
 
 def unread(data):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from neardup.index.disk import Disk
 from neardup.kernels import blocks as kernels
+from neardup.kernels import strings
 from neardup.model.arrays import AnyPositions, Bytes, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageRefused
 
@@ -253,15 +254,14 @@ class StoredArrays:
 
     def strings(self, name: str, positions: AnyPositions) -> TextBatch:
         """Copy the byte strings at these positions: of ``NAME.data``, where ``NAME.offsets`` says."""
-        data, base = self._arrays[f"{name}.data"], self._begins[f"{name}.data"]
-        begins, ends = (self.take(f"{name}.offsets", positions + more) for more in (0, 1))
-        if ((begins < 0) | (ends < begins) | (ends > len(data))).any():
-            raise StorageDamaged(str(self.path), f"the column {name!r} is not cut as it should be")
-        self.require(kernels.damaged_ranges(self.guard, base + begins, base + ends))
-        offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
-        out = np.empty(int(offsets[-1]), np.uint8)
-        kernels.copy_ranges(data, begins, ends, out)
-        return TextBatch(out, offsets)
+        data, offsets = self._arrays[f"{name}.data"], self._arrays[f"{name}.offsets"]
+        begins = np.array([self._begins[f"{name}.offsets"], self._begins[f"{name}.data"]])
+        firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
+        wanted = positions.astype(np.int64, copy=False)
+        self.require(strings.locate(self.guard, begins, offsets, data, wanted, firsts, bounds))
+        out = np.empty(bounds[-1], np.uint8)
+        strings.copy(data, firsts, bounds, out)
+        return TextBatch(out, bounds)
 
     def require(self, block: int) -> None:
         """Raise ``StorageDamaged`` unless a kernel found all blocks intact that it read."""

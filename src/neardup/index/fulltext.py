@@ -69,8 +69,9 @@ _DAMAGED: Final = frozenset(
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
-_RANKED: Final = (
-    f"SELECT rowid, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score {_FOUND} ORDER BY score, rowid LIMIT ?"
+_RANKED: Final = (  # what matches is gone through once, to be counted and to be ranked
+    f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "
+    f"{_FOUND}) SELECT id, score, (SELECT count(*) FROM found) FROM found ORDER BY score, id LIMIT ?"
 )
 _SHOWN: Final = (
     f"SELECT rowid, highlight(documents, 1, '{_BEGIN}', '{_END}'), "
@@ -237,13 +238,9 @@ class FullText:
             known = self._known.get((terms, top))
             if known is not None and known.state == state:
                 return known
-            words = " ".join(terms)
-            rows = connection.execute(_RANKED, (words, top)).fetchall()
-            total = len(rows)
-            if total == top:  # there may be more
-                (total,) = connection.execute(f"SELECT count(*) {_FOUND}", (words,)).fetchone()
-        ordinals = np.array([ordinal for ordinal, _ in rows], np.int64)
-        found = Matches(ordinals, -np.array([score for _, score in rows], np.float64), total, state)
+            rows = connection.execute(_RANKED, (" ".join(terms), top)).fetchall()
+        ordinals, scores, totals = zip(*rows, strict=True) if rows else ((), (), (0,))
+        found = Matches(np.array(ordinals, np.int64), -np.array(scores, np.float64), totals[0], state)
         self._remember((terms, top), found)
         return found
 
@@ -401,6 +398,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+    connection.execute("PRAGMA temp_store = MEMORY")  # what matches; there may be nowhere else
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection

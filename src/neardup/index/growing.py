@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.blocks import copy_ranges
+from neardup.kernels.blocks import INTACT
+from neardup.kernels.strings import copy, locate
 from neardup.model.arrays import AnyPositions, TextBatch
 
 _LEAST = 64
+_NOWHERE = np.zeros(2, np.int64)  # where what lies in no file begins
 
 
 class Growing:
@@ -74,8 +76,10 @@ def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
 
 def taken(strings: TextBatch, positions: AnyPositions) -> TextBatch:
     """Copy the strings at these positions."""
-    begins, ends = strings.offsets[positions], strings.offsets[positions + 1]
-    offsets = np.concatenate([[0], np.cumsum(ends - begins)]).astype(np.int64)
-    out = np.empty(int(offsets[-1]), np.uint8)
-    copy_ranges(strings.data, begins, ends, out)
-    return TextBatch(out, offsets)
+    firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
+    wanted = positions.astype(np.int64, copy=False)
+    if locate(None, _NOWHERE, strings.offsets, strings.data, wanted, firsts, bounds) != INTACT:
+        raise IndexError("there are not so many strings")
+    out = np.empty(bounds[-1], np.uint8)
+    copy(strings.data, firsts, bounds, out)
+    return TextBatch(out, bounds)

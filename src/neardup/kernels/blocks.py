@@ -116,16 +116,6 @@ def damaged_range(guard, begin, end):
 
 
 @kernel
-def damaged_ranges(guard, begins, ends):
-    """Give the first damaged block of any of these ranges of bytes, or ``INTACT``."""
-    for i in range(begins.size):
-        block = damaged(guard, begins[i], ends[i])
-        if block != INTACT:
-            return block
-    return INTACT
-
-
-@kernel
 def copy_entries(guard, begin, data, each, positions, out):
     """Copy the entries of so many bytes *each* at these positions of an array that begins at byte *begin*.
 
@@ -145,13 +135,3 @@ def copy_entries(guard, begin, data, each, positions, out):
         for byte in range(each):
             out[i * each + byte] = data[place + byte]
     return INTACT
-
-
-@kernel
-def copy_ranges(data, begins, ends, out):
-    """Copy ranges of bytes behind each other."""
-    place = 0
-    for i in range(begins.size):
-        for byte in range(begins[i], ends[i]):
-            out[place] = data[byte]
-            place += 1

@@ -1,6 +1,7 @@
-"""Which document has an id: a sorted list of keys (``neardup.kernels.postings``), and the strings that it leads to.
+"""Which document has an id: a sorted list of keys (``neardup.kernels.postings``), and the strings that it leads to
+(``neardup.kernels.strings``).
 
-String *d* is ``data[offsets[d]:offsets[d + 1]]``. Several documents may share a key, or have had the same id; of those
+Several documents may share a key, or have had the same id; of those
 that are still there, one at most has it.
 """
 
@@ -10,21 +11,11 @@ from numba import njit
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, word_at
 from neardup.kernels.postings import begin_of, bits_of
+from neardup.kernels.strings import bounds_of
 
 _TOGETHER = 128  # ids whose memory is on its way together
 
 _ONE = np.uint64(1)
-
-
-@njit(nogil=True, forceinline=True)
-def _bounds(guard, begin, offsets, data, document):
-    """Give where a string begins and ends, and the damaged block that says so, or ``INTACT``."""
-    at = begin + 8 * document
-    block = damaged(guard, at, at + 16)
-    first, last = offsets[document], offsets[document + 1]
-    if block == INTACT and not 0 <= first <= last <= data.size:
-        block = at >> BLOCK_BITS
-    return first, last, block
 
 
 @njit(nogil=True, forceinline=True)
@@ -97,7 +88,7 @@ def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, be
                 if document >= documents:
                     return at >> BLOCK_BITS
                 if alive.size == 0 or alive[document]:
-                    first, last, block = _bounds(guard, begins[2], offsets, data, document)
+                    first, last, block = bounds_of(guard, begins[2], offsets, data, document)
                     if block == INTACT:
                         block = damaged(guard, begins[3] + first, begins[3] + last)
                     if block != INTACT:

@@ -1,0 +1,64 @@
+"""Byte strings that lie end to end: string *d* is ``data[offsets[d]:offsets[d + 1]]``.
+
+In what is guarded (``neardup.kernels.blocks``), the offsets and the data begin at the bytes *begins*.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
+from neardup.kernels.compile import fetch_ahead, kernel
+
+_TOGETHER = 128  # strings whose memory is on its way together
+
+
+@njit(nogil=True, forceinline=True)
+def bounds_of(guard, begin, offsets, data, string):
+    """Give where a string begins and ends, and the damaged block that says so, or ``INTACT``.
+
+    *begin* is where the offsets begin.
+    """
+    at = begin + 8 * string
+    block = damaged(guard, at, at + 16)
+    first, last = offsets[string], offsets[string + 1]
+    if block == INTACT and not 0 <= first <= last <= data.size:
+        block = at >> BLOCK_BITS
+    return first, last, block
+
+
+@kernel
+def locate(guard, begins, offsets, data, strings, firsts, bounds):
+    """Find where *strings* (int64[n]) begin, ``firsts[i]``, and lay them end to end: number *i* up to ``bounds[i + 1]``.
+
+    Returns the first damaged block, or one that names bytes that are not there, that of the first offset for a string
+    that is not there; or ``INTACT``. The bytes of the strings are verified, too.
+    """
+    bounds[0] = 0
+    for start in range(0, strings.size, _TOGETHER):
+        stop = min(start + _TOGETHER, strings.size)
+        for place in range(start, stop):
+            if not 0 <= strings[place] < offsets.size - 1:
+                return begins[0] >> BLOCK_BITS
+            fetch_ahead(offsets, strings[place])
+        for place in range(start, stop):
+            first, last, block = bounds_of(guard, begins[0], offsets, data, strings[place])
+            if block != INTACT:
+                return block
+            firsts[place], bounds[place + 1] = first, bounds[place] + last - first
+            fetch_ahead(data, max(0, min(first, data.size - 1)))
+        if guard is not None:
+            for place in range(start, stop):
+                first = begins[1] + firsts[place]
+                block = damaged(guard, first, first + bounds[place + 1] - bounds[place])
+                if block != INTACT:
+                    return block
+    return INTACT
+
+
+@kernel
+def copy(data, firsts, bounds, out):
+    """Copy the strings that begin at *firsts*: number *i* to ``out[bounds[i]:bounds[i + 1]]``."""
+    for place in range(firsts.size):
+        apart = firsts[place] - bounds[place]
+        for byte in range(bounds[place], bounds[place + 1]):
+            out[byte] = data[byte + apart]
