@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup import Banding, DataError, ExactDuplicate, Index, MinHash, New, Signatures, SimHash
-from neardup.index import part, recent, segment
+from neardup.index import recent, store
 from neardup.index.postings import ROOM
 from neardup.model.verdicts import as_record
 from neardup.pipeline.asking import Verifier
@@ -237,7 +237,7 @@ def words(number):
 def test_every_id_is_itself(tmp_path, monkeypatch, colliding):
     if colliding:  # all ids have one key: more of them than there is room for
         constant = lambda ids, _: np.full(len(ids), 42, np.uint64)  # noqa: E731
-        for module in (part, recent, segment):
+        for module in (recent, store):
             monkeypatch.setattr(module, "id_keys", constant)
     ids = list(dict.fromkeys([*STRANGE, *(f"more {place}" for place in range(300))]))
     texts = words(len(ids))

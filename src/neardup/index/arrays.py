@@ -20,7 +20,7 @@ import numpy.typing as npt
 from neardup.index.disk import Disk
 from neardup.kernels import blocks as kernels
 from neardup.kernels import strings
-from neardup.model.arrays import AnyPositions, Bytes, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageRefused
 
 FORMAT: Final = 1
@@ -183,11 +183,14 @@ class StoredArrays:
             expect(isinstance(self.meta, dict), "there is nothing told of it")
             self._begins: dict[str, int] = {}
             self._arrays: dict[str, Array] = {}
+            self._raw: dict[str, Bytes] = {}
+            self._columns: dict[str, tuple[Positions, Array, Array]] = {}
             for name, (stated, shape, begin) in directory["arrays"].items():
                 dtype, counts, length = described(stated, shape)
                 self._begins[name] = counted(begin, size - length)
                 expect(begin % ALIGNMENT == 0, "an array is out of line")
-                self._arrays[name] = data[begin : begin + length].view(dtype).reshape(counts)
+                self._raw[name] = data[begin : begin + length]
+                self._arrays[name] = self._raw[name].view(dtype).reshape(counts)
         self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
 
     def _directory(self, stored: Stored | None) -> tuple[int, dict[str, Any], int]:
@@ -245,23 +248,28 @@ class StoredArrays:
         array, begin = self._arrays[name], self._begins[name]
         shape = array.shape[1:]
         each = array.itemsize * prod(shape)
-        out = np.empty((len(positions), *shape), array.dtype)
-        data, copied = array.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8)
-        self.require(
-            kernels.copy_entries(self.guard, begin, data, each, positions.astype(np.int64, copy=False), copied)
-        )
-        return out
+        out = np.empty(len(positions) * each, np.uint8)
+        wanted = positions.astype(np.int64, copy=False)
+        self.require(kernels.copy_entries(self.guard, begin, self._raw[name], each, wanted, out))
+        return out.view(array.dtype).reshape(len(positions), *shape)
 
     def strings(self, name: str, positions: AnyPositions) -> TextBatch:
         """Copy the byte strings at these positions: of ``NAME.data``, where ``NAME.offsets`` says."""
-        data, offsets = self._arrays[f"{name}.data"], self._arrays[f"{name}.offsets"]
-        begins = np.array([self._begins[f"{name}.offsets"], self._begins[f"{name}.data"]])
+        begins, offsets, data = self._column(name)
         firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
         wanted = positions.astype(np.int64, copy=False)
         self.require(strings.locate(self.guard, begins, offsets, data, wanted, firsts, bounds))
         out = np.empty(bounds[-1], np.uint8)
         strings.copy(data, firsts, bounds, out)
         return TextBatch(out, bounds)
+
+    def _column(self, name: str) -> tuple[Positions, Array, Array]:
+        """Give a column of strings: where its offsets and its data begin, and both."""
+        if name not in self._columns:
+            parts = [f"{name}.{part}" for part in ("offsets", "data")]
+            begins = np.array([self._begins[part] for part in parts])
+            self._columns[name] = begins, self._arrays[parts[0]], self._arrays[parts[1]]
+        return self._columns[name]
 
     def require(self, block: int) -> None:
         """Raise ``StorageDamaged`` unless a kernel found all blocks intact that it read."""

@@ -94,6 +94,9 @@ def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
 def decoded(strings: TextBatch) -> list[str]:
     """Give strings as Python has them."""
     raw, bounds = strings.data.tobytes(), strings.offsets.tolist()
+    if raw.isascii():  # as ids mostly are: then a character is a byte
+        plain = raw.decode("ascii")
+        return [plain[begin:end] for begin, end in pairwise(bounds)]
     try:
         return [raw[begin:end].decode() for begin, end in pairwise(bounds)]
     except UnicodeDecodeError as error:

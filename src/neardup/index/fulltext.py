@@ -70,7 +70,7 @@ _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
 _RANKED: Final = (  # what matches is gone through once, to be counted and to be ranked
-    f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "
+    f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "  # noqa: S608
     f"{_FOUND}) SELECT id, score, (SELECT count(*) FROM found) FROM found ORDER BY score, id LIMIT ?"
 )
 _SHOWN: Final = (
@@ -493,16 +493,14 @@ def _numbers(rows: Iterable[tuple[int]]) -> Positions:
 
 def _marked(text: str | None) -> Marked:
     """Take the marks out of a text, and say where they were."""
-    parts = re.split(f"([{_BEGIN}{_END}])", (text or "").replace(_CUT, ""))
-    whole, spans, begin = "", [], 0
-    for part in parts:
-        if part == _BEGIN:
-            begin = len(whole)
-        elif part == _END:
-            spans.append((begin, len(whole)))
-        else:
-            whole += part
-    return _shortened(whole, _joined(spans))
+    before, *marked = (text or "").replace(_CUT, "").split(_BEGIN)
+    pieces, spans, size = [before], list[tuple[int, int]](), len(before)
+    for piece in marked:
+        inside, _, after = piece.partition(_END)
+        spans.append((size, size + len(inside)))
+        pieces += inside, after
+        size += len(inside) + len(after)
+    return _shortened("".join(pieces), _joined(spans))
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from neardup.index.columns import Columns
 from neardup.index.disk import Disk
 from neardup.index.finding import Finding
 from neardup.index.nearby import NearbyTables, write_tables
-from neardup.index.part import LISTS, Part, Rows, id_keys, ordinal_keys
+from neardup.index.part import LISTS, Part, Rows, ordinal_keys
 from neardup.index.postings import ROOM, Hits, SortedLists, document_bits, write_lists
 from neardup.kernels.postings import repack
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
@@ -30,10 +30,8 @@ _MORE: Final = 16  # times as much room, where some was not enough
 class Segment:
     """A part of an index in a file. What happened since to its documents is told by ``remove`` and ``set_keepers``."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the terms of the index
-        self, disk: Disk, path: Path, columns: Columns, stored: Stored, finding: Finding, salt: Words
-    ) -> None:
-        self.stored, self._pooled, self._salt = stored, finding.pooled, salt
+    def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, finding: Finding) -> None:
+        self.stored, self._pooled = stored, finding.pooled
         self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
         with understood(path):
             meta = arrays.meta
@@ -55,9 +53,9 @@ class Segment:
             return self._tables.find(rows[:, 0], asking, self.alive)
         return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled)
 
-    def with_ids(self, ids: TextBatch) -> Positions:
-        """Find the document of each id, or -1."""
-        return self._lists["id"].find_strings(id_keys(ids, self._salt), ids, self.alive)
+    def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
+        """Find the document of each id, or -1; *keys* are theirs (``id_keys``)."""
+        return self._lists["id"].find_strings(keys, ids, self.alive)
 
     def with_contents(self, contents: Words, besides: Positions) -> Positions:
         """Find the first document of each content that is not *besides*, or -1."""
@@ -147,6 +145,9 @@ class Segment:
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Find the document of each ordinal, or -1."""
+        if self.last - self.first == self.documents - 1:  # none was left out: they stand one after the other
+            places = ordinals - self.first
+            return np.where((places >= 0) & (places < self.documents), places, -1)
         column = self.ordinals
         places = np.minimum(np.searchsorted(column, ordinals), max(self.documents - 1, 0))
         return np.where(column[places] == ordinals, places, -1)

@@ -18,17 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, understood
-from neardup.index.columns import Batch, Columns, encoded, flattened, unflattened
+from neardup.index.columns import Batch, Columns, decoded, encoded, flattened, unflattened
 from neardup.index.disk import Disk
 from neardup.index.finding import Finding
 from neardup.index.growing import GrowingStrings
 from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
-from neardup.index.part import Part, Rows
+from neardup.index.part import Part, Rows, id_keys
 from neardup.index.postings import Hits
 from neardup.index.recent import Recent
 from neardup.index.segment import Segment, write_segment
+from neardup.kernels.places import by_part
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused, require
 
@@ -44,7 +45,6 @@ REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in th
 
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
-_FEW: Final = 64  # places that Python goes through faster than NumPy
 TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
 _KINDS: Final = ("segment-", "log-", "amendments-")
 _BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
@@ -151,7 +151,8 @@ class Store:
         self.require_open()
         names = list(ids)
         strings = encoded(names)
-        found = [part.with_ids(strings) for part in self.segments]
+        keys = id_keys(strings, self._salt)
+        found = [part.with_ids(strings, keys) for part in self.segments]
         if self.recent.documents or not found:
             found.append(self.recent.with_ids(names))
         return self._first(found)
@@ -170,10 +171,13 @@ class Store:
     def with_ordinals(self, ordinals: Positions) -> Places:
         """Find the document of each ordinal, or -1, also where it was removed."""
         self.require_open()
+        found = [part.with_ordinals(ordinals) for part in self.segments]
         recent = self.recent.ordinals
-        found = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
-        places = np.where(recent[found] == ordinals, found, -1) if len(recent) else np.full(len(ordinals), -1)
-        return self._first([*(part.with_ordinals(ordinals) for part in self.segments), places])
+        if len(recent) or not found:
+            places = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
+            there = recent[places] == ordinals if len(recent) else np.zeros(len(ordinals), np.bool_)
+            found.append(np.where(there, places, -1))
+        return self._first(found)
 
     def kept_by(self, keepers: Positions) -> Places:
         """Find the documents for which other ones stand, by the ordinals of those."""
@@ -184,9 +188,10 @@ class Store:
     def alive(self, places: Places) -> Flags:
         """Say which documents are there: those that have a place and were not removed."""
         flags = places >= 0
-        for part, rows, positions in self._by_part(places):
-            if len(part.alive):
-                flags[rows] = part.alive[positions]
+        if any(len(part.alive) for part in self.parts):  # as after a removal, or of recent ones
+            for part, rows, positions in self._by_part(places):
+                if len(part.alive):
+                    flags[rows] = part.alive[positions]
         return flags
 
     def take(self, name: str, places: Places) -> npt.NDArray[Any]:
@@ -219,6 +224,18 @@ class Store:
             order[rows] = np.arange(done, done + len(rows))
             done += len(rows)
         return gathered.take(order)
+
+    def decoded(self, name: str, places: Places) -> list[str]:
+        """Give what a column of strings says of some documents, as Python has them."""
+        found: list[str] = []
+        for part, rows, positions in self._by_part(places):
+            own = decoded(part.strings(name, positions))
+            if len(rows) == len(places):
+                return own
+            found = found or [""] * len(places)
+            for row, string in zip(rows.tolist(), own, strict=True):
+                found[row] = string
+        return found
 
     def behind(self, ordinal: int, number: int) -> Places:
         """Give the places of the first documents, so many at most, that were admitted after one."""
@@ -426,7 +443,7 @@ class Store:
 
     def _segment(self, stored: Stored) -> Segment:
         path = self.folder / stored.name
-        return Segment(self._disk, path, self.columns, stored, self._finding, self._salt)
+        return Segment(self._disk, path, self.columns, stored, self._finding)
 
     def _new_recent(self) -> Recent:
         return Recent(self.columns, self._finding, self._salt)
@@ -627,14 +644,12 @@ class Store:
     def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
         """Give each part that has some of these, which of them, and their positions there."""
         parts = self.parts
-        if len(places) and places.view(np.uint64).max() <= _POSITION:  # all in the first one, as mostly
-            yield parts[0], np.arange(len(places)), places
-            return
-        numbers = places >> _POSITION_BITS
-        for number in sorted({*numbers.tolist()} if len(places) < _FEW else {*np.unique(numbers).tolist()}):
-            if number >= 0:
-                rows = np.flatnonzero(numbers == number)
-                yield parts[number], rows, places[rows] & _POSITION
+        order, positions = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+        bounds = np.empty(len(parts) + 1, np.int64)
+        by_part(places, _POSITION_BITS, order, positions, bounds)
+        for part, (begin, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
+            if end > begin:
+                yield part, order[begin:end], positions[begin:end]
 
 
 def _ordinals(array: npt.NDArray[Any]) -> Positions:

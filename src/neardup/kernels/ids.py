@@ -1,8 +1,7 @@
-"""Which document has an id: a sorted list of keys (``neardup.kernels.postings``), and the strings that it leads to
-(``neardup.kernels.strings``).
+"""Which document has an id: a sorted list of keys, and the strings that it leads to.
 
-Several documents may share a key, or have had the same id; of those
-that are still there, one at most has it.
+See ``neardup.kernels.postings`` and ``neardup.kernels.strings``. Several documents may share a key, or have had the
+same id; of those that are still there, one at most has it.
 """
 
 import numpy as np

@@ -3,7 +3,6 @@
 In what is guarded (``neardup.kernels.blocks``), the offsets and the data begin at the bytes *begins*.
 """
 
-import numpy as np
 from numba import njit
 
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
@@ -28,7 +27,7 @@ def bounds_of(guard, begin, offsets, data, string):
 
 @kernel
 def locate(guard, begins, offsets, data, strings, firsts, bounds):
-    """Find where *strings* (int64[n]) begin, ``firsts[i]``, and lay them end to end: number *i* up to ``bounds[i + 1]``.
+    """Find where *strings* (int64[n]) begin, ``firsts[i]``, and, end to end, would end, ``bounds[i + 1]``.
 
     Returns the first damaged block, or one that names bytes that are not there, that of the first offset for a string
     that is not there; or ``INTACT``. The bytes of the strings are verified, too.

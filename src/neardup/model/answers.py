@@ -1,9 +1,12 @@
 """What a search of an index answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+# These are made for every answer: as frozen dataclasses they would take several times as long.
 
 
 class Marked(NamedTuple):
@@ -20,8 +23,7 @@ class Snippet(NamedTuple):
     body: Marked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundHit:
+class FoundHit(Struct, frozen=True, kw_only=True):
     """A document that a query finds. *url* is its field ``url``, or its id if that is an address of the web.
 
     *ordinal* is the number of its admission. A higher *score* ranks better; that of another query says nothing.
@@ -35,8 +37,7 @@ class FoundHit:
     admitted: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """The best hits of a query, best first, of *total* documents that match."""
 
     query: str
@@ -51,8 +52,7 @@ class ShownHit(NamedTuple):
     snippet: Snippet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repeat:
+class Repeat(Struct, frozen=True, kw_only=True):
     """A hit that is hidden, because it matches *of*, the id of a better one that is shown.
 
     *rule* says by what: the name of the index's scheme, ``same text`` or ``same site``. *value* is what the scheme's
@@ -67,8 +67,7 @@ class Repeat:
     threshold: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerGroup:
+class AnswerGroup(Struct, frozen=True, kw_only=True):
     """Hits that say the same: those *shown*, and the *repeats* behind them, all *hides* of them unless it is paged."""
 
     id: int
@@ -77,8 +76,7 @@ class AnswerGroup:
     hides: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """A page of what a query finds, without repeats.
 
     *total* documents match; the best *examined* of them were collapsed, to so many *groups*, of which *hidden* hits are
@@ -108,7 +106,7 @@ def as_record(answer: Answer, told: Callable[[float], Any] = float) -> dict[str,
 
     Times are in UTC. Ids of groups are digits in a string: not all programs read integers of 63 bits.
     """
-    whole = {name: getattr(answer, name) for name in answer.__slots__ if name != "results"}
+    whole = {name: getattr(answer, name) for name in answer.__struct_fields__ if name != "results"}
     whole |= {
         "include": None if answer.include is None else str(answer.include),
         "threshold": _told(answer.threshold, told),

@@ -16,7 +16,7 @@ from neardup.model.errors import DataError, require, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
 from neardup.pipeline.given import types_of
-from neardup.pipeline.hits import Hits
+from neardup.pipeline.hits import Hits, PlacedHits
 from neardup.pipeline.judged import Judged, JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
@@ -261,7 +261,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if cache is not None:
         require(isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
     require(isinstance(id, str), "id", id, "must be a field's name")
-    given = Hits(hits, id, index)
+    given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given.ids)
     if signatures is not None:
@@ -351,7 +351,7 @@ def _signed(  # noqa: PLR0913, PLR0917 - all that may have signatures
         require_same_recipe(scheme.recipe, signatures.recipe)
         return signatures if len(signatures.rows) == number else signatures[:number]
     if index is not None:
-        return index.signatures(given.names[:number])
+        return given.signatures(number)
     if scheme.columns:
         return scheme.sign(pa.table({name: _texts(given.values(name, number), name) for name in scheme.columns}))
     return scheme.sign(_texts(given.values(rule.text, number), rule.text))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.index.columns import FIELD_KINDS, STRING, Batch, decoded
+from neardup.index.columns import FIELD_KINDS, STRING, Batch
 from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
@@ -85,7 +85,7 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
     known = store.take(f"known.{name}", places).tolist()
     values: list[Any]
     if kind == STRING:
-        values = decoded(store.strings(f"field.{name}", places))
+        values = store.decoded(f"field.{name}", places)
     else:
         values = store.take(f"field.{name}", places).tolist()
         if kind == "time":

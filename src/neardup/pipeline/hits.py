@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from msgspec.msgpack import Encoder
 
+from neardup.index.store import Places
+from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, ParameterError
 from neardup.pipeline.given import types_of
 from neardup.pipeline.living import Index
@@ -61,6 +63,12 @@ class Hits:
             written = repr(names).encode()
         return blake2b(written, digest_size=16).digest()
 
+    def signatures(self, number: int) -> Signatures:
+        """Give the signatures that the index has of the first *number* hits."""
+        if self._index is None:
+            raise ParameterError("index", None, "must be given: the hits are ids, and have no signatures")
+        return self._index.signatures(self.names[:number])
+
     def values(self, field: str, number: int) -> list[Any]:
         """Give what a field says of the first *number* hits, ``None`` where it says nothing.
 
@@ -85,6 +93,18 @@ class Hits:
             except KeyError:
                 pass
         return [record.get(field) for record in records]
+
+
+class PlacedHits(Hits):
+    """Ids of documents of an index that was asked where they are: their *places* hold until it changes."""
+
+    def __init__(self, ids: list[str], index: Index, places: Places) -> None:
+        super().__init__(ids, "id", index)
+        self._found, self._places = index, places
+
+    def signatures(self, number: int) -> Signatures:
+        """Give the signatures of the first *number* hits."""
+        return self._found.signatures_at(self._places[:number])
 
 
 def _listed(hits: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.admission import NONE, Matches, Standing, stand
-from neardup.index.columns import Batch, decoded
+from neardup.index.columns import Batch
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Flags, Signatures
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
@@ -75,7 +75,7 @@ class Judge:
         """Give the ids of documents that are there; ``None`` for the others."""
         there = self._store.alive(places)
         names: list[str | None] = [None] * len(places)
-        known = decoded(self._store.strings("id", places[there]))
+        known = self._store.decoded("id", places[there])
         for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
             names[row] = name
         return names
@@ -132,6 +132,6 @@ class Judge:
         keepers = np.array(standing.keepers, np.int64)
         with store.change():
             store.log_keepers(places, store.take("ordinal", keepers))
-            names = decoded(store.strings("id", places[keepers == places]))
+            names = store.decoded("id", places[keepers == places])
             store.commit()
         return names

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index import check as checking
-from neardup.index.columns import Batch, decoded, encoded
+from neardup.index.columns import Batch, encoded
 from neardup.index.disk import Disk
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
@@ -220,7 +220,7 @@ class Index:
 
     def _documents(self, places: Places) -> list[Document]:
         store = self._store
-        ids = decoded(store.strings("id", places))
+        ids = store.decoded("id", places)
         times = store.take("time", places).tolist()
         kept = self._judge.names(store.with_ordinals(store.take("keeper", places)))
         texts: Sequence[str | None] = [None] * len(places)
@@ -236,9 +236,12 @@ class Index:
     def signatures(self, ids: Sequence[str]) -> Signatures:
         """Give the signatures of documents, a row an id; none where an id is not there."""
         with self._store.busy:
-            places = self._store.with_ids(as_strings(ids))
-            rows, present = self._store.take_all(("rows", "present"), places)
-            return Signatures(rows, present, self._scheme.recipe)
+            return self.signatures_at(self._store.with_ids(as_strings(ids)))
+
+    def signatures_at(self, places: Places) -> Signatures:
+        """Give the signatures of documents, a row a place; none for -1."""
+        rows, present = self._store.take_all(("rows", "present"), places)
+        return Signatures(rows, present, self._scheme.recipe)
 
     def values(self, name: str, ids: Sequence[str]) -> list[Any]:
         """Give what a field says of documents, ``None`` where it says nothing or an id is not there.
@@ -279,7 +282,7 @@ class Index:
             keeper = self._store.take("keeper", place)
             own = self._store.with_ordinals(keeper)
             places = np.concatenate([own[self._store.alive(own)], self._store.kept_by(keeper)])
-            return decoded(self._store.strings("id", places))
+            return self._store.decoded("id", places)
 
     def ids(self) -> Iterator[str]:
         """Give the ids of all documents, as admitted.
@@ -292,7 +295,7 @@ class Index:
                 places = self._store.behind(last, TOGETHER)
                 if not len(places):
                     return
-                names = decoded(self._store.strings("id", places))
+                names = self._store.decoded("id", places)
                 last = int(self._store.take("ordinal", places)[-1])
             yield from names
 
@@ -375,7 +378,7 @@ class Index:
         ordinals = store.take("ordinal", places)
         kept = ordinals[store.take("keeper", places) == ordinals]
         lost = np.setdiff1d(store.kept_by(kept), places)
-        names = decoded(store.strings("id", lost))
+        names = store.decoded("id", lost)
         with store.change():
             store.remove(places)
             store.commit()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index import fulltext
-from neardup.index.columns import STRING, decoded
+from neardup.index.columns import STRING
 from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.index.store import Places, Store
 from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
@@ -20,6 +20,7 @@ from neardup.model.hits import HiddenHit
 from neardup.pipeline.collapsing import Collapsed
 from neardup.pipeline.collapsing import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
+from neardup.pipeline.hits import PlacedHits
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
@@ -209,7 +210,7 @@ class Search:
         """
 
         def judged(ranked: _Ranked) -> Found:
-            ids = decoded(self._store.strings("id", ranked.places))
+            ids = self._store.decoded("id", ranked.places)
             return Found(query=query, hits=tuple(self._hits(ids, ranked)), total=ranked.total)
 
         return self._find(query, top, _limit(seconds), judged)
@@ -255,8 +256,8 @@ class Search:
         limit = _limit(seconds)
 
         def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit]]:
-            ids = decoded(self._store.strings("id", ranked.places))
-            given: list[Any] = ids
+            ids = self._store.decoded("id", ranked.places)
+            given: Any = PlacedHits(ids, self._index, ranked.places)
             rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
             if collapse in {"exact", "site"}:
@@ -420,4 +421,4 @@ def _texts(store: Store, places: Places) -> Texts:
         titles = field_values(store, TITLE, STRING, places)
     raw = store.strings("text", places)
     bodies = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
-    return Texts(store.take("ordinal", places).tolist(), decoded(store.strings("id", places)), titles, bodies)
+    return Texts(store.take("ordinal", places).tolist(), store.decoded("id", places), titles, bodies)
