@@ -21,7 +21,7 @@ BLOCK = 1 << BLOCK_BITS
 INTACT = -1  # in place of the number of a damaged block
 
 _AHEAD = 8  # entries that are on their way
-_LINE = 64  # bytes that come from memory together
+LINE = 64  # bytes that come from memory together
 
 _START = np.uint64(0x6E65_6172_6475_7001)
 _PRIME = np.uint64(0x9FB2_1C65_1E98_DF25)
@@ -124,7 +124,7 @@ def copy_entries(guard, begin, data, each, positions, out):
     for i in range(positions.size):
         if i + _AHEAD < positions.size:
             later = positions[i + _AHEAD] * each
-            for line in range(0, each, _LINE):
+            for line in range(0, each, LINE):
                 fetch_ahead(data, later + line)
         place = positions[i] * each
         if not 0 <= place <= data.size - each:

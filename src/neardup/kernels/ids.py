@@ -7,7 +7,7 @@ same id; of those that are still there, one at most has it.
 import numpy as np
 from numba import njit
 
-from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
+from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, word_at
 from neardup.kernels.postings import begin_of, bits_of
 from neardup.kernels.strings import bounds_of
@@ -59,6 +59,7 @@ def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, be
             if block != INTACT:
                 return block
             fetch_ahead(entries, min(np.int64(starts[prefix]), length - 1))
+            fetch_ahead(entries, max(0, min(np.int64(starts[prefix + 1]), length) - 1))  # mostly in another line
         for row in range(start, stop):
             prefix = np.int64(keys[row] >> shift)
             low, high = np.int64(starts[prefix]), min(np.int64(starts[prefix + 1]), length)
@@ -73,6 +74,7 @@ def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, be
             if place < length:
                 first = offsets[min(np.int64(entries[place] & ~above), documents)]
                 fetch_ahead(data, max(0, min(first, data.size - 1)))
+                fetch_ahead(data, max(0, min(first + LINE - 1, data.size - 1)))  # few ids are longer
         for row in range(start, stop):
             found[row] = -1
             place = places[row - start]

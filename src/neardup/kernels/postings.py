@@ -180,6 +180,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                 return bounds, found[:0], crowded, block
             begins[column], ends[column] = starts[prefix], min(np.int64(starts[prefix + 1]), length)
             fetch_ahead(entries, line * length + min(begins[column], length - 1))
+            fetch_ahead(entries, line * length + max(0, ends[column] - 1))  # mostly in another line
         for column in range(columns):
             if _repeats(keys, row, column, pooled):
                 continue

@@ -5,7 +5,7 @@ In what is guarded (``neardup.kernels.blocks``), the offsets and the data begin 
 
 from numba import njit
 
-from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
+from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
 from neardup.kernels.compile import fetch_ahead, kernel
 
 _TOGETHER = 128  # strings whose memory is on its way together
@@ -45,6 +45,7 @@ def locate(guard, begins, offsets, data, strings, firsts, bounds):
                 return block
             firsts[place], bounds[place + 1] = first, bounds[place] + last - first
             fetch_ahead(data, max(0, min(first, data.size - 1)))
+            fetch_ahead(data, max(0, min(first + LINE - 1, data.size - 1)))
         if guard is not None:
             for place in range(start, stop):
                 first = begins[1] + firsts[place]
