@@ -12,8 +12,10 @@ CODES = st.lists(st.integers(-1, 3), max_size=12)
 
 
 def groups_of(outcome):
-    groups = [outcome.members(group) for group in range(outcome.groups)]
-    assert outcome.firsts == [ranks[0] for ranks in groups]
+    groups = outcome.members(range(outcome.groups))
+    assert outcome.members(range(outcome.groups)[1::2]) == groups[1::2]
+    for number in range(outcome.groups + 1):
+        assert outcome.firsts(number) == [ranks[0] for ranks in groups[:number]]
     return groups
 
 

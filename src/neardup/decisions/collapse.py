@@ -1,7 +1,7 @@
 """Which of ranked hits stay: a hit goes when it matches a better-ranked hit that stays."""
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -52,21 +52,15 @@ class Collapse:
         """The rank of the first hit of its group, by rank."""
         return np.asarray(self.table[HEADS])
 
-    def members(self, group: int) -> list[int]:
-        """Give the ranks of the hits of a group, best first; the best group is number 0."""
-        ranks, begins = self._listed
-        return ranks[begins[group] : begins[group + 1]]
+    def members(self, groups: Iterable[int]) -> list[list[int]]:
+        """Give the ranks of the hits of some groups, best first; the best group is number 0."""
+        ranks, begins = self.table[MEMBERS].tolist(), [*self.table[BEGINS, : self.groups].tolist(), self.hits]
+        return [ranks[begins[group] : begins[group + 1]] for group in groups]
 
-    @cached_property
-    def firsts(self) -> list[int]:
-        """The rank of the first hit of each group, the best group first."""
-        ranks, begins = self._listed
-        return [ranks[begin] for begin in begins[:-1]]
-
-    @cached_property
-    def _listed(self) -> tuple[list[int], list[int]]:
-        """The table's members and where each group begins, as lists, which Python reads faster."""
-        return self.table[MEMBERS].tolist(), [*self.table[BEGINS, : self.groups].tolist(), self.hits]
+    def firsts(self, number: int) -> list[int]:
+        """Give the rank of the first hit of each of the best groups, so many of them."""
+        ranks: list[int] = self.table[MEMBERS][self.table[BEGINS, :number]].tolist()
+        return ranks
 
 
 def collapse(

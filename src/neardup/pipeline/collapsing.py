@@ -31,6 +31,7 @@ _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
 _Said = tuple[str, str, Any, float | None]  # of a rule: its name, its measure, what it found by rank, its threshold
+_Told = tuple[list[int], list[int], list[_Said]]
 
 
 class Explained(NamedTuple):
@@ -84,7 +85,7 @@ class Collapsed:
     def pages(self) -> int:
         """How many pages there are."""
         size = self._part.size
-        listed = self.groups if self._part.include is None else len(self._included[1])
+        listed = self.groups if self._part.include is None else len(self._included)
         return (1 if listed else 0) if size is None else -(-listed // size)
 
     @cached_property
@@ -96,60 +97,57 @@ class Collapsed:
         self, group: Callable[..., Shown], kept: Callable[..., Any], hidden: Callable[..., Any]
     ) -> Iterator[Shown]:
         """Give the groups of this page, each made of what ``HitGroup``, ``Hit`` and ``HiddenHit`` are made of."""
-        span, members = self._part.span, self._outcome.members
-        shown: list[tuple[int, list[int], list[int] | None]]
+        span, told = self._part.span, self._told()
+        ids, given, mates = self._given.ids, self._given.given, told[0]
+        shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all
         if self._part.include is None:
-            shown = [(number, members(number), None) for number in range(self.groups)[span]]
+            numbers = range(self.groups)[span]
+            listed = self._outcome.members(numbers)
+            shown = [*zip(self._group_ids(numbers), listed, listed, strict=True)]
         else:
-            number, ranks = self._included
-            shown = [(number, ranks[span], ranks)] if ranks[span] else []
-        ids, given, mates = self._given.ids, self._given.given, self._told[0]
-        for number, ranks, everybody in shown:
+            everybody = self._included
+            shown = [(self._part.include, everybody[span], everybody)] if everybody[span] else []
+        for own, ranks, everybody in shown:
             staying, going = [], []
             for rank in ranks:
                 if mates[rank] == STAYS:
                     staying.append(kept(ids[rank], rank, given[rank]))
                 else:
-                    going.append(hidden(*self._hidden(rank)))
-            hides = len(going) if everybody is None else sum(mates[rank] != STAYS for rank in everybody)
-            yield group(self._group_id(number), tuple(staying), tuple(going), hides)
+                    going.append(self._hidden(hidden, rank, told))
+            hides = len(going) if everybody is ranks else sum(mates[rank] != STAYS for rank in everybody)
+            yield group(own, tuple(staying), tuple(going), hides)
 
     @cached_property
-    def _included(self) -> tuple[int, list[int]]:
-        """The number and all members of the group that is asked for; none, if there is no such group."""
-        wanted = self._part.include
-        group = next((group for group in range(self.groups) if self._group_id(group) == wanted), STAYS)
-        return group, [] if group == STAYS else self._outcome.members(group)
+    def _included(self) -> list[int]:
+        """All members of the group that is asked for; none, if there is no such group."""
+        numbers = range(self.groups)
+        named = zip(numbers, self._group_ids(numbers), strict=True)
+        found = self._outcome.members(number for number, own in named if own == self._part.include)
+        return found[0] if found else []
 
-    def _group_id(self, group: int) -> int:
-        names, above = self._names
-        return group_id(f"{names[group]}\0{above[group]}" if group in above else names[group])
+    def _group_ids(self, numbers: range) -> list[int]:
+        """Give the ids of some groups, by the name of the first hit.
 
-    @cached_property
-    def _names(self) -> tuple[list[str], dict[int, int]]:
-        """Name each group by its first hit; and how many of the same name stand above it, if any do.
-
-        There are such where hits come from several indices.
+        Where hits come from several indices, groups may have one name. All but the best count how many stand above.
         """
-        names = [self._given.names[first] for first in self._outcome.firsts]
-        above: dict[int, int] = {}
-        if len({*names}) < len(names):
+        names = self._given.names
+        named = [names[first] for first in self._outcome.firsts(numbers.stop)]
+        if len({*named}) < len(named):
             met: Counter[str] = Counter()
-            for group, name in enumerate(names):
+            for number, name in enumerate(named):
                 if met[name]:
-                    above[group] = met[name]
+                    named[number] = f"{name}\0{met[name]}"
                 met[name] += 1
-        return names, above
+        return [group_id(named[number]) for number in numbers]
 
-    def _hidden(self, rank: int) -> tuple[Any, ...]:
+    def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
         """Tell of a hit that goes what a ``HiddenHit`` is made of."""
-        ids, (mates, by, rules) = self._given.ids, self._told
+        ids, (mates, by, rules) = self._given.ids, told
         name, measure, values, threshold = rules[by[rank]]
-        return ids[rank], rank, self._given.given[rank], ids[mates[rank]], name, measure, values[rank], threshold
+        return make(ids[rank], rank, self._given.given[rank], ids[mates[rank]], name, measure, values[rank], threshold)
 
-    @cached_property
-    def _told(self) -> tuple[list[int], list[int], list[_Said]]:
-        """The outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
+    def _told(self) -> _Told:
+        """Give the outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
         scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
@@ -170,13 +168,15 @@ class Collapsed:
         rank = next(ranks, None)
         if rank is None:
             return None
-        text, other = self._text(rank), self._text(self._told[0][rank])
+        told = self._told()
+        mate, hidden = told[0][rank], self._hidden(HiddenHit, rank, told)
+        text, other = self._text(rank), self._text(mate)
         if text is None or other is None:
-            return Explained(HiddenHit(*self._hidden(rank)), None)
+            return Explained(hidden, None)
         scheme = self._evidence
-        signatures = self._signatures(scheme, [rank, self._told[0][rank]])
+        signatures = self._signatures(scheme, [rank, mate])
         evidence = explain(text, other, scheme, signatures=signatures)
-        return Explained(HiddenHit(*self._hidden(rank)), evidence)
+        return Explained(hidden, evidence)
 
     def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
         """Give the signatures of hits where their texts are not all that was signed."""

@@ -1,6 +1,7 @@
 """Bodies and queries of requests as typed structures, and answers as JSON."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -102,6 +103,7 @@ def id_of(raw: bytes) -> str:
         raise Refused(MALFORMED, "The id is not percent-encoded UTF-8.") from None
 
 
+@lru_cache(maxsize=4096)  # of so many columns that may agree, few shares are different
 def rounded(number: float | None) -> float | None:
     """Give a value as it is shown: with four digits behind the point, and never a 1 that is none.
 
