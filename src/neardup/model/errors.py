@@ -139,12 +139,12 @@ def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: 
 
 def require_whole(name: str, value: object, least: int, most: int | None = None, *, step: int = 1) -> int:
     """Give an integer of this range, NumPy's too, as a plain ``int``; ``ParameterError`` for anything else."""
-    kind = "an integer" if step == 1 else f"a multiple of {step}"
-    rule = f"must be {kind} of at least {least}" if most is None else f"must be {kind} from {least} to {most}"
     try:
         whole = index(value)  # type: ignore[arg-type]  # what it is for
     except TypeError:
-        raise ParameterError(name, value, rule) from None
-    holds = not isinstance(value, bool) and whole >= least and (most is None or whole <= most) and whole % step == 0
-    require(holds, name, value, rule)
+        whole = least - 1
+    if isinstance(value, bool) or whole < least or (most is not None and whole > most) or whole % step:
+        kind = "an integer" if step == 1 else f"a multiple of {step}"
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ParameterError(name, value, f"must be {kind} {bounds}")
     return whole

@@ -67,7 +67,7 @@ class Hits:
         """Give the signatures that the index has of the first *number* hits."""
         if self._index is None:
             raise ParameterError("index", None, "must be given: the hits are ids, and have no signatures")
-        return self._index.signatures(self.names[:number])
+        return self._index.signatures_at(self._index.store.with_ids(self.names[:number]))
 
     def values(self, field: str, number: int) -> list[Any]:
         """Give what a field says of the first *number* hits, ``None`` where it says nothing.
