@@ -56,6 +56,7 @@ _WAIT: Final = 5.0  # seconds for another's transaction
 _STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
+_MAPPED: Final = 1 << 31  # bytes of the file that are read as they lie in the system's memory, as an index's files are
 _QUERY_COST, _TERM_COST = 32, 5  # hits that take as much memory as a query, and as each of its terms but its letters
 _DAMAGED: Final = frozenset(
     {
@@ -398,6 +399,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+    connection.execute(f"PRAGMA mmap_size = {_MAPPED}")
     connection.execute("PRAGMA temp_store = MEMORY")  # what matches; there may be nowhere else
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -494,6 +496,8 @@ def _numbers(rows: Iterable[tuple[int]]) -> Positions:
 def _marked(text: str | None) -> Marked:
     """Take the marks out of a text, and say where they were."""
     before, *marked = (text or "").replace(_CUT, "").split(_BEGIN)
+    if not marked:
+        return _shortened(before, [])
     pieces, spans, size = [before], list[tuple[int, int]](), len(before)
     for piece in marked:
         inside, _, after = piece.partition(_END)
