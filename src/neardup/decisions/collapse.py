@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, ROWS, by_pairs
 from neardup.model.arrays import Flags, Positions
@@ -21,9 +22,15 @@ class Collapse:
     The *table* is that of ``neardup.kernels.collapse``.
     """
 
-    def __init__(self, table: Positions, stay: int, groups: int) -> None:
+    __slots__ = ("groups", "hits", "stay", "table")
+
+    def __init__(self, table: npt.NDArray[np.signedinteger[Any]], stay: int, groups: int) -> None:
         self.table, self.stay, self.groups = table, stay, groups
         self.hits: int = table.shape[1]
+
+    def compact(self) -> "Collapse":
+        """Give the same with the smallest integers that hold it."""
+        return Collapse(self.table.astype(np.min_scalar_type(-self.hits - 1)), self.stay, self.groups)
 
     @property
     def kept(self) -> list[int]:
@@ -40,17 +47,17 @@ class Collapse:
     @property
     def of(self) -> Positions:
         """The rank of the hit that one matches that goes, by rank; ``STAYS`` for one that stays."""
-        return np.asarray(self.table[OF])
+        return np.asarray(self.table[OF], np.int64)
 
     @property
     def by(self) -> Positions:
         """The number of the rule by which a hit goes, by rank; ``STAYS`` for one that stays."""
-        return np.asarray(self.table[BY])
+        return np.asarray(self.table[BY], np.int64)
 
     @property
     def heads(self) -> Positions:
         """The rank of the first hit of its group, by rank."""
-        return np.asarray(self.table[HEADS])
+        return np.asarray(self.table[HEADS], np.int64)
 
     def members(self, groups: Iterable[int]) -> list[list[int]]:
         """Give the ranks of the hits of some groups, best first; the best group is number 0."""

@@ -2,17 +2,18 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from threading import Lock
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.decisions.collapse import Collapse
-from neardup.model.arrays import Signatures
+from neardup.model.arrays import Positions, Signatures
 from neardup.model.errors import require_whole
 from neardup.model.protocols import Scheme
 
+_NOBODY: Final = np.empty(0, np.bool_)
 _LEAST: Final = 16  # hits, of which what is known takes as much as the rest of a set: key, rules and outcome
 
 
@@ -22,6 +23,8 @@ class Judged:
     *near* is the number of the rule of near duplicates, by *scheme* and *signatures*, until these are forgotten;
     *values* are those of the other rules, by number.
     """
+
+    __slots__ = ("_shares", "_unsigned", "near", "outcome", "scheme", "signatures", "values")
 
     def __init__(
         self,
@@ -33,27 +36,42 @@ class Judged:
     ) -> None:
         self.outcome, self.near, self.scheme, self.values = outcome, near, scheme, values
         self.signatures = signatures
+        self._unsigned: int | None = None
+        self._shares: npt.NDArray[np.float64] | None = None
 
-    @cached_property
+    @property
     def unsigned(self) -> int:
         """How many hits have no signature."""
-        signatures = self.signatures
-        return 0 if signatures is None else len(signatures.present) - int(np.count_nonzero(signatures.present))
+        if self._unsigned is None:
+            present = _NOBODY if self.signatures is None else self.signatures.present
+            self._unsigned = len(present) - int(np.count_nonzero(present))
+        return self._unsigned
 
-    @cached_property
+    @property
     def estimates(self) -> dict[int, float]:
         """What near duplicates have in common with the hits that they match, by rank."""
-        if self.signatures is None or self.scheme is None:
-            return {}
-        of, by = self.outcome.of, self.outcome.by
-        (ranks,) = (by == self.near).nonzero()
-        found = self.scheme.estimate_pairs(self.signatures, ranks, of[ranks])
-        return dict(zip(ranks.tolist(), found.tolist(), strict=True))
+        if self._shares is None:
+            self._measure()
+        return {} if self._shares is None else dict(zip(self._ranks.tolist(), self._shares.tolist(), strict=True))
+
+    @property
+    def _ranks(self) -> Positions:
+        """The ranks of the hits that near duplicates hide."""
+        return np.flatnonzero(self.outcome.by == self.near)
+
+    def _measure(self) -> None:
+        if self.signatures is not None and self.scheme is not None:
+            ranks = self._ranks
+            self._shares = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
 
     def settle(self) -> "Judged":
-        """Look at the signatures for the last time, and forget them."""
-        _ = self.unsigned, self.estimates
-        self.signatures = None
+        """Look at the signatures for the last time, forget them, and hold the rest in little memory.
+
+        A cache turns over all the memory that it has: the less that is, the more of it is near.
+        """
+        _ = self.unsigned
+        self._measure()
+        self.signatures, self.outcome = None, self.outcome.compact()
         return self
 
 
