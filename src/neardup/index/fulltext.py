@@ -54,6 +54,7 @@ _BESIDE: Final = re.compile(f"(?=[{_ALONE}])|(?<=[{_ALONE}])")
 _TERM: Final = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
 _WAIT: Final = 5.0  # seconds for another's transaction
 _STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
+_LEAF: Final = 2_000  # bytes of a leaf of the table: a snippet is looked for in one from its beginning
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
 _MAPPED: Final = 1 << 31  # bytes of the file that are read as they lie in the system's memory, as an index's files are
@@ -83,6 +84,7 @@ _TABLES: Final = (
     "DROP TABLE IF EXISTS state",
     "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, tokenize = 'unicode61 remove_diacritics 2')",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
+    f"INSERT INTO documents(documents, rank) VALUES ('pgsz', {_LEAF})",  # noqa: S608 - the same
     "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT)",
     f"PRAGMA user_version = {FORMAT}",
 )

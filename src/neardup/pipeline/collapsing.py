@@ -130,8 +130,7 @@ class Collapsed:
 
         Where hits come from several indices, groups may have one name. All but the best count how many stand above.
         """
-        names = self._given.names
-        named = [names[first] for first in self._outcome.firsts(numbers.stop)]
+        named = self._given.named(self._outcome.firsts(numbers.stop))
         if len({*named}) < len(named):
             met: Counter[str] = Counter()
             for number, name in enumerate(named):

@@ -1,6 +1,6 @@
 """Ranked hits as they come: ids, records or a table, and what is known of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from operator import itemgetter
@@ -11,7 +11,7 @@ import pyarrow as pa
 from msgspec.msgpack import Encoder
 
 from neardup.index.store import Places
-from neardup.model.arrays import Signatures
+from neardup.model.arrays import Positions, Signatures
 from neardup.model.errors import DataError, ParameterError
 from neardup.pipeline.given import types_of
 from neardup.pipeline.living import Index
@@ -53,6 +53,10 @@ class Hits:
     def names(self) -> list[str]:
         """The ids as an index has them: strings."""
         return self.ids if self._kinds == {str} else [own if isinstance(own, str) else str(own) for own in self.ids]
+
+    def named(self, ranks: Sequence[int]) -> list[str]:
+        """Give the names of some hits."""
+        return [self.names[rank] for rank in ranks]
 
     def digest(self, number: int) -> bytes:
         """Give 128 bits that tell the names of the first *number* hits, in this order, from all others."""
@@ -96,11 +100,22 @@ class Hits:
 
 
 class PlacedHits(Hits):
-    """Ids of documents of an index that was asked where they are: their *places* hold until it changes."""
+    """Documents of an index that was asked where they are: their *places* hold until it changes.
 
-    def __init__(self, ids: list[str], index: Index, places: Places) -> None:
-        super().__init__(ids, "id", index)
-        self._found, self._places = index, places
+    Their ids are their *ordinals* here. What they are called is read where it is wanted.
+    """
+
+    def __init__(self, index: Index, places: Places, ordinals: Positions) -> None:
+        super().__init__(ordinals.tolist(), "ordinal", index)
+        self._found, self._places, self._ordinals = index, places, ordinals
+
+    def named(self, ranks: Sequence[int]) -> list[str]:
+        """Give the names of some hits."""
+        return self._found.store.decoded("id", self._places[np.array(ranks, np.int64)])
+
+    def digest(self, number: int) -> bytes:
+        """Give 128 bits that tell the first *number* hits, in this order, from all others of the index."""
+        return blake2b(self._ordinals[:number].tobytes(), digest_size=16).digest()
 
     def signatures(self, number: int) -> Signatures:
         """Give the signatures of the first *number* hits."""

@@ -210,8 +210,7 @@ class Search:
         """
 
         def judged(ranked: _Ranked) -> Found:
-            ids = self._store.decoded("id", ranked.places)
-            return Found(query=query, hits=tuple(self._hits(ids, ranked)), total=ranked.total)
+            return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
 
         return self._find(query, top, _limit(seconds), judged)
 
@@ -256,30 +255,33 @@ class Search:
         limit = _limit(seconds)
 
         def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit]]:
-            ids = self._store.decoded("id", ranked.places)
-            given: Any = PlacedHits(ids, self._index, ranked.places)
+            given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
             rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
             if collapse in {"exact", "site"}:
+                ids = self._store.decoded("id", ranked.places)
                 values = self._contents(ranked) if collapse == "exact" else map(site_of, self._urls(ids, ranked.places))
                 given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
                 rule = SameValue(collapse, keep=keep)
-            enabled = collapse != "off" and bool(ids)
+            enabled = collapse != "off" and len(ranked.places) > 0
             done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
-            ranks = [kept.rank for group in done.page for kept in group.kept]
-            ranks += [hidden.rank for group in done.page for hidden in group.hidden]
-            shown = self._hits([ids[rank] for rank in ranks], ranked.at(ranks))
-            return ranked.total, done, dict(zip(ranks, shown, strict=True))
+            ranks = {kept.rank for group in done.page for kept in group.kept}
+            hidden = [hidden.rank for group in done.page for hidden in group.hidden]
+            told = [
+                *ranks.union(hidden, done.outcome.of[hidden].tolist())
+            ]  # of a page of members, the kept may be none
+            return ranked.total, done, dict(zip(told, self._hits(ranked.at(told)), strict=True))
 
         total, collapsed, hits = self._find(query, top, limit, judged)
         shown = [hits[kept.rank] for group in collapsed.page for kept in group.kept]
         snippets = iter(self._shown(query, shown, limit))
         least = threshold_of(scheme or self._index.scheme) if near else None
+        of = collapsed.outcome.of.tolist()
         results = [
             AnswerGroup(
                 id=group.id,
                 shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
-                repeats=tuple(_repeat(hits[hidden.rank], hidden, least) for hidden in group.hidden),
+                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one, least) for one in group.hidden),
                 hides=group.hides,
             )
             for group in collapsed.page
@@ -329,8 +331,9 @@ class Search:
         with self._store.busy:
             return int((self._alive(ordinals) < 0).sum())
 
-    def _hits(self, ids: Sequence[str], ranked: "_Ranked") -> Iterator[FoundHit]:
+    def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
         store, places = self._store, ranked.places
+        ids = store.decoded("id", places)
         titles = field_values(store, TITLE, STRING, places) if self._has_title else [None] * len(ids)
         times = map(moment_of, store.take("time", places).tolist())
         numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
@@ -385,11 +388,11 @@ def site_of(url: str | None) -> str | None:
     return own.removeprefix("www.") or None if own else None
 
 
-def _repeat(hit: FoundHit, hidden: HiddenHit, least: float | None) -> Repeat:
+def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit, least: float | None) -> Repeat:
     """Say why a hit is hidden; a digest is nobody's business."""
     rule = _SAID.get(hidden.rule, hidden.rule)
     value = None if hidden.rule == "same exact" else hidden.value
-    return Repeat(hit=hit, of=hidden.of, rule=rule, measure=hidden.measure, value=value, threshold=least)
+    return Repeat(hit=hit, of=of.id, rule=rule, measure=hidden.measure, value=value, threshold=least)
 
 
 def _limit(seconds: float) -> TimeLimit:
