@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -140,6 +141,7 @@ def _hit(hit: FoundHit, told: Callable[[float], Any]) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=1024)  # many documents are admitted together
 def written(moment: datetime) -> str:
     """Give a moment in UTC as JSON has it.
 

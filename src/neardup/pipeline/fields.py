@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -93,6 +94,7 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
     return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
 
 
+@lru_cache(maxsize=1024)  # many documents are admitted together
 def moment_of(microseconds: int) -> datetime:
     """Give the moment so long after the beginning of 1970, UTC."""
     try:
