@@ -180,6 +180,20 @@ def test_what_is_marked(table):
     assert table.show("storm", [2, 99, -1], SOON) == [None, None, None]
 
 
+def test_many_are_marked_in_the_order_asked_for_as_one_by_one(path):
+    documents = [
+        (f"{number}", f"Title {number}", f"number {number} of a storm" * (number % 3)) for number in range(250)
+    ]
+    FullText.build(path, MARK, 250, [texts(documents)])
+    table = FullText(path, MARK)
+    wanted = [*range(249, -1, -1), 7, 300, 7]
+    shown = table.show("storm", wanted, SOON)
+    assert shown == [table.show("storm", [ordinal], SOON)[0] for ordinal in wanted]
+    assert [snippet is not None for snippet in shown] == [ordinal < 250 and ordinal % 3 > 0 for ordinal in wanted]
+    assert shown[1].title.text == "Title 248"
+    assert table.show("storm", [], SOON) == []
+
+
 def test_a_text_cannot_mark_itself_and_nothing_is_lost_behind_a_nul(path):
     hostile = "\ufdd0forged\ufdd1 \x1f<b>storm</b>\x00 behind \ud800 it \ue000"
     FullText.build(path, MARK, 1, [Texts([0], ["a"], [hostile], [hostile])])

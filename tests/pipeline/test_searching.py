@@ -9,6 +9,7 @@ import pytest
 from neardup import Checksum, Index, SimHash, StorageRefused
 from neardup.index.disk import Disk
 from neardup.model.errors import ParameterError, QueryTimeout
+from neardup.model.hits import group_id
 from neardup.pipeline.adding import add_files
 from neardup.pipeline.searching import Search, has_table, keeping_up, site_of
 
@@ -351,16 +352,24 @@ def test_why_a_hit_is_hidden(sample):
     assert all(repeat.value == site_of(repeat.hit.url) for repeat in sites)
 
 
-def test_a_group_by_its_id_page_by_page(sample):
-    whole = max(sample.answer("the", size=100, collapse="site").results, key=lambda group: group.hides)
-    told = []
+@pytest.mark.parametrize(("collapse", "keep"), [("near", 1), ("near", 2), ("exact", 1), ("site", 1), ("site", 3)])
+def test_a_group_by_its_id_page_by_page(sample, collapse, keep):
+    ways = {"collapse": collapse, "keep": keep}
+    results = sample.answer("the", size=100, **ways).results
+    assert [group.id for group in results] == [group_id(group.shown[0].hit.id) for group in results]
+    whole = max(results, key=lambda group: group.hides)
+    hits, repeats = [], []
     for page in range(1, 100):
-        answer = sample.answer("the", collapse="site", include=whole.id, page=page, size=2)
-        told += [own.hit for group in answer.results for own in (*group.shown, *group.repeats)]
+        answer = sample.answer("the", include=whole.id, page=page, size=2, **ways)
+        hits += [own.hit for group in answer.results for own in (*group.shown, *group.repeats)]
+        repeats += [own for group in answer.results for own in group.repeats]
         if page == answer.pages:
             break
-    assert told == [own.hit for own in (*whole.shown, *whole.repeats)]
-    assert sample.answer("the", include=12345).results == ()
+    assert sorted(hits, key=lambda hit: hit.ordinal) == sorted(
+        (own.hit for own in (*whole.shown, *whole.repeats)), key=lambda hit: hit.ordinal
+    )
+    assert repeats == list(whole.repeats)
+    assert sample.answer("the", include=12345, **ways).results == ()
 
 
 def test_nothing_is_hidden_where_nothing_is_collapsed(sample):

@@ -41,6 +41,7 @@ MOST_TITLE: Final = 10_000
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, of 16 bytes, as long as the table is as it was
 REBUILD: Final = "build it again with Search.rebuild"
 
+_TOGETHER: Final = 100  # documents that are marked by one statement
 _SNIPPET_TOKENS: Final = 32
 _MOST_SNIPPET: Final = 400  # characters: a token may be as long as a text
 _BEGIN, _END = "\ufdd0", "\ufdd1"  # no characters, and no text has them here: they are taken out of all that comes in
@@ -77,7 +78,7 @@ _RANKED: Final = (  # what matches is gone through once, to be counted and to be
 )
 _SHOWN: Final = (
     f"SELECT rowid, highlight(documents, 1, '{_BEGIN}', '{_END}'), "
-    f"snippet(documents, 2, '{_BEGIN}', '{_END}', '…', {_SNIPPET_TOKENS}) {_FOUND} AND rowid = ?"
+    f"snippet(documents, 2, '{_BEGIN}', '{_END}', '…', {_SNIPPET_TOKENS}) {_FOUND} AND rowid IN "
 )
 _TABLES: Final = (
     "DROP TABLE IF EXISTS documents",
@@ -271,13 +272,15 @@ class FullText:
         words = " ".join(terms_of(query))
         if not words:
             return [None] * len(ordinals)
-        shown: list[Snippet | None] = []
-        with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
-            for ordinal in ordinals:
-                limit.require()  # marking a long text looks at no clock
-                row = connection.execute(_SHOWN, (words, ordinal)).fetchone()
-                shown.append(Snippet(_marked(row[1]), _marked(row[2])) if row else None)
-        return shown
+        shown: dict[int, Snippet] = {}
+        with self._connected(limit) as connection:
+            for begin in range(0, len(ordinals), _TOGETHER):
+                some = ordinals[begin : begin + _TOGETHER]
+                places = ", ".join("?" * len(some))
+                for ordinal, title, body in connection.execute(f"{_SHOWN}({places})", (words, *some)):
+                    limit.require()  # marking a long text looks at no clock
+                    shown[ordinal] = Snippet(_marked(title), _marked(body))
+        return [shown.get(ordinal) for ordinal in ordinals]
 
     # Writing.
 
