@@ -78,4 +78,5 @@ def test_a_compact_one_says_the_same(number):
     for name in ("of", "by", "heads"):
         assert getattr(small, name).dtype == np.int64
         assert getattr(small, name).tolist() == getattr(whole, name).tolist()
-    assert groups_of(small) == groups_of(whole)
+    assert small.members(range(small.groups)) == whole.members(range(whole.groups))
+    assert small.firsts(small.groups) == whole.firsts(whole.groups)
