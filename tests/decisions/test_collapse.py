@@ -80,3 +80,9 @@ def test_a_compact_one_says_the_same(number):
         assert getattr(small, name).tolist() == getattr(whole, name).tolist()
     assert small.members(range(small.groups)) == whole.members(range(whole.groups))
     assert small.firsts(small.groups) == whole.firsts(whole.groups)
+
+
+def test_a_compact_one_holds_more_rules_than_hits():
+    codes = [np.arange(3)] * 300 + [np.zeros(3, np.int64)]
+    small = collapse(3, [1] * 301, codes).compact()
+    assert small.by.tolist() == [-1, 300, 300]

@@ -188,6 +188,22 @@ def test_a_cache_knows_sets_by_ids_order_rules_and_state(index):
     assert (cache.hits, cache.misses) == (9, 9)
 
 
+@pytest.mark.parametrize("number", [127, 128, 129, 1000])
+def test_a_large_set_is_the_same_from_a_cache(tmp_path, number):
+    ids = [f"hit {rank}" for rank in range(number)]
+    scheme = MinHash(permutations=8, shingle=1, recall=0.9)
+    with Index.create(tmp_path / "large", scheme, durability="bulk") as index:
+        index.admit(ids, [f"word{rank % (number // 2)}" for rank in range(number)])
+        cache, rules = JudgedSets(), [NearDuplicates(), *[SameValue("none")] * 200]
+        fields = [{"id": own, "none": None} for own in ids]
+        for hits, by in ((ids, None), (fields, rules)):
+            fresh = collapse(hits, by, index=index)
+            assert fresh.hidden >= number // 2 - 1
+            for _ in range(2):
+                assert collapse(hits, by, index=index, cache=cache).page == fresh.page
+        assert cache.hits == 1
+
+
 def test_readers_of_other_thresholds_share_a_cache(tmp_path):
     cache = JudgedSets()
     with Index.create(tmp_path / "index", MinHash()) as index:

@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 import numpy as np
 import pytest
 
-from neardup import Checksum, Index, SimHash, StorageRefused
+from neardup import Checksum, Index, MinHash, SimHash, StorageRefused
 from neardup.index.disk import Disk
 from neardup.model.errors import ParameterError, QueryTimeout
 from neardup.model.hits import group_id
@@ -384,6 +384,24 @@ def test_what_is_shown_of_an_answer(sample):
         assert snippet.title.text == (hit.title or "")
         marked = {part.text[begin:end].lower() for part in snippet for begin, end in part.spans}
         assert marked == {"harbour"}
+
+
+def test_the_same_hits_in_another_order_are_another_set(tmp_path):
+    texts = {
+        "a": "storm storm storm storm harbour at dawn",
+        "b": "storm storm storm harbour at dawn",
+        "c": "harbour harbour harbour harbour harbour of stone walls and grey boats in storm",
+    }
+    with Index.create(tmp_path / "three", MinHash(shingle=1, threshold=0.6), texts=True) as index:
+        index.admit([*texts], [*texts.values()])
+        with Search.open(index, make=True) as search:
+            orders = {query: [hit.id for hit in search.find(query).hits] for query in ("storm", "harbour")}
+            assert [order.index("c") for order in orders.values()] == [2, 0]
+            for query, order in orders.items():
+                groups = search.answer(query).results
+                better, worse = (own for own in order if own != "c")
+                assert {own.hit.id for group in groups for own in group.shown} == {"c", better}
+                assert [own.hit.id for group in groups for own in group.repeats] == [worse]
 
 
 def test_what_was_judged_is_remembered(sample):

@@ -29,8 +29,9 @@ class Collapse:
         self.hits: int = table.shape[1]
 
     def compact(self) -> "Collapse":
-        """Give the same with the smallest integers that hold it."""
-        return Collapse(self.table.astype(np.min_scalar_type(-self.hits - 1)), self.stay, self.groups)
+        """Give the same with the smallest integers that hold ranks and numbers of rules."""
+        most = max(self.hits, int(self.table[BY].max(initial=0)))
+        return Collapse(self.table.astype(np.min_scalar_type(-most - 1)), self.stay, self.groups)
 
     @property
     def kept(self) -> list[int]:

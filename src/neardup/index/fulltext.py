@@ -72,7 +72,7 @@ _DAMAGED: Final = frozenset(
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
-_RANKED: Final = (  # what matches is gone through once, to be counted and to be ranked
+_RANKED: Final = (  # since SQLite 3.35 what matches is gone through once, to be counted and to be ranked
     f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "  # noqa: S608
     f"{_FOUND}) SELECT id, score, (SELECT count(*) FROM found) FROM found ORDER BY score, id LIMIT ?"
 )

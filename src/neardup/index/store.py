@@ -646,7 +646,8 @@ class Store:
         parts = self.parts
         order, positions = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
         bounds = np.empty(len(parts) + 1, np.int64)
-        by_part(places, _POSITION_BITS, order, positions, bounds)
+        if not by_part(places, _POSITION_BITS, order, positions, bounds):
+            raise IndexError("there is no such place any more: the index has changed")
         for part, (begin, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
             if end > begin:
                 yield part, order[begin:end], positions[begin:end]

@@ -1,7 +1,7 @@
 """What a search of an index answers."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -143,13 +143,12 @@ def _hit(hit: FoundHit, told: Callable[[float], Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)  # many documents are admitted together
 def written(moment: datetime) -> str:
-    """Give a moment in UTC as JSON has it.
+    """Give a moment as JSON has it, in UTC.
 
-    >>> from datetime import UTC
     >>> written(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
     '2026-01-02T03:04:05Z'
     """
-    return moment.isoformat().replace("+00:00", "Z")
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _snippet(snippet: Snippet) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from neardup.model.errors import require_whole
 from neardup.model.protocols import Scheme
 
 _NOBODY: Final = np.empty(0, np.bool_)
-_LEAST: Final = 16  # hits, of which what is known takes as much as the rest of a set: key, rules and outcome
+_LEAST: Final = 16  # hits, as which a set counts at least: its key and rules take memory, too
 
 
 class Judged:
@@ -78,7 +78,8 @@ class Judged:
 class JudgedSets:
     """A cache of what became of sets of hits of an index; of at most *most* hits in all, the last used sets stay.
 
-    A set of fewer than 16 hits counts as 16, because it takes as much memory: so no number of small sets is too many.
+    A set of fewer than 16 hits counts as 16, because its key and rules take memory, too: so no number of small sets is
+    too many.
 
     What was judged is found again by the ordered ids, the state of the index and the rules; ``hits`` and ``misses``
     count how often. Threads may share it.

@@ -239,7 +239,7 @@ class Index:
             return self.signatures_at(self._store.with_ids(as_strings(ids)))
 
     def signatures_at(self, places: Places) -> Signatures:
-        """Give the signatures of documents, a row a place; none for -1."""
+        """Give the signatures of documents, a row a place; none for -1. Who asks must keep the store ``busy``."""
         rows, present = self._store.take_all(("rows", "present"), places)
         return Signatures(rows, present, self._scheme.recipe)
 

@@ -267,9 +267,8 @@ class Search:
             done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
             ranks = {kept.rank for group in done.page for kept in group.kept}
             hidden = [hidden.rank for group in done.page for hidden in group.hidden]
-            told = [
-                *ranks.union(hidden, done.outcome.of[hidden].tolist())
-            ]  # of a page of members, the kept may be none
+            mates = done.outcome.of[hidden].tolist()  # which may be on another page of members
+            told = [*ranks.union(hidden, mates)]
             return ranked.total, done, dict(zip(told, self._hits(ranked.at(told)), strict=True))
 
         total, collapsed, hits = self._find(query, top, limit, judged)

@@ -103,7 +103,7 @@ def id_of(raw: bytes) -> str:
         raise Refused(MALFORMED, "The id is not percent-encoded UTF-8.") from None
 
 
-@lru_cache(maxsize=4096)  # of so many columns that may agree, few shares are different
+@lru_cache(maxsize=4096)  # of so many columns that may agree, few shares are different; scores pass through
 def rounded(number: float | None) -> float | None:
     """Give a value as it is shown: with four digits behind the point, and never a 1 that is none.
 
