@@ -95,7 +95,7 @@ def collapse(
             equal[rule] = STAYS if own is None else own
     kernel, rows, terms = ranked or _NO_RULE
     if present is None:
-        present = np.zeros(number, np.bool_)
+        present = _nobody(number)
     elif not (rows.flags.carray and present.flags.carray):  # kernels are compiled for arrays that lie as usual
         rows, present = np.array(rows, order="C"), np.array(present, order="C")
     stay, groups = kernel(rows, terms, present, near, equal, _as_array(*keeps), table)
@@ -105,6 +105,11 @@ def collapse(
 @lru_cache(maxsize=64)
 def _as_array(*keeps: int) -> Positions:
     return np.array(keeps)
+
+
+@lru_cache(maxsize=8)
+def _nobody(number: int) -> Flags:
+    return np.zeros(number, np.bool_)
 
 
 def alone(number: int) -> Collapse:
