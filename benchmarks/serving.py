@@ -210,7 +210,7 @@ def run(address: tuple[str, int], requests: Iterable[bytes], seconds: float, cli
 async def _run(address: tuple[str, int], requests: Iterable[bytes], seconds: float, clients: int) -> Load:
     loop = asyncio.get_running_loop()
     begun = perf_counter()
-    following = cycle(requests) if isinstance(requests, list) else iter(requests)
+    following = cycle(requests)
     started = [
         await loop.create_connection(lambda: Client(following, begun + seconds), *address) for _ in range(clients)
     ]

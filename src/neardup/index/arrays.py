@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import Disk
+from neardup.index.growing import gathered
 from neardup.kernels import blocks as kernels
-from neardup.kernels import strings
 from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageRefused
 
@@ -255,13 +255,9 @@ class StoredArrays:
 
     def strings(self, name: str, positions: AnyPositions) -> TextBatch:
         """Copy the byte strings at these positions: of ``NAME.data``, where ``NAME.offsets`` says."""
-        begins, offsets, data = self._column(name)
-        firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
-        wanted = positions.astype(np.int64, copy=False)
-        self.require(strings.locate(self.guard, begins, offsets, data, wanted, firsts, bounds))
-        out = np.empty(bounds[-1], np.uint8)
-        strings.copy(data, firsts, bounds, out)
-        return TextBatch(out, bounds)
+        found, block = gathered(self.guard, *self._column(name), positions)
+        self.require(block)
+        return found
 
     def _column(self, name: str) -> tuple[Positions, Array, Array]:
         """Give a column of strings: where its offsets and its data begin, and both."""

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.strings import copy, locate
-from neardup.model.arrays import AnyPositions, TextBatch
+from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch
 
 _LEAST = 64
 _NOWHERE = np.zeros(2, np.int64)  # where what lies in no file begins
@@ -76,10 +76,20 @@ def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
 
 def taken(strings: TextBatch, positions: AnyPositions) -> TextBatch:
     """Copy the strings at these positions."""
-    firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
-    wanted = positions.astype(np.int64, copy=False)
-    if locate(None, _NOWHERE, strings.offsets, strings.data, wanted, firsts, bounds) != INTACT:
+    found, block = gathered(None, _NOWHERE, strings.offsets, strings.data, positions)
+    if block != INTACT:
         raise IndexError("there are not so many strings")
+    return found
+
+
+def gathered(
+    guard: Any, begins: Positions, offsets: Positions, data: Bytes, positions: AnyPositions
+) -> tuple[TextBatch, int]:
+    """Copy the strings at these positions; and give the damaged block, for which there are none, or ``INTACT``."""
+    firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
+    block = locate(guard, begins, offsets, data, positions.astype(np.int64, copy=False), firsts, bounds)
+    if block != INTACT:
+        return TextBatch(np.empty(0, np.uint8), np.zeros(1, np.int64)), block
     out = np.empty(bounds[-1], np.uint8)
-    copy(strings.data, firsts, bounds, out)
-    return TextBatch(out, bounds)
+    copy(data, firsts, bounds, out)
+    return TextBatch(out, bounds), block

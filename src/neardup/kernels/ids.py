@@ -7,12 +7,10 @@ same id; of those that are still there, one at most has it.
 import numpy as np
 from numba import njit
 
-from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
+from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, word_at
 from neardup.kernels.postings import begin_of, bits_of
-from neardup.kernels.strings import bounds_of
-
-_TOGETHER = 128  # ids whose memory is on its way together
+from neardup.kernels.strings import TOGETHER, bounds_of, fetch_string
 
 _ONE = np.uint64(1)
 
@@ -47,9 +45,9 @@ def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, be
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(bits_of(starts.size - 1))
     length, documents = entries.size, offsets.size - 1
-    places = np.empty(_TOGETHER, np.int64)
-    for start in range(0, keys.size, _TOGETHER):
-        stop = min(start + _TOGETHER, keys.size)
+    places = np.empty(TOGETHER, np.int64)
+    for start in range(0, keys.size, TOGETHER):
+        stop = min(start + TOGETHER, keys.size)
         for row in range(start, stop):
             fetch_ahead(starts, np.int64(keys[row] >> shift))
         for row in range(start, stop):
@@ -72,9 +70,7 @@ def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, be
         for row in range(start, stop):  # what is read for its memory alone needs no verifying
             place = places[row - start]
             if place < length:
-                first = offsets[min(np.int64(entries[place] & ~above), documents)]
-                fetch_ahead(data, max(0, min(first, data.size - 1)))
-                fetch_ahead(data, max(0, min(first + LINE - 1, data.size - 1)))  # few ids are longer
+                fetch_string(data, offsets[min(np.int64(entries[place] & ~above), documents)])
         for row in range(start, stop):
             found[row] = -1
             place = places[row - start]

@@ -8,7 +8,7 @@ from numba import njit
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
 from neardup.kernels.compile import fetch_ahead, kernel
 
-_TOGETHER = 128  # strings whose memory is on its way together
+TOGETHER = 128  # strings whose memory is on its way together
 
 
 @njit(nogil=True, forceinline=True)
@@ -25,6 +25,13 @@ def bounds_of(guard, begin, offsets, data, string):
     return first, last, block
 
 
+@njit(nogil=True, forceinline=True)
+def fetch_string(data, first):
+    """Ask for the memory where a string begins, of two lines at most: few ids are longer."""
+    fetch_ahead(data, max(0, min(first, data.size - 1)))
+    fetch_ahead(data, max(0, min(first + LINE - 1, data.size - 1)))
+
+
 @kernel
 def locate(guard, begins, offsets, data, strings, firsts, bounds):
     """Find where *strings* (int64[n]) begin, ``firsts[i]``, and, end to end, would end, ``bounds[i + 1]``.
@@ -33,8 +40,8 @@ def locate(guard, begins, offsets, data, strings, firsts, bounds):
     that is not there; or ``INTACT``. The bytes of the strings are verified, too.
     """
     bounds[0] = 0
-    for start in range(0, strings.size, _TOGETHER):
-        stop = min(start + _TOGETHER, strings.size)
+    for start in range(0, strings.size, TOGETHER):
+        stop = min(start + TOGETHER, strings.size)
         for place in range(start, stop):
             if not 0 <= strings[place] < offsets.size - 1:
                 return begins[0] >> BLOCK_BITS
@@ -44,8 +51,7 @@ def locate(guard, begins, offsets, data, strings, firsts, bounds):
             if block != INTACT:
                 return block
             firsts[place], bounds[place + 1] = first, bounds[place] + last - first
-            fetch_ahead(data, max(0, min(first, data.size - 1)))
-            fetch_ahead(data, max(0, min(first + LINE - 1, data.size - 1)))
+            fetch_string(data, first)
         if guard is not None:
             for place in range(start, stop):
                 first = begins[1] + firsts[place]

@@ -350,7 +350,7 @@ def _signed(  # noqa: PLR0913, PLR0917 - all that may have signatures
         require_same_recipe(scheme.recipe, signatures.recipe)
         return signatures if len(signatures.rows) == number else signatures[:number]
     if index is not None:
-        return given.signatures(number)
+        return index.signatures_at(given.places(index, number))
     if scheme.columns:
         return scheme.sign(pa.table({name: _texts(given.values(name, number), name) for name in scheme.columns}))
     return scheme.sign(_texts(given.values(rule.text, number), rule.text))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from msgspec.msgpack import Encoder
 
 from neardup.index.store import Places
-from neardup.model.arrays import Positions, Signatures
+from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError
 from neardup.pipeline.given import types_of
 from neardup.pipeline.living import Index
@@ -67,11 +67,9 @@ class Hits:
             written = repr(names).encode()
         return blake2b(written, digest_size=16).digest()
 
-    def signatures(self, number: int) -> Signatures:
-        """Give the signatures that the index has of the first *number* hits."""
-        if self._index is None:
-            raise ParameterError("index", None, "must be given: the hits are ids, and have no signatures")
-        return self._index.signatures_at(self._index.store.with_ids(self.names[:number]))
+    def places(self, index: Index, number: int) -> Places:
+        """Find where an index has the first *number* hits, or -1."""
+        return index.store.with_ids(self.names[:number])
 
     def values(self, field: str, number: int) -> list[Any]:
         """Give what a field says of the first *number* hits, ``None`` where it says nothing.
@@ -107,19 +105,19 @@ class PlacedHits(Hits):
 
     def __init__(self, index: Index, places: Places, ordinals: Positions) -> None:
         super().__init__(ordinals.tolist(), "ordinal", index)
-        self._found, self._places, self._ordinals = index, places, ordinals
+        self._store, self._places, self._ordinals = index.store, places, ordinals
 
     def named(self, ranks: Sequence[int]) -> list[str]:
         """Give the names of some hits."""
-        return self._found.store.decoded("id", self._places[np.array(ranks, np.int64)])
+        return self._store.decoded("id", self._places[np.array(ranks, np.int64)])
 
     def digest(self, number: int) -> bytes:
         """Give 128 bits that tell the first *number* hits, in this order, from all others of the index."""
         return blake2b(self._ordinals[:number].tobytes(), digest_size=16).digest()
 
-    def signatures(self, number: int) -> Signatures:
-        """Give the signatures of the first *number* hits."""
-        return self._found.signatures_at(self._places[:number])
+    def places(self, _: Index, number: int) -> Places:
+        """Tell where the first *number* hits are."""
+        return self._places[:number]
 
 
 def _listed(hits: Any) -> list[Any]:
