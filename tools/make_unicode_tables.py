@@ -1,21 +1,28 @@
-"""Write ``src/neardup/text/unicode.npz``: what the tokeniser knows of every code point.
+"""Write ``src/neardup/text/unicode.npz``: what the tokeniser and the search table know of every code point.
 
 The tables are committed, so that the same text has the same features under every Python: they are made
-with the Unicode version of CPython 3.11 (14.0) and refuse to be made with another.
+with the Unicode version of CPython 3.11 (14.0) and refuse to be made with another. What the search table
+makes of a code point is asked of SQLite itself.
 
 Layouts are documented where they are read, in ``neardup.text.unicode``.
 """
 
+import sqlite3
 import sys
 import unicodedata
+from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
+from neardup.index.fulltext import TOKENIZER, cut
+
 UNICODE = "14.0.0"
 BLOCK = 128
 CODE_POINTS = 0x110000
-SEPARATOR, WORD, UNSPACED = 0, 1, 2
+SEPARATOR, WORD, UNSPACED, MARK = 0, 1, 2, 3
+SURROGATES = range(0xD800, 0xE000)  # no characters: separators
 
 # Scripts written without spaces between words: Han, Kana, Thai, Lao, Khmer, Myanmar.
 UNSPACED_RANGES = [
@@ -58,6 +65,31 @@ def second_halves():
     return seconds
 
 
+def searched(codes):
+    """Give the entries of code points in the ``search`` table: what FTS5 makes of each between two letters."""
+    found = {}
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE VIRTUAL TABLE texts USING fts5(body, tokenize = '{TOKENIZER}')")
+        connection.execute("CREATE VIRTUAL TABLE words USING fts5vocab(texts, instance)")
+        rows = ((code, cut(f"x{chr(code)}y")) for code in codes if code not in SURROGATES)
+        connection.executemany("INSERT INTO texts(rowid, body) VALUES (?, ?)", rows)
+        words = connection.execute('SELECT doc, term FROM words ORDER BY doc, "offset"')
+        for code, own in groupby(words, key=lambda row: row[0]):
+            found[code] = entry(code, [term for _, term in own])
+    return [found.get(code, SEPARATOR) for code in codes]
+
+
+def entry(code, words):
+    """Tell what a code point is and folds to, by the words that are found where it stands between x and y."""
+    if words == ["x", "y"]:
+        return SEPARATOR << 21
+    if words == ["xy"]:
+        return MARK << 21
+    kind = WORD if len(words) == 1 else UNSPACED
+    (folded,) = words[0][1:-1] if kind == WORD else words[1]
+    return (ord(folded) - code) & 0x1FFFFF | kind << 21
+
+
 def main():
     if unicodedata.unidata_version != UNICODE:
         sys.exit(f"needs the Unicode {UNICODE} tables of CPython 3.11, not {unicodedata.unidata_version}")
@@ -69,8 +101,8 @@ def main():
         unspaced[first : last + 1] = True
     seconds = second_halves()
     for code in range(CODE_POINTS):
-        if 0xD800 <= code < 0xE000:
-            continue  # a surrogate is no character: a separator
+        if code in SURROGATES:
+            continue
         letter = chr(code)
         kind = SEPARATOR
         if unicodedata.category(letter)[0] in "LMN":
@@ -95,6 +127,7 @@ def main():
         expansions=np.array(expansions, np.uint32),
         **compressed(analysis, "analysis"),
         **compressed(normal, "normal"),
+        **compressed(np.array(searched(range(CODE_POINTS)), np.uint32), "search"),
     )
     print(f"{target}: {target.stat().st_size:,} bytes, {len(expansions)} expansions")
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.index import fulltext
-from neardup.index.fulltext import FullText, State, Texts, TimeLimit, terms_of
-from neardup.model.answers import Marked
+from neardup.index.fulltext import FullText, State, Texts, TimeLimit
 from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.query import terms_of
 
 MARK = "ab" * 16
 SOON = TimeLimit(3_600)
@@ -110,7 +110,6 @@ def test_no_query_raises(shared, query):
     matches = shared.find(query, 10, SOON)
     assert len(matches.ordinals) == min(matches.total, 10)
     assert shared.matching(query, SOON).tolist() == sorted(matches.ordinals.tolist())
-    assert None not in shared.show(query, matches.ordinals.tolist(), SOON)
 
 
 WORDS = st.sampled_from(["storm", "harbour", "dawn", "rye", "x"])
@@ -169,48 +168,11 @@ def shared_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("ranked")
 
 
-def test_what_is_marked(table):
-    title, body = table.show("storm harbour", [0], SOON)[0]
-    assert title == Marked("Storm over the harbour", ((0, 5), (15, 22)))
-    assert [body.text[begin:end] for begin, end in body.spans] == ["storm", "harbour"]
-    title, body = table.show("東京", [3], SOON)[0]
-    assert title == Marked("東京の天気", ((0, 2),))
-    assert {body.text[begin:end] for begin, end in body.spans} == {"東京"}
-    assert body.text == "今日は東京で雨が降ります。ABC東京XYZ"
-    assert table.show("storm", [2, 99, -1], SOON) == [None, None, None]
-
-
-def test_many_are_marked_in_the_order_asked_for_as_one_by_one(path):
-    documents = [
-        (f"{number}", f"Title {number}", f"number {number} of a storm" * (number % 3)) for number in range(250)
-    ]
-    FullText.build(path, MARK, 250, [texts(documents)])
-    table = FullText(path, MARK)
-    wanted = [*range(249, -1, -1), 7, 300, 7]
-    shown = table.show("storm", wanted, SOON)
-    assert shown == [table.show("storm", [ordinal], SOON)[0] for ordinal in wanted]
-    assert [snippet is not None for snippet in shown] == [ordinal < 250 and ordinal % 3 > 0 for ordinal in wanted]
-    assert shown[1].title.text == "Title 248"
-    assert table.show("storm", [], SOON) == []
-
-
-def test_a_text_cannot_mark_itself_and_nothing_is_lost_behind_a_nul(path):
+def test_what_no_text_should_have_hides_nothing(path):
     hostile = "\ufdd0forged\ufdd1 \x1f<b>storm</b>\x00 behind \ud800 it \ue000"
     FullText.build(path, MARK, 1, [Texts([0], ["a"], [hostile], [hostile])])
     table = FullText(path, MARK)
-    for shown in table.show("storm", [0], SOON)[0]:
-        assert [shown.text[begin:end] for begin, end in shown.spans] == ["storm"]
-        assert shown.text == "forged <b>storm</b>  behind ? it \ue000"
-    assert found(table, "behind") == found(table, "forged") == [0]
-
-
-def test_what_is_shown_is_short_however_long_words_are(path):
-    text = "a" * 5_000 + " storm " + "b" * 5_000
-    FullText.build(path, MARK, 1, [Texts([0], ["a"], [text], [text])])
-    for query, marked in (("storm", "storm"), ("a" * 4_000 + "*", "a" * 400)):
-        for shown in FullText(path, MARK).show(query, [0], SOON)[0]:
-            assert len(shown.text) <= 402
-            assert [shown.text[begin:end] for begin, end in shown.spans] == [marked]
+    assert found(table, "storm") == found(table, "behind") == [0]
 
 
 def test_of_long_texts_the_beginning_is_found(path):
@@ -219,18 +181,10 @@ def test_of_long_texts_the_beginning_is_found(path):
     assert found(FullText(path, MARK), "storm") == []
 
 
-def test_what_counts_of_a_long_query():
-    assert len(terms_of(" ".join(f"w{number}" for number in range(10_000)))) == fulltext.MOST_TERMS
-    assert terms_of("storm storm storm*") == ('"storm"', '"storm"*')
-    assert len(terms_of("x" * 100_000)[0]) == fulltext.MOST_QUERY + 2
-
-
 @pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])
 def test_nothing_to_look_for_finds_nothing(table, query):
-    assert terms_of(query) == ()
     assert found(table, query) == []
     assert table.matching(query, SOON).tolist() == []
-    assert table.show(query, [0], SOON) == [None]
 
 
 def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path):
@@ -284,7 +238,7 @@ def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
         try:
             opened = FullText(path, MARK, writes=True)
             for query in ("storm", "baker harb*", "東京"):
-                opened.show(query, opened.find(query, 10, SOON).ordinals.tolist(), SOON)
+                opened.find(query, 10, SOON)
             opened.update(6, gone=[0, 1])
         except (StorageDamaged, StorageRefused):
             pass
@@ -446,7 +400,7 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
         found(reader, query)
         costs = [fulltext._cost(terms, one) for (terms, _), one in reader._known.items()]
         assert reader._remembered == sum(costs) <= 130
-    assert list(reader._known) == [(('"water"',), 100), (('"harbour"',), 100), (('"storm"',), 100)]
+    assert list(reader._known) == [(terms_of(query), 100) for query in ("water", "harbour", "storm")]
 
 
 def test_long_queries_that_find_nothing_take_no_more_memory_than_hits(table, monkeypatch):

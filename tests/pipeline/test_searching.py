@@ -54,7 +54,9 @@ def test_snippets(search):
     weather, nobody, other = search.snippets("storm", ["a", "nobody", "http://b.example/"])
     assert weather.title.text == "Weather"
     assert [weather.body.text[begin:end] for begin, end in weather.body.spans] == ["storm"]
-    assert nobody is other is None
+    assert nobody is None
+    assert other.title.text == ""
+    assert other.body.spans == ()
 
 
 def test_an_index_without_titles_and_addresses(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup.text.unicode import UnicodeTables, unicode_tables
+from neardup.text.unicode import unicode_tables
 
 TOOL = Path(__file__).resolve().parents[2] / "tools/make_unicode_tables.py"
 
@@ -28,6 +28,12 @@ def test_the_layout_is_the_documented_one():
     assert entry(tables.normal_index, tables.normal_data, "\u0301") & 0xFF == 230
     assert entry(tables.normal_index, tables.normal_data, "\ufb01") >> 8 == 0b10
 
+    def search(letter):
+        return entry(tables.search_index, tables.search_data, letter)
+
+    assert [search(letter) >> 21 & 3 for letter in "A. 5é你ก\u0301\ufeff"] == [1, 0, 0, 1, 1, 2, 2, 3, 0]
+    assert (search("É") + ord("É")) % 2**21 == ord("e")
+
 
 def test_the_tables_are_loaded_once():
     assert unicode_tables() is unicode_tables()
@@ -44,7 +50,15 @@ def test_the_tables_are_those_that_the_tool_makes(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr(tool, "__file__", str(tmp_path / "tools/tool.py"))
     monkeypatch.setattr(tool.np, "savez_compressed", lambda _, **tables: made.update(tables))
     tool.main()
-    assert {*made} == {*UnicodeTables._fields}
-    for name, table in unicode_tables()._asdict().items():
+    own = unicode_tables()._asdict()
+    assert {*made} == {*own}
+    for name, table in own.items():
         assert made[name].dtype == table.dtype
-        assert np.array_equal(made[name], table), name
+        if not name.startswith("search"):
+            assert np.array_equal(made[name], table), name
+    # Another SQLite may know other characters.
+    assert (searched(made) != searched(own)).mean() < 0.001
+
+
+def searched(tables):
+    return tables["search_data"].reshape(-1, 128)[tables["search_index"]].ravel()

@@ -19,7 +19,6 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.answers import Marked, Snippet
 from neardup.model.arrays import Positions
 from neardup.model.errors import (
     NeardupError,
@@ -29,37 +28,30 @@ from neardup.model.errors import (
     StorageFailed,
     StorageRefused,
 )
+from neardup.model.query import Term, readable, terms_of
 
 NAME: Final = "search.sqlite"
 FORMAT: Final = 1
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
-MOST_TERMS: Final = 64  # different words and phrases of a query that count
-MOST_QUERY: Final = 4_096  # characters of a query that count
 MOST_BODY: Final = 1_000_000  # characters of a body that are found
 MOST_TITLE: Final = 10_000
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, of 16 bytes, as long as the table is as it was
 REBUILD: Final = "build it again with Search.rebuild"
 
-_TOGETHER: Final = 100  # documents that are marked by one statement
-_SNIPPET_TOKENS: Final = 32
-_MOST_SNIPPET: Final = 400  # characters: a token may be as long as a text
-_BEGIN, _END = "\ufdd0", "\ufdd1"  # no characters, and no text has them here: they are taken out of all that comes in
-_CUT: Final = "\x1f"  # between characters of scripts without spaces; separates, takes one byte, is shown nowhere
-_OURS: Final = re.compile(f"[{_BEGIN}{_END}{_CUT}]")
+TOKENIZER: Final = "unicode61 remove_diacritics 2"
+
 _ALONE: Final = (  # scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _BESIDE: Final = re.compile(f"(?=[{_ALONE}])|(?<=[{_ALONE}])")
-_TERM: Final = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
 _WAIT: Final = 5.0  # seconds for another's transaction
 _STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
-_LEAF: Final = 2_000  # bytes of a leaf of the table: a snippet is looked for in one from its beginning
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
 _MAPPED: Final = 1 << 31  # bytes of the file that are read as they lie in the system's memory, as an index's files are
-_QUERY_COST, _TERM_COST = 32, 5  # hits that take as much memory as a query, and as each of its terms but its letters
+_QUERY_COST, _TERM_COST = 32, 8  # hits that take as much memory as a query, and as each of its terms but its letters
 _DAMAGED: Final = frozenset(
     {
         sqlite3.SQLITE_CORRUPT,
@@ -76,16 +68,11 @@ _RANKED: Final = (  # since SQLite 3.35 what matches is gone through once, to be
     f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "  # noqa: S608
     f"{_FOUND}) SELECT id, score, (SELECT count(*) FROM found) FROM found ORDER BY score, id LIMIT ?"
 )
-_SHOWN: Final = (
-    f"SELECT rowid, highlight(documents, 1, '{_BEGIN}', '{_END}'), "
-    f"snippet(documents, 2, '{_BEGIN}', '{_END}', '…', {_SNIPPET_TOKENS}) {_FOUND} AND rowid IN "
-)
 _TABLES: Final = (
     "DROP TABLE IF EXISTS documents",
     "DROP TABLE IF EXISTS state",
-    "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, tokenize = 'unicode61 remove_diacritics 2')",
+    f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, tokenize = '{TOKENIZER}')",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
-    f"INSERT INTO documents(documents, rank) VALUES ('pgsz', {_LEAF})",  # noqa: S608 - the same
     "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT)",
     f"PRAGMA user_version = {FORMAT}",
 )
@@ -145,31 +132,9 @@ class TimeLimit:
             raise QueryTimeout(self.seconds)
 
 
-def terms_of(query: str) -> tuple[str, ...]:
-    r"""Take a query apart into words and phrases, each as FTS5 writes a string; whatever it says, this is all it does.
-
-    What stands in double quotes is a phrase, a ``*`` behind a word or phrase means whatever goes on so, and all else is
-    separated by white space. Words of letters with others between, such as ``e-mail``, are phrases, and so are words of
-    scripts without spaces. A quote that never ends is a phrase to the end. There is no other syntax.
-
-    >>> terms_of('storm "at  dawn" harb* "never ended OR')
-    ('"storm"', '"at dawn"', '"harb"*', '"never ended OR"')
-    """
-    terms: dict[str, None] = {}
-    for phrase, begins, word in _TERM.findall(_readable(query[:MOST_QUERY])):
-        said, star = (phrase, begins) if not word else (word.rstrip("*"), "*" if word.endswith("*") else "")
-        if any(letter.isalnum() or letter > "\x7f" for letter in said):  # else there is nothing to look for
-            terms[f'"{" ".join(cut(said).replace(_CUT, " ").split())}"{star}'] = None
-        if len(terms) == MOST_TERMS:
-            break
-    return tuple(terms)
-
-
 def cut(text: str) -> str:
-    """Put a separator around each character of the scripts that are written without spaces."""
-    if _CUT in text or not text.isascii():
-        text = _BESIDE.sub(_CUT, _OURS.sub("", text))
-    return text
+    """Put a space around each character of the scripts that are written without any."""
+    return text if text.isascii() else _BESIDE.sub(" ", text)
 
 
 class FullText:
@@ -186,7 +151,7 @@ class FullText:
         self._busy = threading.Lock()  # held by who writes
         self._pool = threading.Lock()  # held by who takes or gives back a connection
         self._closed = False
-        self._known: dict[tuple[tuple[str, ...], int], Matches] = {}  # what queries found, the latest last
+        self._known: dict[tuple[tuple[Term, ...], int], Matches] = {}  # what queries found, the latest last
         self._remembered = 0  # hits that are known, and what else that takes, as so many hits
         with self._connected():
             pass
@@ -242,13 +207,13 @@ class FullText:
             known = self._known.get((terms, top))
             if known is not None and known.state == state:
                 return known
-            rows = connection.execute(_RANKED, (" ".join(terms), top)).fetchall()
+            rows = connection.execute(_RANKED, (_matching(terms), top)).fetchall()
         ordinals, scores, totals = zip(*rows, strict=True) if rows else ((), (), (0,))
         found = Matches(np.array(ordinals, np.int64), -np.array(scores, np.float64), totals[0], state)
         self._remember((terms, top), found)
         return found
 
-    def _remember(self, asked: tuple[tuple[str, ...], int], found: Matches) -> None:
+    def _remember(self, asked: tuple[tuple[Term, ...], int], found: Matches) -> None:
         """Keep what was found last, in place of what was found longest ago."""
         with self._pool:
             for old in filter(None, [self._known.pop(asked, None)]):
@@ -265,22 +230,7 @@ class FullText:
         if not terms:
             return np.empty(0, np.int64)
         with self._connected(limit) as connection:
-            return _numbers(connection.execute(f"SELECT rowid {_FOUND} ORDER BY rowid", (" ".join(terms),)))
-
-    def show(self, query: str, ordinals: Sequence[int], limit: TimeLimit) -> list[Snippet | None]:
-        """Give what to show of documents that match, ``None`` for one that does not, or not any more."""
-        words = " ".join(terms_of(query))
-        if not words:
-            return [None] * len(ordinals)
-        shown: dict[int, Snippet] = {}
-        with self._connected(limit) as connection:
-            for begin in range(0, len(ordinals), _TOGETHER):
-                some = ordinals[begin : begin + _TOGETHER]
-                places = ", ".join("?" * len(some))
-                for ordinal, title, body in connection.execute(f"{_SHOWN}({places})", (words, *some)):
-                    limit.require()  # marking a long text looks at no clock
-                    shown[ordinal] = Snippet(_marked(title), _marked(body))
-        return [shown.get(ordinal) for ordinal in ordinals]
+            return _numbers(connection.execute(f"SELECT rowid {_FOUND} ORDER BY rowid", (_matching(terms),)))
 
     # Writing.
 
@@ -445,9 +395,9 @@ def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
         raise StorageFailed(str(path), error.strerror or str(error)) from error
 
 
-def _cost(terms: tuple[str, ...], found: Matches) -> int:
+def _cost(terms: tuple[Term, ...], found: Matches) -> int:
     """Tell how many hits take as much memory as a query and what it found: both may be long without the other."""
-    return len(found.ordinals) + _QUERY_COST + sum(_TERM_COST + len(term) // 4 for term in terms)
+    return len(found.ordinals) + _QUERY_COST + sum(_TERM_COST + len(term.text) // 4 for term in terms)
 
 
 def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception:
@@ -478,59 +428,17 @@ def _state(connection: sqlite3.Connection) -> State:
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:
-    titles = (None if title is None else cut(_readable(title[:MOST_TITLE])) for title in batch.titles)
-    bodies = (cut(_readable(body[:MOST_BODY])) for body in batch.bodies)
+    titles = (None if title is None else cut(readable(title[:MOST_TITLE])) for title in batch.titles)
+    bodies = (cut(readable(body[:MOST_BODY])) for body in batch.bodies)
     rows = zip(batch.ordinals, batch.ids, titles, bodies, strict=True)
     connection.executemany("INSERT INTO documents(rowid, id, title, body) VALUES (?, ?, ?, ?)", rows)
     return len(batch.ordinals)
 
 
-def _readable(text: str) -> str:
-    """Replace what UTF-8 cannot write, and what ends a string for SQLite."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode(errors="replace").decode()
-    return text.replace("\0", " ")
+def _matching(terms: Sequence[Term]) -> str:
+    """Write down, as FTS5 has it, that all terms must be there; of its syntax only strings in quotes are used."""
+    return " ".join(f'"{" ".join(cut(term.text).split())}"{"*" if term.begins else ""}' for term in terms)
 
 
 def _numbers(rows: Iterable[tuple[int]]) -> Positions:
     return np.fromiter((number for (number,) in rows), np.int64)
-
-
-def _marked(text: str | None) -> Marked:
-    """Take the marks out of a text, and say where they were."""
-    before, *marked = (text or "").replace(_CUT, "").split(_BEGIN)
-    if not marked:
-        return _shortened(before, [])
-    pieces, spans, size = [before], list[tuple[int, int]](), len(before)
-    for piece in marked:
-        inside, _, after = piece.partition(_END)
-        spans.append((size, size + len(inside)))
-        pieces += inside, after
-        size += len(inside) + len(after)
-    return _shortened("".join(pieces), _joined(spans))
-
-
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Make one of spans that touch, as those of neighbouring characters do."""
-    joined: list[tuple[int, int]] = []
-    for begin, end in spans:
-        if joined and begin <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((begin, end))
-    return joined
-
-
-def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
-    """Cut what is too long to be shown, around the first span."""
-    if len(text) <= _MOST_SNIPPET:
-        return Marked(text, tuple(spans))
-    first = spans[0][0] if spans else 0
-    begin = max(0, min(first - _MOST_SNIPPET // 4, len(text) - _MOST_SNIPPET))
-    end = begin + _MOST_SNIPPET
-    ahead = "…" if begin else ""
-    shift = begin - len(ahead)
-    cuts = ((max(one, begin) - shift, min(other, end) - shift) for one, other in spans if one < end and other > begin)
-    return Marked(ahead + text[begin:end] + ("…" if end < len(text) else ""), tuple(cuts))

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index import fulltext
-from neardup.index.columns import STRING
+from neardup.index.columns import STRING, encoded
 from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.index.store import Places, Store
-from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
-from neardup.model.arrays import Positions
+from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Repeat, ShownHit, Snippet
+from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import StorageRefused, require, require_whole
 from neardup.model.hits import HiddenHit
+from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import Collapsed
 from neardup.pipeline.collapsing import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
@@ -26,6 +27,7 @@ from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold, threshold_of
 from neardup.sources.hosts import host
+from neardup.text.marking import Marker
 
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
@@ -35,6 +37,7 @@ SECONDS: Final = 2.0  # that a search may take
 TOP: Final = 100  # hits that are examined
 MOST_TOP: Final = 1_000
 
+_TITLE_WORDS, _WORDS = 100, 32  # of a title and of a text that are shown at most
 _STEP: Final = 512  # documents that are read and written at once
 _WEB: Final = ("http://", "https://")
 _Judged = TypeVar("_Judged")
@@ -214,16 +217,15 @@ class Search:
 
         return self._find(query, top, _limit(seconds), judged)
 
-    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
-        """Give what to show of hits, ``None`` for a document that is not there or does not match."""
-        limit = _limit(seconds)
+    def snippets(self, query: str, ids: Sequence[str]) -> list[Snippet | None]:
+        """Give what to show of documents, ``None`` for one that is not there."""
         with self._store.busy:
             places = self._store.with_ids(ids)
             there = np.flatnonzero(places >= 0)
-            ordinals = self._store.take("ordinal", places[there]).tolist()
+            titles, texts = self._titles(places[there]), self._store.strings("text", places[there])
         snippets: list[Snippet | None] = [None] * len(ids)
-        for row, shown in zip(there.tolist(), self._table.show(query, ordinals, limit), strict=True):
-            snippets[row] = shown
+        for row, snippet in zip(there.tolist(), _snippets(query, titles, texts), strict=True):
+            snippets[row] = snippet
         return snippets
 
     def answer(  # noqa: PLR0913 - every one a keyword with a default
@@ -254,7 +256,7 @@ class Search:
         scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
         limit = _limit(seconds)
 
-        def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit]]:
+        def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
             given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
             rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
@@ -265,15 +267,16 @@ class Search:
                 rule = SameValue(collapse, keep=keep)
             enabled = collapse != "off" and len(ranked.places) > 0
             done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
-            ranks = {kept.rank for group in done.page for kept in group.kept}
+            shown = [kept.rank for group in done.page for kept in group.kept]
             hidden = [hidden.rank for group in done.page for hidden in group.hidden]
             mates = done.outcome.of[hidden].tolist()  # which may be on another page of members
-            told = [*ranks.union(hidden, mates)]
-            return ranked.total, done, dict(zip(told, self._hits(ranked.at(told)), strict=True))
+            told = [*{*shown, *hidden, *mates}]
+            hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
+            return ranked.total, done, hits, shown, self._store.strings("text", ranked.places[shown])
 
-        total, collapsed, hits = self._find(query, top, limit, judged)
-        shown = [hits[kept.rank] for group in collapsed.page for kept in group.kept]
-        snippets = iter(self._shown(query, shown, limit))
+        total, collapsed, hits, shown, texts = self._find(query, top, limit, judged)
+        limit.require()
+        snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts))
         least = threshold_of(scheme or self._index.scheme) if near else None
         of = collapsed.outcome.of.tolist()
         results = [
@@ -333,24 +336,19 @@ class Search:
     def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
         store, places = self._store, ranked.places
         ids = store.decoded("id", places)
-        titles = field_values(store, TITLE, STRING, places) if self._has_title else [None] * len(ids)
+        titles = self._titles(places)
         times = map(moment_of, store.take("time", places).tolist())
         numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
         columns = zip(ids, numbers, titles, self._urls(ids, places), times, strict=True)
         for own, (ordinal, score), title, url, at in columns:
             yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, admitted=at)
 
+    def _titles(self, places: Places) -> list[str | None]:
+        return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
+
     def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
         urls = field_values(self._store, URL, STRING, places) if self._has_url else [None] * len(ids)
         return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
-
-    def _shown(self, query: str, hits: Sequence[FoundHit], limit: TimeLimit) -> list[Snippet]:
-        """Give what to show of hits; where the table has lost one meanwhile, its title."""
-        snippets = self._table.show(query, [hit.ordinal for hit in hits], limit)
-        return [
-            snippet or Snippet(Marked(hit.title or "", ()), Marked("", ()))
-            for snippet, hit in zip(snippets, hits, strict=True)
-        ]
 
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
         """Give a number for each text, the same for the same bytes; none for nothing but white space."""
@@ -375,6 +373,12 @@ def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
     """Leave those out that are not there, and those behind the *top*."""
     there = np.flatnonzero(places >= 0)[:top]
     return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)
+
+
+def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch) -> list[Snippet]:
+    marker = Marker(terms_of(query))
+    heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
+    return [*map(Snippet, heads, marker.mark(texts, _WORDS))]
 
 
 def site_of(url: str | None) -> str | None:

@@ -6,11 +6,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from neardup.evaluation.comparison import compare
+from neardup.index.columns import encoded
 from neardup.index.hamming import HammingTables
 from neardup.kernels.compile import is_cached
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
+from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.living import Index
@@ -23,6 +25,7 @@ from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
+from neardup.text.marking import Marker
 
 _TEXTS = [
     "The harbour was quiet. Nobody was there, J. Smith said! E\u0301t\u00e9 was over",
@@ -64,6 +67,7 @@ def warm() -> None:
     for scheme in (schemes[0], Trials(), Sentences(), SimHash(), Combined()):
         _ranked(scheme)
     compare(_TEXTS[0], _TEXTS[1])
+    Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
     for scheme in (schemes[0], Sentences(), SimHash()):
         _live(scheme)
     for compressed in (False, True):

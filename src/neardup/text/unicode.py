@@ -1,16 +1,20 @@
-"""What the tokeniser knows of every code point: Unicode 14.0, the same under every Python.
+"""What the tokeniser and the search table know of every code point, the same under every Python.
 
-Two tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, written by
+Three tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, written by
 ``tools/make_unicode_tables.py``:
 
 ``analysis`` (uint32)
-    bits 0-20 the case-folded code point less the code point itself, mod 2**21 (a difference, so that most
+    Unicode 14.0: bits 0-20 the case-folded code point less the code point itself, mod 2**21 (a difference, so that most
     blocks are alike), or the row of ``expansions`` if bit 23 is set;
     bits 21-22 its kind: 0 separator, 1 part of a word, 2 a word by itself (scripts without spaces);
     bit 24 set for a lower-case letter.
 ``normal`` (uint16)
     bits 0-7 the canonical combining class of the first code point of its decomposition; bit 8 (NFC) and
     bit 9 (NFKC) set where the code point may change under normalisation.
+``search`` (uint32)
+    as SQLite's FTS5 takes texts apart (``neardup.index.fulltext``): bits 0-20 what the code point folds to, without
+    its accents, less the code point itself, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for a mark in a
+    word, which is no letter.
 """
 
 from functools import cache
@@ -29,6 +33,8 @@ class UnicodeTables(NamedTuple):
     expansions: npt.NDArray[np.uint32]
     normal_index: npt.NDArray[np.uint16]
     normal_data: npt.NDArray[np.uint16]
+    search_index: npt.NDArray[np.uint16]
+    search_data: npt.NDArray[np.uint32]
 
 
 @cache

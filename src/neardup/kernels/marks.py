@@ -1,0 +1,213 @@
+"""Where the words that were looked for stand in texts, and the passage that shows most of them.
+
+A word is a maximal run of letters; kinds and folded letters are those of the ``search`` table of
+``neardup.text.unicode``. Texts are UTF-8; what is none separates.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel
+from neardup.kernels.folding import INVALID, code_point, lookup
+
+REACH = 1 << 20  # bytes of a text that are looked at
+
+_INVALID = np.uint32(INVALID)
+_SEPARATOR, _PART, _ALONE, _MARK = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
+_POINT = np.uint32((1 << 21) - 1)
+_ONE = np.uint64(1)
+_FOUND, _JOINED = np.uint8(1), np.uint8(2)  # a word of a term; and what is between it and the next one
+
+
+@njit(nogil=True)
+def _find_words(source, index, table, starts, ends, letters, bounds):
+    """Find the words of a text: word *w* is ``source[starts[w]:ends[w]]`` and folds to the letters of its *bounds*.
+
+    Gives their number. Each takes a byte, and one between it and the next, or three; a letter takes a byte.
+    """
+    ascii_entries = np.int64(index[0]) * 128
+    words = folded = position = 0
+    inside = False
+    bounds[0] = 0
+    while position < source.size:
+        code, length = np.uint32(source[position]), 1
+        if code < 0x80:
+            entry = table[ascii_entries + np.int64(code)]
+        else:
+            code, length = code_point(source, position)
+            entry = np.uint32(0) if code == _INVALID else lookup(index, table, code)
+        kind = (entry >> np.uint32(21)) & np.uint32(3)
+        if kind == _PART:
+            if not inside:
+                starts[words] = position
+                inside = True
+            letters[folded] = (code + entry) & _POINT
+            folded += 1
+        elif inside and kind != _MARK:
+            ends[words] = position
+            words += 1
+            bounds[words] = folded
+            inside = False
+        if kind == _ALONE:
+            letters[folded] = (code + entry) & _POINT
+            folded += 1
+            starts[words], ends[words] = position, position + length
+            words += 1
+            bounds[words] = folded
+        position += length
+    if inside:
+        ends[words] = source.size
+        words += 1
+        bounds[words] = folded
+    return words
+
+
+@kernel
+def fold_terms(data, offsets, index, table, letters, bounds, terms):
+    """Take terms apart: term *t* is the words ``terms[t] .. terms[t + 1] - 1``.
+
+    Word *w* folds to ``letters[bounds[w]:bounds[w + 1]]``. There is room in *letters* (uint32) and in *bounds* (int64)
+    for one a byte, and one more.
+    """
+    terms[0] = 0
+    for term in range(offsets.size - 1):
+        source = data[offsets[term] : offsets[term + 1]]
+        number = terms[term]
+        places = np.empty((2, source.size + 1), np.int64)
+        begin = bounds[number] if number > 0 else 0
+        own = bounds[number:]
+        found = _find_words(source, index, table, places[0], places[1], letters[begin:], own)
+        for word in range(found + 1):
+            own[word] += begin
+        terms[term + 1] = number + found
+
+
+@njit(nogil=True)
+def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
+    """Tell whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on."""
+    if first + end - begin > words:
+        return False
+    for word in range(begin, end):
+        own, wanted = bounds[first + word - begin], term_bounds[word]
+        length, least = bounds[first + word - begin + 1] - own, term_bounds[word + 1] - wanted
+        if length != least and not (begins and word == end - 1 and length > least):
+            return False
+        for letter in range(least):
+            if letters[own + letter] != term_letters[wanted + letter]:
+                return False
+    return True
+
+
+@njit(nogil=True)
+def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks):
+    """Note where terms stand among the words of a text.
+
+    ``marks[w]`` says what a word is; of terms that take at most *most* words, ``begun`` and ``ended`` have bit *t* at
+    the first and the last word of each.
+    """
+    for word in range(words):
+        begun[word], ended[word], marks[word] = 0, 0, 0
+    for word in range(words):
+        for term in range(terms.size - 1):
+            begin, end = terms[term], terms[term + 1]
+            if begin == end or not _stands_at(
+                word, words, letters, bounds, term_letters, term_bounds, begin, end, begins[term]
+            ):
+                continue
+            last = word + end - begin - 1
+            marks[word:last] = _JOINED
+            marks[last] = max(marks[last], _FOUND)
+            if last - word < most:
+                begun[word] |= _ONE << np.uint64(term)
+                ended[last] |= _ONE << np.uint64(term)
+
+
+@njit(nogil=True)
+def _best_passage(words, begun, ended, terms, most, often):
+    """Find, of all *most* words, those with the most different terms, then with the most terms, then the first.
+
+    Gives the first word of a term in them, and the word behind the last one of a term; 0 and 0 if there are none.
+    """
+    often[:] = 0
+    different = together = most_different = most_together = entering = 0
+    best = behind = 0
+    for begin in range(words):
+        if begun[begin] == 0:
+            continue
+        stop = min(begin + most, words)
+        for word in range(max(entering, begin), stop):
+            if ended[word] != 0:
+                for term in range(terms):
+                    if (ended[word] >> np.uint64(term)) & _ONE:
+                        different += np.int64(often[term] == 0)
+                        often[term] += 1
+                        together += 1
+        entering = max(entering, stop)
+        if different > most_different or (different == most_different and together > most_together):
+            best, behind, most_different, most_together = begin, stop, different, together
+        for term in range(terms):  # as they take no more words than there are here, they have all ended here
+            if (begun[begin] >> np.uint64(term)) & _ONE:
+                often[term] -= 1
+                different -= np.int64(often[term] == 0)
+                together -= 1
+    while behind > best and ended[behind - 1] == 0:
+        behind -= 1
+    return best, behind
+
+
+@njit(nogil=True)
+def _find_spans(source, position, begin, end, starts, ends, marks, spans):
+    """Note the marked spans among some words, in characters from the byte *position* on; give their number."""
+    character = count = 0
+    word = begin
+    while word < end:
+        last = word
+        if marks[word] != 0:
+            while last + 1 < end and marks[last + 1] != 0:
+                if marks[last] != _JOINED and ends[last] != starts[last + 1]:
+                    break
+                last += 1
+            while position < starts[word]:
+                position += code_point(source, position)[1]
+                character += 1
+            spans[count, 0] = character
+            while position < ends[last]:
+                position += code_point(source, position)[1]
+                character += 1
+            spans[count, 1] = character
+            count += 1
+        word = last + 1
+    return count
+
+
+@kernel
+def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, most, windows, spans, counts):
+    """Mark what is looked for in every text of a batch, in the *most* words that show it best.
+
+    Terms, 64 at most, are as ``fold_terms`` gives them; of those with ``begins[t]`` the last word may go on.
+
+    Shown of text *d* is ``data[windows[d, 0]:windows[d, 1]]``, all of it if there are no more words; and in it, counted
+    in characters, ``spans[d, i]`` for *i* below ``counts[d]`` is marked. A phrase is one span, and so are words that
+    touch. Best are the words with the most different terms, then with the most terms, then the first; these stand in
+    the middle. A byte that is no UTF-8 is a character. Only ``REACH`` bytes of a text are looked at.
+    """
+    longest = 0
+    for document in range(offsets.size - 1):
+        longest = max(longest, min(offsets[document + 1] - offsets[document], REACH))
+    letters, bounds = np.empty(longest, np.uint32), np.empty(longest // 2 + 2, np.int64)
+    starts, ends = np.empty(longest // 2 + 1, np.int64), np.empty(longest // 2 + 1, np.int64)
+    begun, ended = np.empty(longest // 2 + 1, np.uint64), np.empty(longest // 2 + 1, np.uint64)
+    marks, often = np.empty(longest // 2 + 1, np.uint8), np.empty(terms.size, np.int64)
+    for document in range(offsets.size - 1):
+        origin = offsets[document]
+        source = data[origin : min(offsets[document + 1], origin + REACH)]
+        words = _find_words(source, index, table, starts, ends, letters, bounds)
+        _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks)
+        first, behind = _best_passage(words, begun, ended, terms.size - 1, most, often)
+        begin = max(0, first - (most - (behind - first)) // 2)
+        end = min(words, begin + most)
+        begin = max(0, end - most)
+        window = starts[begin] if begin > 0 else 0
+        windows[document, 0] = origin + window
+        windows[document, 1] = origin + (ends[end - 1] if end < words else source.size)
+        counts[document] = _find_spans(source, window, begin, end, starts, ends, marks, spans[document])

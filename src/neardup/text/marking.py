@@ -1,0 +1,69 @@
+"""What to show of texts that were found, with what was looked for marked in it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from neardup.kernels import marks as kernels
+from neardup.model.answers import Marked
+from neardup.model.arrays import TextBatch
+from neardup.model.query import MOST_TERMS, Term
+from neardup.text.unicode import unicode_tables
+
+MOST_SHOWN: Final = 400  # characters: a word may be as long as a text
+_ELLIPSIS: Final = "…"
+
+
+class Marker:
+    """Marks terms in texts, by the words and folded letters of the search table; of more than 64, the first."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        terms = terms[:MOST_TERMS]
+        raw = [term.text.encode(errors="replace") for term in terms]
+        data = np.frombuffer(b"".join(raw) or b"\0", np.uint8)
+        offsets = np.cumsum([0, *map(len, raw)])
+        self._begins = np.array([term.begins for term in terms], np.bool_)
+        self._letters, self._bounds = np.empty(len(data), np.uint32), np.zeros(len(data) + 1, np.int64)
+        self._terms = np.empty(len(terms) + 1, np.int64)
+        tables = unicode_tables()
+        self._tables = tables.search_index, tables.search_data
+        kernels.fold_terms(data, offsets, *self._tables, self._letters, self._bounds, self._terms)
+
+    def mark(self, texts: TextBatch, words: int) -> list[Marked]:
+        """Give of each text the so many words that show best what was looked for, at most ``MOST_SHOWN`` characters.
+
+        Where something is left out stands an ellipsis. Of a text of over a megabyte only that much is looked at.
+
+        >>> data = "The storm broke over the harbour at dawn".encode()
+        >>> texts = TextBatch(np.frombuffer(data, np.uint8), np.array([0, len(data)]))
+        >>> Marker([Term("STORM"), Term("at da", True)]).mark(texts, 7)
+        [Marked(text='…storm broke over the harbour at dawn', spans=((1, 6), (30, 37)))]
+        """
+        number = len(texts)
+        windows, counts = np.empty((number, 2), np.int64), np.empty(number, np.int64)
+        spans = np.empty((number, words, 2), np.int64)
+        terms = self._letters, self._bounds, self._terms, self._begins
+        kernels.mark(texts.data, texts.offsets, *self._tables, *terms, words, windows, spans, counts)
+        data = memoryview(texts.data)  # type: ignore[arg-type]
+        bounds, marked = texts.offsets.tolist(), list[Marked]()
+        for row, ((begin, end), count) in enumerate(zip(windows.tolist(), counts.tolist(), strict=True)):
+            text = str(data[begin:end], "utf-8", "replace").replace("\0", " ")
+            ahead = _ELLIPSIS if begin > bounds[row] else ""
+            behind = _ELLIPSIS if end < bounds[row + 1] else ""
+            own = [(first + len(ahead), last + len(ahead)) for first, last in spans[row, :count].tolist()]
+            marked.append(_shortened(f"{ahead}{text}{behind}", own))
+        return marked
+
+
+def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
+    """Cut what is too long to be shown, around the first span."""
+    if len(text) <= MOST_SHOWN:
+        return Marked(text, tuple(spans))
+    first = spans[0][0] if spans else 0
+    begin = max(0, min(first - MOST_SHOWN // 4, len(text) - MOST_SHOWN))
+    end = begin + MOST_SHOWN
+    ahead = _ELLIPSIS if begin else ""
+    shift = begin - len(ahead)
+    cuts = ((max(one, begin) - shift, min(other, end) - shift) for one, other in spans if one < end and other > begin)
+    return Marked(ahead + text[begin:end] + (_ELLIPSIS if end < len(text) else ""), tuple(cuts))

@@ -1,0 +1,190 @@
+"""Marks of what was looked for, against their definition in plain Python and against SQLite's own."""
+
+import sqlite3
+from contextlib import closing
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neardup.index.fulltext import TOKENIZER, cut
+from neardup.kernels import marks
+from neardup.text.unicode import unicode_tables
+
+TABLES = unicode_tables()
+SEPARATOR, PART, ALONE, MARK = range(4)
+SEARCHED = TABLES.search_index, TABLES.search_data
+
+
+def batch(texts):
+    raw = [text if isinstance(text, bytes) else text.encode() for text in texts]
+    return np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)])
+
+
+def folded(terms):
+    data, offsets = batch(terms)
+    letters, bounds = np.zeros(len(data), np.uint32), np.zeros(len(data) + 1, np.int64)
+    places = np.zeros(len(terms) + 1, np.int64)
+    marks.fold_terms(data, offsets, *SEARCHED, letters, bounds, places)
+    return letters, bounds, places
+
+
+def marked(texts, terms, most):
+    """Give of each text the bytes to show, and its spans."""
+    data, offsets = batch(texts)
+    begins = np.array([begins for _, begins in terms], np.bool_)
+    windows, counts = np.full((len(texts), 2), -1), np.full(len(texts), -1)
+    spans = np.full((len(texts), most, 2), -1)
+    own = folded([text for text, _ in terms])
+    marks.mark(data, offsets, *SEARCHED, *own, begins, most, windows, spans, counts)
+    within = windows - offsets[:-1, None]
+    return [
+        (tuple(window), [tuple(span) for span in spans[row, : counts[row]].tolist()])
+        for row, window in enumerate(within.tolist())
+    ]
+
+
+# The definition
+
+
+def letter(character):
+    code = ord(character)
+    entry = int(SEARCHED[1][int(SEARCHED[0][code >> 7]) << 7 | code & 127])
+    return entry >> 21 & 3, chr((code + entry) & 0x1FFFFF)
+
+
+def words_of(text):
+    """Give begin, end and letters of each word, by characters."""
+    words, inside = [], False
+    for place, character in enumerate(text):
+        kind, fold = letter(character)
+        if kind == ALONE or (kind == PART and not inside):
+            words.append([place, place + 1, fold])
+        elif kind == PART or (kind == MARK and inside):
+            words[-1][1:] = [place + 1, words[-1][2] + fold * (kind == PART)]
+        inside = kind == PART or (kind == MARK and inside)
+    return words
+
+
+def same(word, wanted, begins):
+    return word.startswith(wanted) if begins else word == wanted
+
+
+def found(words, terms):
+    """Give the term, the first word and the one behind the last of each place where a term stands."""
+    for number, (text, begins) in enumerate(terms):
+        wanted = [word for _, _, word in words_of(text)]
+        for first in range(len(words) - len(wanted) + 1 if wanted else 0):
+            own = [word for _, _, word in words[first : first + len(wanted)]]
+            ending = [False] * (len(wanted) - 1) + [begins]
+            if all(map(same, own, wanted, ending)):
+                yield number, first, first + len(wanted)
+
+
+def defined(text, terms, most):
+    words = words_of(text)
+    places = [*found(words, terms)]
+    best, behind, score = 0, 0, (0, 0)
+    for begin in sorted({first for _, first, end in places if end - first <= most}):
+        inside = [place for place in places if begin <= place[1] and place[2] <= begin + most]
+        own = len({number for number, _, _ in inside}), len(inside)
+        if own > score:
+            score, best = own, begin
+            behind = max(end for _, first, end in places if end - first <= most and end <= begin + most)
+    begin = max(0, best - (most - (behind - best)) // 2)
+    end = min(len(words), begin + most)
+    begin = max(0, end - most)
+    shown = (words[begin][0] if begin else 0, words[end - 1][1] if end < len(words) else len(text))
+    spans = []
+    for word in range(begin, end):
+        if not any(first <= word < last for _, first, last in places):
+            continue
+        joined = any(first < word < last for _, first, last in places)
+        if spans and word > begin and spans[-1][2] == word - 1 and (joined or words[word - 1][1] == words[word][0]):
+            spans[-1][1:] = [words[word][1], word]
+        else:
+            spans.append([words[word][0], words[word][1], word])
+    return tuple(len(text[:place].encode()) for place in shown), [(a - shown[0], b - shown[0]) for a, b, _ in spans]
+
+
+LETTERS = st.text(alphabet="ab B.é京都e\u0301\u0e31ก-", max_size=40)
+TERMS = st.lists(
+    st.tuples(st.text(alphabet="abB e京都-\u0301", min_size=1, max_size=5), st.booleans()), max_size=4, unique=True
+)
+
+
+@given(texts=st.lists(LETTERS, max_size=4), terms=TERMS, most=st.integers(1, 6))
+@example(texts=["a b a b", ""], terms=[("a b a", False), ("b", False)], most=2)
+def test_marks_are_as_defined(texts, terms, most):
+    assert marked(texts, terms, most) == [defined(text, terms, most) for text in texts]
+
+
+def test_golden():
+    text = "Nobody was hurt. The storm broke over the harbour at dawn, and the harbour was empty for a day."
+    terms = [("STORM", False), ("harbour at daw", True)]
+    assert marked([text, "", "- -"], terms, 9) == [((17, 62), [(4, 9), (25, 40)]), ((0, 0), []), ((0, 3), [])]
+
+
+def test_terms_are_taken_apart():
+    letters, bounds, terms = folded(["E-Mail", "", "京都", "Café"])
+    words = ["".join(map(chr, letters[a:b])) for a, b in pairwise(bounds.tolist()) if b > a]
+    assert terms.tolist() == [0, 2, 2, 4, 5]
+    assert words == ["e", "mail", "京", "都", "cafe"]
+
+
+@given(data=st.binary(max_size=200), terms=TERMS)
+def test_whatever_the_bytes_are_spans_are_within_what_is_shown(data, terms):
+    (((begin, end), spans),) = marked([data], terms, 5)
+    assert 0 <= begin <= end <= len(data)
+    places = [place for span in spans for place in span]
+    assert places == sorted(places)
+    assert all(first < last for first, last in spans)
+    assert not places or places[-1] <= end - begin
+
+
+def test_of_a_long_text_only_so_much_is_looked_at():
+    text = b"x " * (marks.REACH // 2 - 4) + b"storm storm storm"
+    (((begin, end), spans),) = marked([text], [("storm", False)], 4)
+    assert (begin, end) == (marks.REACH - 12, marks.REACH)
+    assert spans == [(4, 9)]
+    assert text[begin:end] == b"x x storm st"
+
+
+# SQLite's own
+
+SCRIPTS = "aAéÉzß Æøİıſñ\u0301\u0308\u0330.,_-'٣عἌ\u0391Бёй5½₂ⅷक\u094dष京カﾊ한สั"
+
+
+@pytest.fixture(scope="module")
+def highlighted():
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE VIRTUAL TABLE texts USING fts5(body, tokenize = '{TOKENIZER}')")
+
+        def highlight(text, term, begins):
+            connection.execute("DELETE FROM texts")
+            connection.execute("INSERT INTO texts VALUES (?)", (cut(text),))
+            query = f'"{" ".join(cut(term).split())}"{"*" if begins else ""}'
+            select = "SELECT highlight(texts, 0, '<', '>') FROM texts WHERE texts MATCH ?"
+            rows = connection.execute(select, (query,)).fetchall()
+            return rows[0][0] if rows else cut(text)
+
+        yield highlight
+
+
+@given(
+    text=st.text(alphabet=SCRIPTS, max_size=30),
+    term=st.text(alphabet=SCRIPTS, min_size=1, max_size=3),
+    begins=st.booleans(),
+)
+def test_what_is_marked_is_what_sqlite_marks(highlighted, text, term, begins):
+    (((begin, end), spans),) = marked([text], [(term, begins)], 100)
+    assert (begin, end) == (0, len(text.encode()))
+    pieces, done = [], 0
+    for first, last in spans:
+        pieces += [text[done:first], "<", text[first:last], ">"]
+        done = last
+    own = "".join([*pieces, text[done:]])
+    theirs = highlighted(text, term, begins)  # in a text that was cut: of its spaces nothing can be said
+    assert own.replace(" ", "").replace("><", "") == theirs.replace(" ", "").replace("><", "")

@@ -1,0 +1,24 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.model.query import MOST_QUERY, MOST_TERMS, Term, terms_of
+
+
+def test_what_counts_of_a_long_query():
+    assert len(terms_of(" ".join(f"w{number}" for number in range(10_000)))) == MOST_TERMS
+    assert terms_of("storm storm storm*") == (Term("storm"), Term("storm", begins=True))
+    assert len(terms_of("x" * 100_000)[0].text) == MOST_QUERY
+
+
+@pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])
+def test_nothing_to_look_for(query):
+    assert terms_of(query) == ()
+
+
+@given(st.text())
+def test_whatever_it_says_a_query_is_terms_of_plain_text(query):
+    for term in terms_of(query):
+        assert term.text.encode()
+        assert "\0" not in term.text
+        assert '"' not in term.text
