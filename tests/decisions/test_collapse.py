@@ -71,7 +71,7 @@ def test_rows_may_lie_in_any_way(cut):
 def test_a_compact_one_says_the_same(number):
     codes = np.arange(number) % max(number // 3, 1)
     whole = collapse(number, [2], [codes])
-    small = whole.compact()
+    small = whole.compact(2)
     assert small.table.nbytes <= whole.table.nbytes // 2
     assert (small.hits, small.stay, small.groups) == (whole.hits, whole.stay, whole.groups)
     assert (small.kept, small.hidden) == (whole.kept, whole.hidden)
@@ -84,5 +84,5 @@ def test_a_compact_one_says_the_same(number):
 
 def test_a_compact_one_holds_more_rules_than_hits():
     codes = [np.arange(3)] * 300 + [np.zeros(3, np.int64)]
-    small = collapse(3, [1] * 301, codes).compact()
+    small = collapse(3, [1] * 301, codes).compact(301)
     assert small.by.tolist() == [-1, 300, 300]

@@ -1,12 +1,15 @@
 """Strings that lie end to end, found and copied, against slices of Python's."""
 
+from itertools import accumulate
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.msgpack import encode
 
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
-from neardup.kernels.strings import copy, locate
+from neardup.kernels.strings import copy, locate, unpack
 
 
 class File:
@@ -68,3 +71,31 @@ def test_strings_that_are_cut_where_there_are_none_are_damage(offsets):
 @pytest.mark.parametrize("nowhere", [-1, 2, 2**40])
 def test_strings_that_are_not_there_are_not_looked_for(nowhere):
     assert File([b"one", b"two"]).locate([0, nowhere])[0] == 0
+
+
+@given(
+    strings=st.lists(
+        st.one_of(st.text(max_size=40), st.sampled_from(["", "x" * 31, "y" * 32, "z" * 255, "é" * 128])), max_size=20
+    )
+)
+def test_packed_strings_are_laid_end_to_end(strings):
+    require_laid(strings)
+
+
+@pytest.mark.parametrize("number", [0, 15, 16, 65_535, 65_536])
+@pytest.mark.parametrize("length", [0, 31, 256])
+def test_packed_strings_may_be_many_and_long(number, length):
+    require_laid(["x" * length] * number)
+
+
+def test_a_packed_string_may_be_very_long():
+    require_laid(["a", "é" * 40_000, "b"])
+
+
+def require_laid(strings):
+    packed = np.frombuffer(encode(strings), np.uint8)
+    data, offsets = np.full(len(packed), 7, np.uint8), np.full(len(strings) + 1, 7)
+    unpack(packed, data, offsets)
+    raw = [string.encode() for string in strings]
+    assert offsets.tolist() == [0, *accumulate(map(len, raw))]
+    assert data[: offsets[-1]].tobytes() == b"".join(raw)

@@ -28,10 +28,9 @@ class Collapse:
         self.table, self.stay, self.groups = table, stay, groups
         self.hits: int = table.shape[1]
 
-    def compact(self) -> "Collapse":
-        """Give the same with the smallest integers that hold ranks and numbers of rules."""
-        most = max(self.hits, int(self.table[BY].max(initial=0)))
-        return Collapse(self.table.astype(np.min_scalar_type(-most - 1)), self.stay, self.groups)
+    def compact(self, rules: int) -> "Collapse":
+        """Give the same with the smallest integers that hold ranks and numbers of so many *rules*."""
+        return Collapse(self.table.astype(_smallest(max(self.hits, rules))), self.stay, self.groups)
 
     @property
     def kept(self) -> list[int]:
@@ -54,6 +53,10 @@ class Collapse:
     def by(self) -> Positions:
         """The number of the rule by which a hit goes, by rank; ``STAYS`` for one that stays."""
         return np.asarray(self.table[BY], np.int64)
+
+    def matched(self) -> tuple[list[int], list[int]]:
+        """Give *of* and *by* as lists."""
+        return self.table[OF].tolist(), self.table[BY].tolist()
 
     @property
     def heads(self) -> Positions:
@@ -110,6 +113,12 @@ def _as_array(*keeps: int) -> Positions:
 @lru_cache(maxsize=8)
 def _nobody(number: int) -> Flags:
     return np.zeros(number, np.bool_)
+
+
+@lru_cache(maxsize=64)
+def _smallest(most: int) -> np.dtype[Any]:
+    """Give the smallest integers that hold -1 and so much."""
+    return np.min_scalar_type(-most - 1)
 
 
 def alone(number: int) -> Collapse:

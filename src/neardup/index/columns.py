@@ -7,13 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.msgpack import Encoder
 
 from neardup.index.arrays import MOST, expect
+from neardup.kernels.strings import unpack
 from neardup.model.arrays import TextBatch
 from neardup.model.errors import StorageDamaged
 
 STRING: Final = "string"
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
+
+packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 
 Array = npt.NDArray[Any]
 Batch = dict[str, Array | TextBatch]  # one entry a column, all of the same length
@@ -105,9 +109,13 @@ def decoded(strings: TextBatch) -> list[str]:
 
 def encoded(strings: list[str]) -> TextBatch:
     """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has."""
-    whole = "".join(strings)
-    raw: list[Any] = strings if whole.isascii() else [string.encode(errors="surrogatepass") for string in strings]
-    data = whole.encode() if raw is strings else b"".join(raw)
-    offsets = np.zeros(len(strings) + 1, np.int64)
-    np.fromiter(map(len, raw), np.int64, len(raw)).cumsum(out=offsets[1:])
-    return TextBatch(np.frombuffer(data or bytes(1), np.uint8), offsets)
+    offsets = np.empty(len(strings) + 1, np.int64)
+    try:
+        written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as to encode and measure each
+    except UnicodeEncodeError:
+        raw = [string.encode(errors="surrogatepass") for string in strings]
+        np.cumsum([0, *map(len, raw)], out=offsets)
+        return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)
+    data = np.empty(len(written), np.uint8)
+    unpack(written, data, offsets)
+    return TextBatch(data, offsets)

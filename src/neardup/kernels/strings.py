@@ -3,6 +3,7 @@
 In what is guarded (``neardup.kernels.blocks``), the offsets and the data begin at the bytes *begins*.
 """
 
+import numpy as np
 from numba import njit
 
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
@@ -68,3 +69,24 @@ def copy(data, firsts, bounds, out):
         apart = firsts[place] - bounds[place]
         for byte in range(bounds[place], bounds[place + 1]):
             out[byte] = data[byte + apart]
+
+
+@kernel
+def unpack(packed, data, offsets):
+    """Lay the strings of an array in MessagePack, and of nothing else, end to end: those of ``offsets.size - 1``.
+
+    *data* has room for as many bytes as *packed*.
+    """
+    position = 1 if packed[0] < 0xDC else 3 if packed[0] == 0xDC else 5
+    offsets[0] = 0
+    for string in range(offsets.size - 1):
+        head = packed[position]
+        width = 0 if head < 0xC0 else 1 << (head - 0xD9)  # bytes of the length
+        length = np.int64(head & 0x1F) if width == 0 else 0
+        for byte in range(width):
+            length = length << 8 | np.int64(packed[position + 1 + byte])
+        position += 1 + width
+        begin = offsets[string]
+        data[begin : begin + length] = packed[position : position + length]
+        offsets[string + 1] = begin + length
+        position += length

@@ -155,7 +155,7 @@ class Collapsed:
                 # Equal checksums say that what was signed is equal, and nothing of the rest.
                 measure = "equality" if scheme.columns else scheme.measure
                 said.append((scheme.name, measure, self._judged.estimates, least_estimate(scheme)))
-        return self._outcome.of.tolist(), self._outcome.by.tolist(), said
+        return *self._outcome.matched(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
         """Say why a hit is hidden, with the evidence of both texts; ``None`` for one that is not.

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from msgspec.msgpack import Encoder
 
+from neardup.index.columns import packed
 from neardup.index.store import Places
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError
@@ -18,7 +18,6 @@ from neardup.pipeline.living import Index
 from neardup.text.columns import table_or_column
 
 _PLAIN = frozenset({str, int})
-_encode = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 
 
 class Hits:
@@ -59,13 +58,13 @@ class Hits:
         return [self.names[rank] for rank in ranks]
 
     def digest(self, number: int) -> bytes:
-        """Give 128 bits that tell the names of the first *number* hits, in this order, from all others."""
+        """Give 256 bits that tell the names of the first *number* hits, in this order, from all others."""
         names = self.names[:number]
         try:
-            written = _encode(names)
+            written = packed(names)
         except UnicodeEncodeError:  # a lone surrogate, which no id of an index has
             written = repr(names).encode()
-        return blake2b(written, digest_size=16).digest()
+        return sha256(written).digest()  # mostly by the processor itself
 
     def places(self, index: Index, number: int) -> Places:
         """Find where an index has the first *number* hits, or -1."""
@@ -112,8 +111,8 @@ class PlacedHits(Hits):
         return self._store.decoded("id", self._places[np.array(ranks, np.int64)])
 
     def digest(self, number: int) -> bytes:
-        """Give 128 bits that tell the first *number* hits, in this order, from all others of the index."""
-        return blake2b(self._ordinals[:number].tobytes(), digest_size=16).digest()
+        """Give 256 bits that tell the first *number* hits, in this order, from all others of the index."""
+        return sha256(self._ordinals[:number].tobytes()).digest()
 
     def places(self, _: Index, number: int) -> Places:
         """Tell where the first *number* hits are."""

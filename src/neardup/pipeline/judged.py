@@ -14,6 +14,7 @@ from neardup.model.errors import require_whole
 from neardup.model.protocols import Scheme
 
 _NOBODY: Final = np.empty(0, np.bool_)
+_NO_RANKS, _NO_SHARES = np.empty(0, np.int64), np.empty(0)
 _LEAST: Final = 16  # hits, as which a set counts at least: its key and rules take memory, too
 
 
@@ -37,7 +38,7 @@ class Judged:
         self.outcome, self.near, self.scheme, self.values = outcome, near, scheme, values
         self.signatures = signatures
         self._unsigned: int | None = None
-        self._shares: npt.NDArray[np.float64] | None = None
+        self._shares: tuple[Positions, npt.NDArray[np.float64]] | None = None
 
     @property
     def unsigned(self) -> int:
@@ -50,19 +51,18 @@ class Judged:
     @property
     def estimates(self) -> dict[int, float]:
         """What near duplicates have in common with the hits that they match, by rank."""
+        ranks, shares = self._measured()
+        return dict(zip(ranks.tolist(), shares.tolist(), strict=True))
+
+    def _measured(self) -> tuple[Positions, npt.NDArray[np.float64]]:
+        """Give the ranks of the hits that near duplicates hide, and their estimates."""
         if self._shares is None:
-            self._measure()
-        return {} if self._shares is None else dict(zip(self._ranks.tolist(), self._shares.tolist(), strict=True))
-
-    @property
-    def _ranks(self) -> Positions:
-        """The ranks of the hits that near duplicates hide."""
-        return np.flatnonzero(self.outcome.by == self.near)
-
-    def _measure(self) -> None:
-        if self.signatures is not None and self.scheme is not None:
-            ranks = self._ranks
-            self._shares = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
+            ranks, shares = _NO_RANKS, _NO_SHARES
+            if self.signatures is not None and self.scheme is not None:
+                ranks = np.flatnonzero(self.outcome.by == self.near)
+                shares = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
+            self._shares = ranks, shares
+        return self._shares
 
     def settle(self) -> "Judged":
         """Look at the signatures for the last time, forget them, and hold the rest in little memory.
@@ -70,8 +70,9 @@ class Judged:
         A cache turns over all the memory that it has: the less that is, the more of it is near.
         """
         _ = self.unsigned
-        self._measure()
-        self.signatures, self.outcome = None, self.outcome.compact()
+        ranks, shares = self._measured()
+        self.signatures, self.outcome = None, self.outcome.compact(len(self.values))
+        self._shares = ranks.astype(self.outcome.table.dtype), shares
         return self
 
 
