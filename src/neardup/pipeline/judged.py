@@ -59,7 +59,7 @@ class Judged:
         if self._shares is None:
             ranks, shares = _NO_RANKS, _NO_SHARES
             if self.signatures is not None and self.scheme is not None:
-                ranks = np.flatnonzero(self.outcome.by == self.near)
+                (ranks,) = (self.outcome.by == self.near).nonzero()
                 shares = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
             self._shares = ranks, shares
         return self._shares
