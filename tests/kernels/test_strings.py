@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.msgpack import encode
 
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
-from neardup.kernels.strings import copy, locate, unpack
+from neardup.kernels.strings import WHOLE, copy, locate, unpack
 
 
 class File:
@@ -27,27 +27,28 @@ class File:
         self.sums = np.empty(-(-len(self.bytes) // BLOCK), np.uint64)
         block_sums(self.bytes, self.sums)
 
-    def locate(self, wanted, *, guarded=True):
+    def locate(self, wanted, *, guarded=True, most=WHOLE):
         guard = (self.bytes, self.sums, np.zeros(len(self.sums), np.uint8)) if guarded else None
         firsts, bounds = np.full(len(wanted), 77), np.full(len(wanted) + 1, 77)
         places = np.array(wanted, np.int64)
-        return locate(guard, self.begins, self.offsets, self.data, places, firsts, bounds), firsts, bounds
+        return locate(guard, self.begins, self.offsets, self.data, places, most, firsts, bounds), firsts, bounds
 
 
 @given(
     strings=st.lists(st.binary(max_size=30), min_size=1, max_size=20),
     wanted=st.lists(st.integers(0, 19), max_size=300),
     guarded=st.booleans(),
+    most=st.one_of(st.just(WHOLE), st.integers(0, 30)),
 )
-def test_strings_are_copied_in_the_order_asked_for(strings, wanted, guarded):
+def test_strings_are_copied_in_the_order_asked_for(strings, wanted, guarded, most):
     wanted = [number % len(strings) for number in wanted]
     file = File(strings)
-    block, firsts, bounds = file.locate(wanted, guarded=guarded)
+    block, firsts, bounds = file.locate(wanted, guarded=guarded, most=most)
     out = np.empty(bounds[-1], np.uint8)
     copy(file.data, firsts, bounds, out)
     assert block == INTACT
-    assert bounds.tolist() == np.cumsum([0, *(len(strings[number]) for number in wanted)]).tolist()
-    assert out.tobytes() == b"".join(strings[number] for number in wanted)
+    assert bounds.tolist() == np.cumsum([0, *(len(strings[number][:most]) for number in wanted)]).tolist()
+    assert out.tobytes() == b"".join(strings[number][:most] for number in wanted)
 
 
 @pytest.mark.parametrize("where", ["offsets", "data"])
@@ -58,6 +59,10 @@ def test_what_is_damaged_is_not_believed(where):
     place = len(file.bytes) - 9 if where == "data" else file.offsets.nbytes - 9
     assert file.locate([*range(1000)])[0] == place // BLOCK
     assert file.locate([100, 101, 102])[0] == INTACT  # of which nothing lies there
+    if where == "data":
+        across = (place // BLOCK * BLOCK - file.begins[1]) // 900  # the string that reaches into that block
+        assert file.locate([across])[0] == place // BLOCK
+        assert file.locate([across], most=1)[0] == INTACT  # of which all lies before it
 
 
 @pytest.mark.parametrize("offsets", [[0, 900, 10**6], [0, -5, 1800], [0, 1800, 900]])

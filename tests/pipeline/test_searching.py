@@ -12,6 +12,7 @@ from neardup.model.errors import ParameterError, QueryTimeout
 from neardup.model.hits import group_id
 from neardup.pipeline.adding import add_files
 from neardup.pipeline.searching import Search, has_table, keeping_up, site_of
+from neardup.text.marking import REACH
 
 WORDS = ("storm", "harbour", "dawn", "rye", "baker")
 STORM = "The storm broke over the harbour at dawn"
@@ -57,6 +58,20 @@ def test_snippets(search):
     assert nobody is None
     assert other.title.text == ""
     assert other.body.spans == ()
+
+
+def test_snippets_of_long_texts_are_of_their_beginnings(tmp_path):
+    long = "storm " + "x " * (REACH // 2)
+    texts = ["storm", long + "storm", "a storm", "y " * (REACH // 2) + "storm", "the storm"]
+    with Index.create(tmp_path / "long", texts=True) as index:
+        index.admit([*"abcde"], texts)
+        with Search.open(index, make=True) as search:
+            shown = [snippet.body for snippet in search.snippets("storm", [*"abcde"])]
+            assert [len(body.spans) for body in shown] == [1, 1, 1, 0, 1]
+            assert [body.text.endswith("…") for body in shown] == [False, True, False, True, False]
+            assert [body.text for body in shown[::2]] == ["storm", "a storm", "the storm"]
+            with pytest.raises(QueryTimeout):
+                search.snippets("storm", [*"abcde"], seconds=1e-9)
 
 
 def test_an_index_without_titles_and_addresses(tmp_path):

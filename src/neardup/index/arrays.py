@@ -20,6 +20,7 @@ import numpy.typing as npt
 from neardup.index.disk import Disk
 from neardup.index.growing import gathered
 from neardup.kernels import blocks as kernels
+from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageRefused
 
@@ -184,7 +185,7 @@ class StoredArrays:
             self._begins: dict[str, int] = {}
             self._arrays: dict[str, Array] = {}
             self._raw: dict[str, Bytes] = {}
-            self._columns: dict[str, tuple[Positions, Array, Array]] = {}
+            self._columns: dict[str, tuple[Positions, TextBatch]] = {}
             for name, (stated, shape, begin) in directory["arrays"].items():
                 dtype, counts, length = described(stated, shape)
                 self._begins[name] = counted(begin, size - length)
@@ -253,18 +254,18 @@ class StoredArrays:
         self.require(kernels.copy_entries(self.guard, begin, self._raw[name], each, wanted, out))
         return out.view(array.dtype).reshape(len(positions), *shape)
 
-    def strings(self, name: str, positions: AnyPositions) -> TextBatch:
-        """Copy the byte strings at these positions: of ``NAME.data``, where ``NAME.offsets`` says."""
-        found, block = gathered(self.guard, *self._column(name), positions)
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy the first *most* bytes of strings: of ``NAME.data``, where ``NAME.offsets`` says."""
+        found, block = gathered(self.guard, *self._column(name), positions, most)
         self.require(block)
         return found
 
-    def _column(self, name: str) -> tuple[Positions, Array, Array]:
-        """Give a column of strings: where its offsets and its data begin, and both."""
+    def _column(self, name: str) -> tuple[Positions, TextBatch]:
+        """Give a column of strings, and where its offsets and its data begin."""
         if name not in self._columns:
             parts = [f"{name}.{part}" for part in ("offsets", "data")]
             begins = np.array([self._begins[part] for part in parts])
-            self._columns[name] = begins, self._arrays[parts[0]], self._arrays[parts[1]]
+            self._columns[name] = begins, TextBatch(self._arrays[parts[1]], self._arrays[parts[0]])
         return self._columns[name]
 
     def require(self, block: int) -> None:

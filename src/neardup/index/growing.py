@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels.blocks import INTACT
-from neardup.kernels.strings import copy, locate
-from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch
+from neardup.kernels.strings import WHOLE, copy, locate
+from neardup.model.arrays import AnyPositions, Positions, TextBatch
 
 _LEAST = 64
 _NOWHERE = np.zeros(2, np.int64)  # where what lies in no file begins
@@ -62,9 +62,9 @@ class GrowingStrings:
         self.offsets.extend(strings.offsets[1:] - begin + self.data.size)
         self.data.extend(strings.data[begin:end])
 
-    def take(self, positions: AnyPositions) -> TextBatch:
-        """Copy the strings at these positions."""
-        return taken(TextBatch(self.data.values, self.offsets.values), positions)
+    def take(self, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy the strings at these positions, or the first *most* bytes of each."""
+        return taken(TextBatch(self.data.values, self.offsets.values), positions, most)
 
 
 def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
@@ -74,22 +74,24 @@ def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
     return taken(strings, rows)
 
 
-def taken(strings: TextBatch, positions: AnyPositions) -> TextBatch:
-    """Copy the strings at these positions."""
-    found, block = gathered(None, _NOWHERE, strings.offsets, strings.data, positions)
+def taken(strings: TextBatch, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+    """Copy the strings at these positions, or the first *most* bytes of each."""
+    found, block = gathered(None, _NOWHERE, strings, positions, most)
     if block != INTACT:
         raise IndexError("there are not so many strings")
     return found
 
 
 def gathered(
-    guard: Any, begins: Positions, offsets: Positions, data: Bytes, positions: AnyPositions
+    guard: Any, begins: Positions, strings: TextBatch, positions: AnyPositions, most: int
 ) -> tuple[TextBatch, int]:
-    """Copy the strings at these positions; and give the damaged block, for which there are none, or ``INTACT``."""
+    """Copy the first *most* bytes of strings; and give the damaged block, for which there are none, or ``INTACT``."""
     firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
-    block = locate(guard, begins, offsets, data, positions.astype(np.int64, copy=False), firsts, bounds)
+    block = locate(
+        guard, begins, strings.offsets, strings.data, positions.astype(np.int64, copy=False), most, firsts, bounds
+    )
     if block != INTACT:
         return TextBatch(np.empty(0, np.uint8), np.zeros(1, np.int64)), block
     out = np.empty(bounds[-1], np.uint8)
-    copy(data, firsts, bounds, out)
+    copy(strings.data, firsts, bounds, out)
     return TextBatch(out, bounds), block

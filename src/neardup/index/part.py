@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from neardup.index.postings import Hits
 from neardup.kernels.checksum import add_field
+from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 
 LISTS: Final = ("id", "content", "keeper", "key")
@@ -48,8 +49,8 @@ class Part(Protocol):
         """Copy what a column says of some documents."""
         ...
 
-    def strings(self, name: str, positions: AnyPositions) -> TextBatch:
-        """Copy what a column of strings says of some documents."""
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
         ...
 
     def propose(self, rows: Rows, keys: Words, asking: Flags) -> Hits:

@@ -12,6 +12,7 @@ from neardup.index.growing import Growing, GrowingStrings
 from neardup.index.part import Rows, id_keys, ordinal_keys
 from neardup.index.postings import Chains, Hits
 from neardup.kernels.postings import pack
+from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 
 
@@ -120,9 +121,9 @@ class Recent:
         """Copy what a column says of some documents."""
         return np.asarray(self._fixed[name].values[positions])
 
-    def strings(self, name: str, positions: AnyPositions) -> TextBatch:
-        """Copy what a column of strings says of some documents."""
-        return self._strings[name].take(positions)
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        return self._strings[name].take(positions, most)
 
     def lists(self, name: str) -> int:
         """Tell how many lists of this name it makes."""

@@ -16,6 +16,7 @@ from neardup.index.nearby import NearbyTables, write_tables
 from neardup.index.part import LISTS, Part, Rows, ordinal_keys
 from neardup.index.postings import ROOM, Hits, SortedLists, document_bits, write_lists
 from neardup.kernels.postings import repack
+from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged
 
@@ -111,9 +112,9 @@ class Segment:
             taken = np.where(self.rekept[places] == ordinals, self.keepers[places], taken)
         return taken
 
-    def strings(self, name: str, positions: AnyPositions) -> TextBatch:
-        """Copy what a column of strings says of some documents."""
-        return self.arrays.strings(name, positions)
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        return self.arrays.strings(name, positions, most)
 
     def remove(self, positions: AnyPositions) -> None:
         """Mark documents as removed."""

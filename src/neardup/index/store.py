@@ -30,6 +30,7 @@ from neardup.index.postings import Hits
 from neardup.index.recent import Recent
 from neardup.index.segment import Segment, write_segment
 from neardup.kernels.places import by_part
+from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused, require
 
@@ -214,13 +215,13 @@ class Store:
         kinds = (self.columns.fixed[name] for name in names)
         return [np.zeros((number, *shape), kind) for kind, shape in kinds]
 
-    def strings(self, name: str, places: Places) -> TextBatch:
-        """Copy what a column of strings says of some documents."""
+    def strings(self, name: str, places: Places, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
         gathered, order, done = GrowingStrings(), np.empty(len(places), np.int64), 0
         for part, rows, positions in self._by_part(places):
             if len(rows) == len(places):
-                return part.strings(name, positions)
-            gathered.extend(part.strings(name, positions))
+                return part.strings(name, positions, most)
+            gathered.extend(part.strings(name, positions, most))
             order[rows] = np.arange(done, done + len(rows))
             done += len(rows)
         return gathered.take(order)

@@ -9,6 +9,7 @@ from numba import njit
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
 from neardup.kernels.compile import fetch_ahead, kernel
 
+WHOLE = 1 << 62  # more bytes than a string has
 TOGETHER = 128  # strings whose memory is on its way together
 
 
@@ -34,11 +35,13 @@ def fetch_string(data, first):
 
 
 @kernel
-def locate(guard, begins, offsets, data, strings, firsts, bounds):
+def locate(guard, begins, offsets, data, strings, most, firsts, bounds):
     """Find where *strings* (int64[n]) begin, ``firsts[i]``, and, end to end, would end, ``bounds[i + 1]``.
 
+    Of each only the first *most* bytes count.
+
     Returns the first damaged block, or one that names bytes that are not there, that of the first offset for a string
-    that is not there; or ``INTACT``. The bytes of the strings are verified, too.
+    that is not there; or ``INTACT``. The bytes that count are verified, too.
     """
     bounds[0] = 0
     for start in range(0, strings.size, TOGETHER):
@@ -51,7 +54,7 @@ def locate(guard, begins, offsets, data, strings, firsts, bounds):
             first, last, block = bounds_of(guard, begins[0], offsets, data, strings[place])
             if block != INTACT:
                 return block
-            firsts[place], bounds[place + 1] = first, bounds[place] + last - first
+            firsts[place], bounds[place + 1] = first, bounds[place] + min(last - first, most)
             fetch_string(data, first)
         if guard is not None:
             for place in range(start, stop):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
@@ -13,7 +14,7 @@ from neardup.index import fulltext
 from neardup.index.columns import STRING, encoded
 from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.index.store import Places, Store
-from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Repeat, ShownHit, Snippet
+from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import StorageRefused, require, require_whole
 from neardup.model.hits import HiddenHit
@@ -27,7 +28,7 @@ from neardup.pipeline.living import Index
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold, threshold_of
 from neardup.sources.hosts import host
-from neardup.text.marking import Marker
+from neardup.text.marking import REACH, Marker
 
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
@@ -217,14 +218,15 @@ class Search:
 
         return self._find(query, top, _limit(seconds), judged)
 
-    def snippets(self, query: str, ids: Sequence[str]) -> list[Snippet | None]:
-        """Give what to show of documents, ``None`` for one that is not there."""
+    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
+        """Give what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
+        limit = _limit(seconds)
         with self._store.busy:
             places = self._store.with_ids(ids)
             there = np.flatnonzero(places >= 0)
-            titles, texts = self._titles(places[there]), self._store.strings("text", places[there])
+            titles, texts = self._titles(places[there]), self._beginnings(places[there])
         snippets: list[Snippet | None] = [None] * len(ids)
-        for row, snippet in zip(there.tolist(), _snippets(query, titles, texts), strict=True):
+        for row, snippet in zip(there.tolist(), _snippets(query, titles, texts, limit), strict=True):
             snippets[row] = snippet
         return snippets
 
@@ -272,11 +274,10 @@ class Search:
             mates = done.outcome.of[hidden].tolist()  # which may be on another page of members
             told = [*{*shown, *hidden, *mates}]
             hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
-            return ranked.total, done, hits, shown, self._store.strings("text", ranked.places[shown])
+            return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
 
         total, collapsed, hits, shown, texts = self._find(query, top, limit, judged)
-        limit.require()
-        snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts))
+        snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
         least = threshold_of(scheme or self._index.scheme) if near else None
         of = collapsed.outcome.of.tolist()
         results = [
@@ -346,6 +347,10 @@ class Search:
     def _titles(self, places: Places) -> list[str | None]:
         return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
 
+    def _beginnings(self, places: Places) -> TextBatch:
+        """Read as much of texts as is looked at for what to show, and a byte that tells if there is more."""
+        return self._store.strings("text", places, REACH + 1)
+
     def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
         urls = field_values(self._store, URL, STRING, places) if self._has_url else [None] * len(ids)
         return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
@@ -375,10 +380,15 @@ def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
     return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)
 
 
-def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch) -> list[Snippet]:
+def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit: TimeLimit) -> list[Snippet]:
     marker = Marker(terms_of(query))
     heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
-    return [*map(Snippet, heads, marker.mark(texts, _WORDS))]
+    bodies = list[Marked]()
+    steps = np.flatnonzero(np.diff(texts.offsets // REACH))  # mostly all at once; long ones by themselves
+    for begin, end in pairwise([0, *steps.tolist(), len(texts)]):
+        limit.require()
+        bodies += marker.mark(TextBatch(texts.data, texts.offsets[begin : end + 1]), _WORDS)
+    return [*map(Snippet, heads, bodies)]
 
 
 def site_of(url: str | None) -> str | None:

@@ -11,6 +11,7 @@ from neardup.model.arrays import TextBatch
 from neardup.model.query import MOST_TERMS, Term
 from neardup.text.unicode import unicode_tables
 
+REACH: Final = kernels.REACH  # bytes of a text that are looked at
 MOST_SHOWN: Final = 400  # characters: a word may be as long as a text
 _ELLIPSIS: Final = "…"
 
@@ -33,7 +34,7 @@ class Marker:
     def mark(self, texts: TextBatch, words: int) -> list[Marked]:
         """Give of each text the so many words that show best what was looked for, at most ``MOST_SHOWN`` characters.
 
-        Where something is left out stands an ellipsis. Of a text of over a megabyte only that much is looked at.
+        Where something is left out stands an ellipsis. Of a text of over ``REACH`` bytes only so much is looked at.
 
         >>> data = "The storm broke over the harbour at dawn".encode()
         >>> texts = TextBatch(np.frombuffer(data, np.uint8), np.array([0, len(data)]))
