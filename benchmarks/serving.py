@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -86,14 +86,14 @@ def collapsed(folder: Path) -> list[Figure]:
         index.compact()
     requests = [collapse_request(random) for _ in range(80_000)]
     with serving(folder) as (address, process):
-        run(address, requests[:2_000], 1.0)
+        run(address, cycle(requests[:2_000]), 1.0)
         fresh = middle(address, requests[2_000:])
-        run(address, requests[:500], 1.0)
+        run(address, cycle(requests[:500]), 1.0)
         cached = middle(address, requests[:500])
         before = memory(process)
-        crowd = run(address, requests, SECONDS, clients=25 * CLIENTS)
+        crowd = run(address, cycle(requests), SECONDS, clients=25 * CLIENTS)
         grown = memory(process) - before
-        recovered = recovery(address, requests)
+        recovered = recovery(address, cycle(requests))
     accepted = crowd.statuses[200] / crowd.statuses.total()
     return [
         Figure(name="collapse, 100 ids of 1 M", value=fresh.rate, unit="requests/s", at_least=3000),
@@ -124,7 +124,7 @@ def collapse_request(random: np.random.Generator) -> bytes:
     return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def recovery(address: tuple[str, int], requests: list[bytes]) -> float:
+def recovery(address: tuple[str, int], requests: Iterator[bytes]) -> float:
     """Tell how long it takes after the crowd until 16 clients are all answered again, with 200."""
     begun = perf_counter()
     while run(address, requests, 0.2).statuses.keys() != {200}:
@@ -150,7 +150,7 @@ def searched(folder: Path) -> list[Figure]:
         f"GET /v1/search?q={quote_plus(query)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for query in queries
     ]
     with serving(folder) as (address, _):
-        run(address, requests[:500], 3.0)
+        run(address, cycle(requests[:500]), 3.0)
         again = middle(address, requests[:500])
         first = middle(address, requests[500:])
     return [
@@ -197,8 +197,8 @@ def middle(address: tuple[str, int], requests: list[bytes]) -> Load:
     return sorted(goes, key=lambda load: load.rate)[GOES // 2]
 
 
-def run(address: tuple[str, int], requests: Iterable[bytes], seconds: float, clients: int = CLIENTS) -> Load:
-    """Let clients ask for a while, one request after the other each; at the end of a list they begin again."""
+def run(address: tuple[str, int], requests: Iterator[bytes], seconds: float, clients: int = CLIENTS) -> Load:
+    """Let clients ask for a while, one request after the other each."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
     try:
@@ -207,12 +207,11 @@ def run(address: tuple[str, int], requests: Iterable[bytes], seconds: float, cli
         os.sched_setaffinity(0, before)
 
 
-async def _run(address: tuple[str, int], requests: Iterable[bytes], seconds: float, clients: int) -> Load:
+async def _run(address: tuple[str, int], requests: Iterator[bytes], seconds: float, clients: int) -> Load:
     loop = asyncio.get_running_loop()
     begun = perf_counter()
-    following = cycle(requests)
     started = [
-        await loop.create_connection(lambda: Client(following, begun + seconds), *address) for _ in range(clients)
+        await loop.create_connection(lambda: Client(requests, begun + seconds), *address) for _ in range(clients)
     ]
     done = [client for _, client in started]
     await asyncio.gather(*(client.ended for client in done))

@@ -87,12 +87,13 @@ def defined(text, terms, most):
     words = words_of(text)
     places = [*found(words, terms)]
     best, behind, score = 0, 0, (0, 0)
-    for begin in sorted({first for _, first, end in places if end - first <= most}):
-        inside = [place for place in places if begin <= place[1] and place[2] <= begin + most]
+    within = [(number, first, min(end, first + most)) for number, first, end in places]  # as much as can be shown
+    for begin in sorted({first for _, first, _ in within}):
+        inside = [place for place in within if begin <= place[1] and place[2] <= begin + most]
         own = len({number for number, _, _ in inside}), len(inside)
         if own > score:
             score, best = own, begin
-            behind = max(end for _, first, end in places if end - first <= most and end <= begin + most)
+            behind = max(end for _, _, end in within if end <= begin + most)
     begin = max(0, best - (most - (behind - best)) // 2)
     end = min(len(words), begin + most)
     begin = max(0, end - most)
@@ -106,7 +107,12 @@ def defined(text, terms, most):
             spans[-1][1:] = [words[word][1], word]
         else:
             spans.append([words[word][0], words[word][1], word])
-    return tuple(len(text[:place].encode()) for place in shown), [(a - shown[0], b - shown[0]) for a, b, _ in spans]
+
+    def in_bytes(place):
+        return len(text[:place].encode())
+
+    origin = in_bytes(shown[0])
+    return (origin, in_bytes(shown[1])), [(in_bytes(a) - origin, in_bytes(b) - origin) for a, b, _ in spans]
 
 
 LETTERS = st.text(alphabet="ab B.é京都e\u0301\u0e31ก-", max_size=40)
@@ -147,12 +153,22 @@ def test_whatever_the_bytes_are_spans_are_within_what_is_shown(data, terms):
 def test_of_a_long_text_only_so_much_is_looked_at():
     text = b"x " * (marks.REACH // 2 - 4) + b"storm storm storm"
     (((begin, end), spans),) = marked([text], [("storm", False)], 4)
-    assert (begin, end) == (marks.REACH - 12, marks.REACH)
-    assert spans == [(4, 9)]
-    assert text[begin:end] == b"x x storm st"
+    assert text[begin:end] == b"x x x storm"
+    assert (end, spans) == (marks.REACH - 3, [(6, 11)])
+    (((begin, end), spans),) = marked([text], [("st", False)], 4)
+    assert spans == []  # the word is cut there
 
 
 # SQLite's own
+
+
+def test_hostile_repeats_are_not_compared_for_ever():
+    text = b"a " * (marks.REACH // 2)
+    phrase = " ".join(["a"] * 1_000)
+    (((begin, end), spans),) = marked([text], [(phrase, False)], 32)
+    assert (begin, end) == (0, 63)
+    assert spans == [(0, 63)]
+
 
 SCRIPTS = "aAéÉzß Æøİıſñ\u0301\u0308\u0330.,_-'٣عἌ\u0391Бёй5½₂ⅷक\u094dष京カﾊ한สั"
 
@@ -181,10 +197,10 @@ def highlighted():
 def test_what_is_marked_is_what_sqlite_marks(highlighted, text, term, begins):
     (((begin, end), spans),) = marked([text], [(term, begins)], 100)
     assert (begin, end) == (0, len(text.encode()))
-    pieces, done = [], 0
+    raw, pieces, done = text.encode(), [], 0
     for first, last in spans:
-        pieces += [text[done:first], "<", text[first:last], ">"]
+        pieces += [raw[done:first], b"<", raw[first:last], b">"]
         done = last
-    own = "".join([*pieces, text[done:]])
+    own = b"".join([*pieces, raw[done:]]).decode()
     theirs = highlighted(text, term, begins)  # in a text that was cut: of its spaces nothing can be said
     assert own.replace(" ", "").replace("><", "") == theirs.replace(" ", "").replace("><", "")

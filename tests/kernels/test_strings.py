@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import encode
 
+from neardup.index.columns import encoded
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
 from neardup.kernels.strings import WHOLE, copy, locate, unpack
 
@@ -100,7 +101,16 @@ def test_a_packed_string_may_be_very_long():
 def require_laid(strings):
     packed = np.frombuffer(encode(strings), np.uint8)
     data, offsets = np.full(len(packed), 7, np.uint8), np.full(len(strings) + 1, 7)
-    unpack(packed, data, offsets)
+    assert unpack(packed, data, offsets)
     raw = [string.encode() for string in strings]
     assert offsets.tolist() == [0, *accumulate(map(len, raw))]
     assert data[: offsets[-1]].tobytes() == b"".join(raw)
+
+
+@pytest.mark.parametrize("strange", [None, True, 3, -1, 300, 1.5, b"ab", ["a"], {"a": 1}])
+def test_what_is_no_string_is_told(strange):
+    for given_ in ([strange], ["a", strange, "b"]):
+        packed = np.frombuffer(encode(given_), np.uint8)
+        assert not unpack(packed, np.empty(len(packed), np.uint8), np.empty(len(given_) + 1, np.int64))
+        with pytest.raises(TypeError, match="strings"):
+            encoded(given_)

@@ -8,7 +8,7 @@ import pytest
 
 from neardup import Checksum, Index, MinHash, SimHash, StorageRefused
 from neardup.index.disk import Disk
-from neardup.model.errors import ParameterError, QueryTimeout
+from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
 from neardup.pipeline.adding import add_files
 from neardup.pipeline.searching import Search, has_table, keeping_up, site_of
@@ -58,6 +58,13 @@ def test_snippets(search):
     assert nobody is None
     assert other.title.text == ""
     assert other.body.spans == ()
+
+
+@pytest.mark.parametrize("strange", [None, True, 3, -1, 300, b"ab", ["a"]])
+def test_ids_of_snippets_are_strings(search, strange):
+    with pytest.raises(DataError, match="must be a string"):
+        search.snippets("storm", ["a", strange])
+    assert search.snippets("storm", []) == []
 
 
 def test_snippets_of_long_texts_are_of_their_beginnings(tmp_path):

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from neardup.index.columns import encoded
 from neardup.model.answers import Marked
+from neardup.model.arrays import TextBatch
 from neardup.model.query import terms_of
 from neardup.text.marking import MOST_SHOWN, Marker
 
@@ -67,9 +68,40 @@ def test_nothing_is_marked_by_no_words():
         assert marked(query, "🎉 storm - -") == Marked("🎉 storm - -", ())
 
 
+def test_of_a_phrase_of_more_words_than_are_shown_the_beginning_is_shown():
+    text = "before " * 50 + " ".join(f"w{number}" for number in range(60))
+    shown = marked('"' + " ".join(f"w{number}" for number in range(40)) + '"', text)
+    assert shown.text.startswith("…w0 w1 ")
+    assert pieces(shown) == [" ".join(f"w{number}" for number in range(32))]
+    assert pieces(marked("東京" * 20, "京" + "東京" * 30)) == ["東京" * 16]
+
+
+def test_terms_that_fold_to_the_same_are_one():
+    text = "storm " + "x " * 50 + "rain harbour"
+    assert pieces(marked("storm STORM Störm rain harbour", text, 4)) == ["rain", "harbour"]
+    assert pieces(marked("storm storm* rain", text, 4)) == ["storm"]
+
+
+@pytest.mark.parametrize("raw", [b"\xe2\x82 storm x", b"\xf0\x9f\x98 " * 3 + b"storm", b"\xff\xc3storm\xed\xa0\x80"])
+def test_what_is_no_utf_8_moves_no_mark(raw):
+    texts = TextBatch(np.frombuffer(raw, np.uint8), np.array([0, len(raw)]))
+    (shown,) = Marker(terms_of("storm")).mark(texts, 32)
+    assert pieces(shown) == ["storm"]
+    assert shown.text == raw.decode(errors="replace")
+
+
 @given(text=st.text(), query=st.text(), words=st.integers(1, 40))
 def test_no_text_and_no_query_raises(text, query, words):
-    shown = marked(query, text, words)
+    require_sound(marked(query, text, words))
+
+
+@given(raw=st.binary(), query=st.text(), words=st.integers(1, 40))
+def test_no_bytes_raise(raw, query, words):
+    texts = TextBatch(np.frombuffer(raw or b"\0", np.uint8), np.array([0, len(raw)]))
+    require_sound(Marker(terms_of(query)).mark(texts, words)[0])
+
+
+def require_sound(shown):
     bounds = [place for span in shown.spans for place in span]
     assert bounds == sorted(bounds)
     assert not bounds or bounds[-1] <= len(shown.text)
@@ -78,6 +110,6 @@ def test_no_text_and_no_query_raises(text, query, words):
 @pytest.mark.parametrize("words", [1, 100])
 def test_texts_may_lie_anywhere(words):
     texts = encoded(["before", "the storm", "behind"])
-    some = type(texts)(texts.data, texts.offsets[1:3].copy())
+    some = TextBatch(texts.data, texts.offsets[1:3].copy())
     assert Marker(terms_of("storm")).mark(some, words)[0] == marked("storm", "the storm", words)
     assert np.array_equal(some.offsets, texts.offsets[1:3])

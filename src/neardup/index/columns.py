@@ -108,7 +108,10 @@ def decoded(strings: TextBatch) -> list[str]:
 
 
 def encoded(strings: list[str]) -> TextBatch:
-    """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has."""
+    """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has.
+
+    Raises ``TypeError`` for what is no string.
+    """
     offsets = np.empty(len(strings) + 1, np.int64)
     try:
         written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as to encode and measure each
@@ -117,5 +120,6 @@ def encoded(strings: list[str]) -> TextBatch:
         np.cumsum([0, *map(len, raw)], out=offsets)
         return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)
     data = np.empty(len(written), np.uint8)
-    unpack(written, data, offsets)
-    return TextBatch(data, offsets)
+    if not unpack(written, data, offsets):
+        raise TypeError("not all of these are strings")
+    return TextBatch(data[: max(int(offsets[-1]), 1)], offsets)

@@ -11,6 +11,7 @@ from neardup.kernels.compile import kernel
 from neardup.kernels.folding import INVALID, code_point, lookup
 
 REACH = 1 << 20  # bytes of a text that are looked at
+_MOST_COMPARED = 1 << 25  # words and letters, of a text with terms: then no more are found
 
 _INVALID = np.uint32(INVALID)
 _SEPARATOR, _PART, _ALONE, _MARK = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
@@ -84,42 +85,50 @@ def fold_terms(data, offsets, index, table, letters, bounds, terms):
 
 @njit(nogil=True)
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
-    """Tell whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on."""
+    """Tell whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on.
+
+    Tells, too, how many words and letters were compared.
+    """
+    compared = 1
     if first + end - begin > words:
-        return False
+        return False, compared
     for word in range(begin, end):
         own, wanted = bounds[first + word - begin], term_bounds[word]
         length, least = bounds[first + word - begin + 1] - own, term_bounds[word + 1] - wanted
         if length != least and not (begins and word == end - 1 and length > least):
-            return False
+            return False, compared
+        compared += 1 + least
         for letter in range(least):
             if letters[own + letter] != term_letters[wanted + letter]:
-                return False
-    return True
+                return False, compared
+    return True, compared
 
 
 @njit(nogil=True)
 def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks):
     """Note where terms stand among the words of a text.
 
-    ``marks[w]`` says what a word is; of terms that take at most *most* words, ``begun`` and ``ended`` have bit *t* at
-    the first and the last word of each.
+    ``marks[w]`` says what a word is; ``begun`` and ``ended`` have bit *t* at the first and the last word of each, of
+    one that takes more than *most* words at the last of these.
     """
     for word in range(words):
         begun[word], ended[word], marks[word] = 0, 0, 0
+    compared = 0
     for word in range(words):
         for term in range(terms.size - 1):
             begin, end = terms[term], terms[term + 1]
-            if begin == end or not _stands_at(
-                word, words, letters, bounds, term_letters, term_bounds, begin, end, begins[term]
-            ):
+            if begin == end:
                 continue
-            last = word + end - begin - 1
-            marks[word:last] = _JOINED
-            marks[last] = max(marks[last], _FOUND)
-            if last - word < most:
+            stands, more = _stands_at(word, words, letters, bounds, term_letters, term_bounds, begin, end, begins[term])
+            compared += more
+            if stands:
+                last = word + end - begin - 1
+                marks[word:last] = _JOINED
+                marks[last] = max(marks[last], _FOUND)
                 begun[word] |= _ONE << np.uint64(term)
-                ended[last] |= _ONE << np.uint64(term)
+                ended[min(last, word + most - 1)] |= _ONE << np.uint64(term)
+        if compared > _MOST_COMPARED:
+            break
 
 
 @njit(nogil=True)
@@ -156,9 +165,9 @@ def _best_passage(words, begun, ended, terms, most, often):
 
 
 @njit(nogil=True)
-def _find_spans(source, position, begin, end, starts, ends, marks, spans):
-    """Note the marked spans among some words, in characters from the byte *position* on; give their number."""
-    character = count = 0
+def _find_spans(window, begin, end, starts, ends, marks, spans):
+    """Note the marked spans among some words, in bytes from the byte *window* on; give their number."""
+    count = 0
     word = begin
     while word < end:
         last = word
@@ -167,14 +176,7 @@ def _find_spans(source, position, begin, end, starts, ends, marks, spans):
                 if marks[last] != _JOINED and ends[last] != starts[last + 1]:
                     break
                 last += 1
-            while position < starts[word]:
-                position += code_point(source, position)[1]
-                character += 1
-            spans[count, 0] = character
-            while position < ends[last]:
-                position += code_point(source, position)[1]
-                character += 1
-            spans[count, 1] = character
+            spans[count, 0], spans[count, 1] = starts[word] - window, ends[last] - window
             count += 1
         word = last + 1
     return count
@@ -184,12 +186,14 @@ def _find_spans(source, position, begin, end, starts, ends, marks, spans):
 def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, most, windows, spans, counts):
     """Mark what is looked for in every text of a batch, in the *most* words that show it best.
 
-    Terms, 64 at most, are as ``fold_terms`` gives them; of those with ``begins[t]`` the last word may go on.
+    Text *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8). Terms, 64 at most, are as ``fold_terms`` gives them;
+    of those with ``begins[t]`` (bool) the last word may go on. *most* is 1 or more.
 
-    Shown of text *d* is ``data[windows[d, 0]:windows[d, 1]]``, all of it if there are no more words; and in it, counted
-    in characters, ``spans[d, i]`` for *i* below ``counts[d]`` is marked. A phrase is one span, and so are words that
-    touch. Best are the words with the most different terms, then with the most terms, then the first; these stand in
-    the middle. A byte that is no UTF-8 is a character. Only ``REACH`` bytes of a text are looked at.
+    Shown of text *d* is ``data[windows[d, 0]:windows[d, 1]]`` (int64), all of it if there are no more words; in it,
+    counted in bytes, ``spans[d, i]`` (int64[n, most, 2]) for *i* below ``counts[d]`` (int64) is marked. A phrase is one
+    span, and so are words that touch. Best are the words with the most different terms, then with the most terms, then
+    the first; these stand in the middle, or, if a term takes more, it begins here. Only ``REACH`` bytes of a text are
+    looked at, without the word that is cut there.
     """
     longest = 0
     for document in range(offsets.size - 1):
@@ -202,6 +206,9 @@ def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, 
         origin = offsets[document]
         source = data[origin : min(offsets[document + 1], origin + REACH)]
         words = _find_words(source, index, table, starts, ends, letters, bounds)
+        if words > 1 and ends[words - 1] == REACH and offsets[document + 1] - origin > REACH:
+            words -= 1
+            source = source[: ends[words - 1]]
         _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks)
         first, behind = _best_passage(words, begun, ended, terms.size - 1, most, often)
         begin = max(0, first - (most - (behind - first)) // 2)
@@ -210,4 +217,4 @@ def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, 
         window = starts[begin] if begin > 0 else 0
         windows[document, 0] = origin + window
         windows[document, 1] = origin + (ends[end - 1] if end < words else source.size)
-        counts[document] = _find_spans(source, window, begin, end, starts, ends, marks, spans[document])
+        counts[document] = _find_spans(window, begin, end, starts, ends, marks, spans[document])

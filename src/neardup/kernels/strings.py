@@ -76,14 +76,17 @@ def copy(data, firsts, bounds, out):
 
 @kernel
 def unpack(packed, data, offsets):
-    """Lay the strings of an array in MessagePack, and of nothing else, end to end: those of ``offsets.size - 1``.
+    """Lay the strings of an array in MessagePack end to end: number *i* at ``data[offsets[i]:offsets[i + 1]]``.
 
-    *data* has room for as many bytes as *packed*.
+    *packed* and *data* (uint8) are of one size; *offsets* (int64) has one more than there are strings. Tells whether
+    all are strings; where one is none, what was written means nothing.
     """
     position = 1 if packed[0] < 0xDC else 3 if packed[0] == 0xDC else 5
     offsets[0] = 0
     for string in range(offsets.size - 1):
         head = packed[position]
+        if not (0xA0 <= head < 0xC0 or 0xD9 <= head <= 0xDB):
+            return False
         width = 0 if head < 0xC0 else 1 << (head - 0xD9)  # bytes of the length
         length = np.int64(head & 0x1F) if width == 0 else 0
         for byte in range(width):
@@ -93,3 +96,4 @@ def unpack(packed, data, offsets):
         data[begin : begin + length] = packed[position : position + length]
         offsets[string + 1] = begin + length
         position += length
+    return True

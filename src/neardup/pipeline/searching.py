@@ -22,6 +22,7 @@ from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import Collapsed
 from neardup.pipeline.collapsing import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
+from neardup.pipeline.given import as_strings
 from neardup.pipeline.hits import PlacedHits
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
@@ -220,7 +221,7 @@ class Search:
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
         """Give what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
-        limit = _limit(seconds)
+        limit, ids = _limit(seconds), as_strings(ids)
         with self._store.busy:
             places = self._store.with_ids(ids)
             there = np.flatnonzero(places >= 0)
@@ -381,8 +382,9 @@ def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
 
 
 def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit: TimeLimit) -> list[Snippet]:
-    marker = Marker(terms_of(query))
-    heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
+    with limit.paused():  # titles are short
+        marker = Marker(terms_of(query))
+        heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
     bodies = list[Marked]()
     steps = np.flatnonzero(np.diff(texts.offsets // REACH))  # mostly all at once; long ones by themselves
     for begin, end in pairwise([0, *steps.tolist(), len(texts)]):

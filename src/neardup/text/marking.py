@@ -1,7 +1,8 @@
 """What to show of texts that were found, with what was looked for marked in it."""
 
 from collections.abc import Sequence
-from typing import Final
+from itertools import accumulate, pairwise
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,21 +21,33 @@ class Marker:
     """Marks terms in texts, by the words and folded letters of the search table; of more than 64, the first."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        terms = terms[:MOST_TERMS]
-        raw = [term.text.encode(errors="replace") for term in terms]
-        data = np.frombuffer(b"".join(raw) or b"\0", np.uint8)
-        offsets = np.cumsum([0, *map(len, raw)])
-        self._begins = np.array([term.begins for term in terms], np.bool_)
-        self._letters, self._bounds = np.empty(len(data), np.uint32), np.zeros(len(data) + 1, np.int64)
-        self._terms = np.empty(len(terms) + 1, np.int64)
         tables = unicode_tables()
         self._tables = tables.search_index, tables.search_data
+        terms = terms[:MOST_TERMS]
+        known = dict(zip(self._folded(terms), terms, strict=True))
+        if len(known) < len(terms):
+            terms = [*known.values()]
+            self._folded(terms)
+        self._begins = np.array([term.begins for term in terms], np.bool_)
+
+    def _folded(self, terms: Sequence[Term]) -> list[tuple[Any, ...]]:
+        """Take terms apart, and give what tells each from all that look for something else."""
+        raw = [term.text.encode(errors="replace") for term in terms]
+        data = np.frombuffer(b"".join(raw) or b"\0", np.uint8)
+        self._letters, self._bounds = np.empty(len(data), np.uint32), np.zeros(len(data) + 1, np.int64)
+        self._terms = np.empty(len(terms) + 1, np.int64)
+        offsets = np.cumsum([0, *map(len, raw)])
         kernels.fold_terms(data, offsets, *self._tables, self._letters, self._bounds, self._terms)
+        letters, bounds = self._letters.tolist(), self._bounds.tolist()
+        words = [tuple(letters[begin:end]) for begin, end in pairwise(bounds[: self._terms[-1] + 1])]
+        places = pairwise(self._terms.tolist())
+        return [(term.begins, *words[begin:end]) for term, (begin, end) in zip(terms, places, strict=True)]
 
     def mark(self, texts: TextBatch, words: int) -> list[Marked]:
-        """Give of each text the so many words that show best what was looked for, at most ``MOST_SHOWN`` characters.
+        """Give of each text the *words* words that show best what was looked for, at most ``MOST_SHOWN`` characters.
 
-        Where something is left out stands an ellipsis. Of a text of over ``REACH`` bytes only so much is looked at.
+        *words* is 1 or more. Spans are in characters. Where something is left out stands an ellipsis. Of a text of over
+        ``REACH`` bytes only so much is looked at.
 
         >>> data = "The storm broke over the harbour at dawn".encode()
         >>> texts = TextBatch(np.frombuffer(data, np.uint8), np.array([0, len(data)]))
@@ -46,14 +59,16 @@ class Marker:
         spans = np.empty((number, words, 2), np.int64)
         terms = self._letters, self._bounds, self._terms, self._begins
         kernels.mark(texts.data, texts.offsets, *self._tables, *terms, words, windows, spans, counts)
-        data = memoryview(texts.data)  # type: ignore[arg-type]
-        bounds, marked = texts.offsets.tolist(), list[Marked]()
+        data, bounds = memoryview(texts.data), texts.offsets.tolist()  # type: ignore[arg-type]
+        marked = list[Marked]()
         for row, ((begin, end), count) in enumerate(zip(windows.tolist(), counts.tolist(), strict=True)):
-            text = str(data[begin:end], "utf-8", "replace").replace("\0", " ")
-            ahead = _ELLIPSIS if begin > bounds[row] else ""
-            behind = _ELLIPSIS if end < bounds[row + 1] else ""
-            own = [(first + len(ahead), last + len(ahead)) for first, last in spans[row, :count].tolist()]
-            marked.append(_shortened(f"{ahead}{text}{behind}", own))
+            edges = [begin, *(begin + edge for edge in spans[row, :count].ravel().tolist()), end]
+            pieces = [_ELLIPSIS if begin > bounds[row] else ""]
+            pieces += [str(data[one:other], "utf-8", "replace") for one, other in pairwise(edges)]
+            places = [*accumulate(map(len, pieces))]  # every second piece is marked
+            pieces.append(_ELLIPSIS if end < bounds[row + 1] else "")
+            text = "".join(pieces).replace("\0", " ")
+            marked.append(_shortened(text, [*zip(places[1:-1:2], places[2::2], strict=True)]))
         return marked
 
 
