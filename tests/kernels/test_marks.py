@@ -1,5 +1,6 @@
 """Marks of what was looked for, against their definition in plain Python and against SQLite's own."""
 
+import re
 import sqlite3
 from contextlib import closing
 from itertools import pairwise
@@ -14,6 +15,7 @@ from neardup.kernels import marks
 from neardup.text.unicode import unicode_tables
 
 TABLES = unicode_tables()
+SPACE = "".join(map(chr, range(33)))
 SEPARATOR, PART, ALONE, MARK = range(4)
 SEARCHED = TABLES.search_index, TABLES.search_data
 
@@ -83,6 +85,11 @@ def found(words, terms):
                 yield number, first, first + len(wanted)
 
 
+def begins_sentence(text, words, number):
+    before = text[: words[number][0]] if number else ""
+    return not before.strip(SPACE) or re.search(f"[.:!?][{SPACE}]+$|[。\uff01\uff1f]$", before) is not None
+
+
 def defined(text, terms, most):
     words = words_of(text)
     places = [*found(words, terms)]
@@ -94,9 +101,10 @@ def defined(text, terms, most):
         if own > score:
             score, best = own, begin
             behind = max(end for _, _, end in within if end <= begin + most)
-    begin = max(0, best - (most - (behind - best)) // 2)
+    fitting = [begin for begin in range(max(0, behind - most), best + 1) if begins_sentence(text, words, begin)]
+    begin = fitting[-1] if fitting else max(0, best - (most - (behind - best)) // 2)
     end = min(len(words), begin + most)
-    begin = max(0, end - most)
+    begin = begin if fitting else max(0, end - most)
     shown = (words[begin][0] if begin else 0, words[end - 1][1] if end < len(words) else len(text))
     spans = []
     for word in range(begin, end):
@@ -115,7 +123,7 @@ def defined(text, terms, most):
     return (origin, in_bytes(shown[1])), [(in_bytes(a) - origin, in_bytes(b) - origin) for a, b, _ in spans]
 
 
-LETTERS = st.text(alphabet="ab B.é京都e\u0301\u0e31ก-", max_size=40)
+LETTERS = st.text(alphabet="ab B. !\n。é京都e\u0301\u0e31ก-", max_size=40)
 TERMS = st.lists(
     st.tuples(st.text(alphabet="abB e京都-\u0301", min_size=1, max_size=5), st.booleans()), max_size=4, unique=True
 )

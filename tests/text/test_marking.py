@@ -28,6 +28,15 @@ def test_what_is_marked():
     assert pieces(marked('"at dawn" harb*', "The harbours are at dawn as they are at night")) == ["harbours", "at dawn"]
 
 
+def test_what_is_shown_begins_with_its_sentence():
+    text = "Nobody knows why. The dam has 5.62 m of water! It holds: The storm is over. All is well, and so on and on."
+    assert marked("storm", text, 6).text == "…The storm is over. All is…"
+    assert marked("water", text, 9).text == "…The dam has 5.62 m of water! It…"
+    assert marked("water", text, 3).text == "…of water! It…"
+    assert marked("knows", text, 4).text == "Nobody knows why. The…"
+    assert marked("東", "今日。東京\uff01雨が", 3).text == "…東京\uff01雨…"
+
+
 def test_where_something_is_left_out_stands_an_ellipsis():
     text = " ".join(f"w{number}" for number in range(100))
     assert marked("w50", text, 5).text == "…w48 w49 w50 w51 w52…"

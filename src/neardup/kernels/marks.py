@@ -165,6 +165,37 @@ def _best_passage(words, begun, ended, terms, most, often):
 
 
 @njit(nogil=True)
+def _begins_sentence(source, start):
+    """Tell whether the word at byte *start* is the first of a sentence.
+
+    It stands behind ``.:!?`` and white space, or right behind an ideographic full stop or a full-width ``!`` or ``?``.
+    """
+    position = start - 1
+    while position >= 0 and source[position] <= 0x20:
+        position -= 1
+    if position < 0:
+        return True
+    last = source[position]
+    if position < start - 1:
+        return last == 0x2E or last == 0x3A or last == 0x21 or last == 0x3F
+    if position < 2:
+        return False
+    code = np.int64(source[position - 2]) << 16 | np.int64(source[position - 1]) << 8 | np.int64(last)
+    return code == 0xE38082 or code == 0xEFBC81 or code == 0xEFBC9F
+
+
+@njit(nogil=True)
+def _frame(source, first, behind, words, starts, most):
+    """Choose *most* words around those from *first* up to *behind*: begin with the sentence, or have these amidst."""
+    for begin in range(first, max(-1, behind - most - 1), -1):
+        if begin == 0 or _begins_sentence(source, starts[begin]):
+            return begin, min(words, begin + most)
+    begin = max(0, first - (most - (behind - first)) // 2)
+    end = min(words, begin + most)
+    return max(0, end - most), end
+
+
+@njit(nogil=True)
 def _find_spans(window, begin, end, starts, ends, marks, spans):
     """Note the marked spans among some words, in bytes from the byte *window* on; give their number."""
     count = 0
@@ -192,8 +223,8 @@ def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, 
     Shown of text *d* is ``data[windows[d, 0]:windows[d, 1]]`` (int64), all of it if there are no more words; in it,
     counted in bytes, ``spans[d, i]`` (int64[n, most, 2]) for *i* below ``counts[d]`` (int64) is marked. A phrase is one
     span, and so are words that touch. Best are the words with the most different terms, then with the most terms, then
-    the first; these stand in the middle, or, if a term takes more, it begins here. Only ``REACH`` bytes of a text are
-    looked at, without the word that is cut there.
+    the first; shown are these with the sentence before them, if there is room, or else in the middle. Only ``REACH``
+    bytes of a text are looked at, without the word that is cut there.
     """
     longest = 0
     for document in range(offsets.size - 1):
@@ -211,9 +242,7 @@ def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, 
             source = source[: ends[words - 1]]
         _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks)
         first, behind = _best_passage(words, begun, ended, terms.size - 1, most, often)
-        begin = max(0, first - (most - (behind - first)) // 2)
-        end = min(words, begin + most)
-        begin = max(0, end - most)
+        begin, end = _frame(source, first, behind, words, starts, most)
         window = starts[begin] if begin > 0 else 0
         windows[document, 0] = origin + window
         windows[document, 1] = origin + (ends[end - 1] if end < words else source.size)
