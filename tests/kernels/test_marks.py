@@ -87,7 +87,8 @@ def found(words, terms):
 
 def begins_sentence(text, words, number):
     before = text[: words[number][0]] if number else ""
-    return not before.strip(SPACE) or re.search(f"[.:!?][{SPACE}]+$|[。\uff01\uff1f]$", before) is not None
+    ending = rf"[.:!?][{SPACE}]+\Z|[。\uff01\uff1f][{SPACE}]*\Z"
+    return not before.strip(SPACE) or re.search(ending, before) is not None
 
 
 def defined(text, terms, most):

@@ -168,7 +168,7 @@ def _best_passage(words, begun, ended, terms, most, often):
 def _begins_sentence(source, start):
     """Tell whether the word at byte *start* is the first of a sentence.
 
-    It stands behind ``.:!?`` and white space, or right behind an ideographic full stop or a full-width ``!`` or ``?``.
+    It stands behind ``.:!?`` and white space, or behind an ideographic full stop or a full-width ``!`` or ``?``.
     """
     position = start - 1
     while position >= 0 and source[position] <= 0x20:
@@ -176,8 +176,8 @@ def _begins_sentence(source, start):
     if position < 0:
         return True
     last = source[position]
-    if position < start - 1:
-        return last == 0x2E or last == 0x3A or last == 0x21 or last == 0x3F
+    if last == 0x2E or last == 0x3A or last == 0x21 or last == 0x3F:
+        return position < start - 1
     if position < 2:
         return False
     code = np.int64(source[position - 2]) << 16 | np.int64(source[position - 1]) << 8 | np.int64(last)
