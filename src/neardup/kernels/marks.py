@@ -83,7 +83,7 @@ def fold_terms(data, offsets, index, table, letters, bounds, terms):
         terms[term + 1] = number + found
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
     """Tell whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on.
 
@@ -123,10 +123,12 @@ def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins
             compared += more
             if stands:
                 last = word + end - begin - 1
-                marks[word:last] = _JOINED
+                for place in range(word, last):
+                    marks[place] = _JOINED
                 marks[last] = max(marks[last], _FOUND)
                 begun[word] |= _ONE << np.uint64(term)
                 ended[min(last, word + most - 1)] |= _ONE << np.uint64(term)
+        compared += terms.size
         if compared > _MOST_COMPARED:
             break
 
