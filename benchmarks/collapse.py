@@ -22,7 +22,7 @@ rensa's deduplicator adds ready sketches to a fresh one, by comparing all or by 
 sets first where it begins with text; scipy compares all pairs of rows, and a loop in Python decides; datasketch asks
 each sketch's Jaccard estimate against those that stay. All take 5-word shingles, 128 minima and threshold.
 The ratio is the peer's time to neardup's. The processor is shared with strangers: what is shown is a run that they did
-not disturb; in most of a dozen others all was 1.6 times as slow, and then three figures are missed.
+not disturb; in six others nearly all was 1.6 times as slow, and two or three figures were missed.
 """
 HITS: Final = 100
 MANY: Final = 1000

@@ -38,8 +38,8 @@ matches are examined and ten groups shown; a query matches some 130 documents, s
 first time, or the same 500 come again, as a search engine's do. Both indexes are compacted, as `neardup compact` does.
 Each figure but those of the overload is that of the best of ten goes of three seconds, and beside it stands that of the
 middle one, by their rates: a processor that is shared with strangers is at moments up to 1.8 times as slow, as a loop
-that only counts shows. The 99th percentiles are of the same goes. In two of three runs strangers disturbed every go, and
-the best one reached neither 3,000 fresh collapses nor 500 searches asked for the first time a second.
+that only counts shows. The 99th percentiles are of the same goes. In two of three runs strangers disturbed every go,
+and the best one reached neither 3,000 fresh collapses nor 500 searches asked for the first time a second.
 """
 SIGNED: Final = 1_000_000
 TEXTS: Final = 100_000
