@@ -21,7 +21,7 @@ from neardup.index.fulltext import TOKENIZER, cut
 UNICODE = "14.0.0"
 BLOCK = 128
 CODE_POINTS = 0x110000
-SEPARATOR, WORD, UNSPACED, MARK = 0, 1, 2, 3
+SEPARATOR, WORD, UNSPACED, ACCENT = 0, 1, 2, 3
 SURROGATES = range(0xD800, 0xE000)  # no characters: separators
 
 # Scripts written without spaces between words: Han, Kana, Thai, Lao, Khmer, Myanmar.
@@ -84,7 +84,7 @@ def entry(code, words):
     if words == ["x", "y"]:
         return SEPARATOR << 21
     if words == ["xy"]:
-        return MARK << 21
+        return ACCENT << 21
     kind = WORD if len(words) == 1 else UNSPACED
     (folded,) = words[0][1:-1] if kind == WORD else words[1]
     return (ord(folded) - code) & 0x1FFFFF | kind << 21

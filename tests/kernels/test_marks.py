@@ -16,7 +16,7 @@ from neardup.text.unicode import unicode_tables
 
 TABLES = unicode_tables()
 SPACE = "".join(map(chr, range(33)))
-SEPARATOR, PART, ALONE, MARK = range(4)
+SEPARATOR, PART, ALONE, ACCENT = range(4)
 SEARCHED = TABLES.search_index, TABLES.search_data
 
 
@@ -64,9 +64,9 @@ def words_of(text):
         kind, fold = letter(character)
         if kind == ALONE or (kind == PART and not inside):
             words.append([place, place + 1, fold])
-        elif kind == PART or (kind == MARK and inside):
+        elif kind == PART or (kind == ACCENT and inside):
             words[-1][1:] = [place + 1, words[-1][2] + fold * (kind == PART)]
-        inside = kind == PART or (kind == MARK and inside)
+        inside = kind == PART or (kind == ACCENT and inside)
     return words
 
 

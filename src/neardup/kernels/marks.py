@@ -14,7 +14,7 @@ REACH = 1 << 20  # bytes of a text that are looked at
 _MOST_COMPARED = 1 << 25  # words and letters, of a text with terms: then no more are found
 
 _INVALID = np.uint32(INVALID)
-_SEPARATOR, _PART, _ALONE, _MARK = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
+_SEPARATOR, _PART, _ALONE, _ACCENT = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
 _POINT = np.uint32((1 << 21) - 1)
 _ONE = np.uint64(1)
 _FOUND, _JOINED = np.uint8(1), np.uint8(2)  # a word of a term; and what is between it and the next one
@@ -44,7 +44,7 @@ def _find_words(source, index, table, starts, ends, letters, bounds):
                 inside = True
             letters[folded] = (code + entry) & _POINT
             folded += 1
-        elif inside and kind != _MARK:
+        elif inside and kind != _ACCENT:
             ends[words] = position
             words += 1
             bounds[words] = folded
@@ -83,7 +83,7 @@ def fold_terms(data, offsets, index, table, letters, bounds, terms):
         terms[term + 1] = number + found
 
 
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)  # to hand arrays on for every word would take four times as long
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
     """Tell whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on.
 

@@ -13,8 +13,8 @@ Three tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, 
     bit 9 (NFKC) set where the code point may change under normalisation.
 ``search`` (uint32)
     as SQLite's FTS5 takes texts apart (``neardup.index.fulltext``): bits 0-20 what the code point folds to, without
-    its accents, less the code point itself, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for a mark in a
-    word, which is no letter.
+    its accents, less the code point itself, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for an accent
+    in a word, which is no letter.
 """
 
 from functools import cache
