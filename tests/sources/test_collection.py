@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.model.errors import ParameterError
-from neardup.sources.collection import SetAside, missing_field, named, selection
+from neardup.sources.collection import Rejected, missing_field, named, selection
 
 
 @given(st.lists(st.booleans()))
@@ -35,5 +35,5 @@ def test_a_long_list_of_fields_is_cut():
     assert str(missing_field("x", "y", [])) == "x: there is no field 'y'; there are: none"
 
 
-def test_a_record_set_aside_says_where_and_why():
-    assert str(SetAside("x.jsonl", 3, "it is broken")) == "x.jsonl:3: it is broken"
+def test_a_record_rejected_says_where_and_why():
+    assert str(Rejected("x.jsonl", 3, "it is broken")) == "x.jsonl:3: it is broken"

@@ -34,14 +34,14 @@ def written(tmp_path):
 
 
 def broken(got):
-    return [(record.position, record.reason) for record in got.set_aside]
+    return [(record.position, record.reason) for record in got.rejected]
 
 
 def test_fields_are_strings(collection):
     got = collection(b"id,text,n\n007,one,1\nb,NA,\n")
     assert got.texts.to_pylist() == ["one", "NA"]
     assert got.ids.to_pylist() == ["007", "b"]
-    assert got.set_aside == []
+    assert got.rejected == []
 
 
 def test_tabs_delimit_tsv(collection, written):
@@ -64,7 +64,7 @@ def test_a_quote_inside_a_field_is_a_letter(collection, written):
     assert written(got, [0, 2]) == b'text,id\n5" disk,1\nlast,3\n'
 
 
-def test_records_of_the_wrong_length_are_set_aside_with_their_line(collection, written):
+def test_records_of_the_wrong_length_are_rejected_with_their_line(collection, written):
     got = collection(b'text,id\n"a\nb",1\nshort\n\nc,2\nd,3,4\n"x\n\ny"\ne,5\n')
     assert got.texts.to_pylist() == ["a\nb", "c", "e"]
     assert broken(got) == [
@@ -78,7 +78,7 @@ def test_records_of_the_wrong_length_are_set_aside_with_their_line(collection, w
 def test_lines_are_right_across_the_parsers_blocks(collection, monkeypatch):
     monkeypatch.setattr(delimited, "_PARSED", 16)
     got = collection(b"text,id\n" + b'a,1\nshort\n"b\nb",2\n' * 50)
-    assert [record.position for record in got.set_aside] == list(range(3, 203, 4))
+    assert [record.position for record in got.rejected] == list(range(3, 203, 4))
     assert got.texts.to_pylist() == ["a", "b\nb"] * 50
 
 
@@ -87,7 +87,7 @@ def test_strict_stops_at_the_first(collection):
         collection(b"text,id\na,1\nshort\n\xff,2\n", strict=True)
 
 
-def test_invalid_utf8_is_set_aside(collection, written):
+def test_invalid_utf8_is_rejected(collection, written):
     got = collection(b"text,id\na,1\n\xff,2\nb,3\nonly\n")
     assert got.texts.to_pylist() == ["a", "b"]
     assert broken(got) == [(3, "it is not valid UTF-8"), (5, "it has 1 field, the header has 2")]
@@ -107,7 +107,7 @@ def test_nul_is_text(collection):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_kind_of_line_end(collection, written, end):
     got = collection(f"text,id{end}a,1{end}{end}b,2".encode())
-    assert (got.texts.to_pylist(), got.set_aside) == (["a", "b"], [])
+    assert (got.texts.to_pylist(), got.rejected) == (["a", "b"], [])
     assert written(got, [1]) == f"text,id{end}b,2{end if end != chr(13) else chr(10)}".encode()
 
 
@@ -181,7 +181,7 @@ def test_a_column_has_the_type_of_its_values(collection, named, values, expected
     assert got.column("f", literal=True).to_pylist() == [value or None for value in values]
 
 
-def test_columns_leave_out_what_was_set_aside(collection):
+def test_columns_leave_out_what_was_rejected(collection):
     got = collection(b"text,f\na,1\nshort\n\xff,2\nb,3\n")
     assert got.column("f").to_pylist() == [1, 3]
 
@@ -192,7 +192,7 @@ def test_compressed_files_and_several(tmp_path, written):
     got = read([tmp_path / "a.csv", tmp_path / "b.csv.gz"])
     assert got.texts.to_pylist() == ["a", "b"]
     assert got.ids.to_pylist() == ["1", f"{got.names[1]}:2"]
-    assert [(record.source, record.position) for record in got.set_aside] == [(got.names[1], 3)]
+    assert [(record.source, record.position) for record in got.rejected] == [(got.names[1], 3)]
     assert gzip.decompress(written(got, [0, 1], "out.csv.gz")) == b"text,id\na,1\nb,\n"
 
 
@@ -230,4 +230,4 @@ def test_the_parser_never_disagrees_about_where_records_end(tmp_path_factory, bo
     got.write(path.with_name("out.csv"), np.ones(len(got), np.bool_))
     again = read([path.with_name("out.csv")])
     assert again.texts.to_pylist() == got.texts.to_pylist()
-    assert again.set_aside == []
+    assert again.rejected == []

@@ -48,10 +48,10 @@ def test_marks_empty_files_and_nul(made):
     assert got.texts.to_pylist() == ["a", "", "\0\r\n"]
 
 
-def test_what_is_not_utf8_is_set_aside_with_its_line(made):
+def test_what_is_not_utf8_is_rejected_with_its_line(made):
     got = read([made({"a.txt": b"one\ntw\xf6\n", "b.txt": b"good", "c.txt": "mark".encode("utf-16")})])
     assert got.ids.to_pylist() == ["b.txt"]
-    assert [(Path(record.source).name, record.position, record.reason) for record in got.set_aside] == [
+    assert [(Path(record.source).name, record.position, record.reason) for record in got.rejected] == [
         ("a.txt", 2, "it is not valid UTF-8"),
         ("c.txt", 1, "it is not valid UTF-8"),
     ]
@@ -59,12 +59,12 @@ def test_what_is_not_utf8_is_set_aside_with_its_line(made):
         read([Path(got.inputs[0])], strict=True)
 
 
-def test_what_is_too_large_or_gone_is_set_aside(made):
+def test_what_is_too_large_or_gone_is_rejected(made):
     place = made({"a.txt": b"12345", "b.txt": b"1234"})
     (place / "c.txt").symlink_to(place / "nowhere.txt")
     got = read([place], max_bytes=4)
     assert got.ids.to_pylist() == ["b.txt"]
-    assert [record.reason for record in got.set_aside] == [
+    assert [record.reason for record in got.rejected] == [
         "it is larger than 4 bytes; --max-bytes raises this cap",
         "it cannot be read: No such file or directory",
     ]

@@ -30,14 +30,14 @@ def collection(tmp_path):
 
 @pytest.fixture
 def reason(collection):
-    """Read one line between two good ones: why is it set aside?"""
+    """Read one line between two good ones: why is it rejected?"""
 
     def reason(line, **options):
         good = b'{"id": "good", "text": "good"}'
         got = collection(good, line, good, **options)
         assert got.texts.to_pylist() == ["good", "good"]
-        assert [(record.position, record.source.endswith("x.jsonl")) for record in got.set_aside] == [(2, True)]
-        return got.set_aside[0].reason
+        assert [(record.position, record.source.endswith("x.jsonl")) for record in got.rejected] == [(2, True)]
+        return got.rejected[0].reason
 
     return reason
 
@@ -46,7 +46,7 @@ def test_texts_and_ids_are_those_of_the_lines(collection):
     got = collection(b'{"id": "a", "text": "one"}', b'{"text": "tw\\u00f6", "id": "b", "other": [1, {"x": null}]}')
     assert got.texts.to_pylist() == ["one", "twö"]
     assert got.ids.to_pylist() == ["a", "b"]
-    assert (len(got), got.set_aside, got.ignored) == (2, [], 0)
+    assert (len(got), got.rejected, got.ignored) == (2, [], 0)
 
 
 def test_other_names_for_the_fields(collection):
@@ -84,7 +84,7 @@ def test_duplicate_ids_stay(collection):
 def test_a_text_that_is_missing_or_null_is_a_document_without_text(collection):
     got = collection(b'{"text": null}', b'{"other": 1}', b'{"text": ""}')
     assert got.texts.to_pylist() == [None, None, ""]
-    assert got.set_aside == []
+    assert got.rejected == []
     assert collection(b'{"text": null}').texts.to_pylist() == [None]
 
 
@@ -133,7 +133,7 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
     ],
     ids=lambda value: repr(value[:30]),
 )
-def test_a_broken_line_is_set_aside_and_the_rest_goes_on(reason, line, expected):
+def test_a_broken_line_is_rejected_and_the_rest_goes_on(reason, line, expected):
     assert reason(line) == expected
 
 
@@ -156,7 +156,7 @@ def test_nul_bidi_controls_and_pairs_are_text(collection):
 
 def test_a_byte_order_mark_is_skipped_and_not_written_back(collection, tmp_path):
     got = collection(b'\xef\xbb\xbf{"text": "a"}', b'{"text": "b"}')
-    assert (got.texts.to_pylist(), got.set_aside) == (["a", "b"], [])
+    assert (got.texts.to_pylist(), got.rejected) == (["a", "b"], [])
     got.write(tmp_path / "out.jsonl", np.array([0]))
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "a"}\n'
 
@@ -165,16 +165,16 @@ def test_a_byte_order_mark_is_skipped_and_not_written_back(collection, tmp_path)
 def test_an_empty_file_holds_no_documents(tmp_path, data):
     (tmp_path / "x.jsonl").write_bytes(data)
     got = read([tmp_path / "x.jsonl"])
-    assert (len(got), got.texts.to_pylist(), got.ids.to_pylist(), got.set_aside) == (0, [], [], [])
+    assert (len(got), got.texts.to_pylist(), got.ids.to_pylist(), got.rejected) == (0, [], [], [])
     got.write(tmp_path / "out.jsonl", np.zeros(0, np.bool_))
     assert (tmp_path / "out.jsonl").read_bytes() == b""
 
 
-def test_a_truncated_last_line_is_set_aside(tmp_path):
+def test_a_truncated_last_line_is_rejected(tmp_path):
     (tmp_path / "x.jsonl").write_bytes(b'{"text": "a"}\n{"text": "b')
     got = read([tmp_path / "x.jsonl"])
     assert got.texts.to_pylist() == ["a"]
-    assert [(record.position, record.reason) for record in got.set_aside] == [(2, "it ends in the middle")]
+    assert [(record.position, record.reason) for record in got.rejected] == [(2, "it ends in the middle")]
 
 
 def test_a_last_line_without_a_newline_is_a_line_and_gets_one(tmp_path):
@@ -206,7 +206,7 @@ def test_several_files_are_one_collection(tmp_path):
     got = read([tmp_path / "*.jsonl*"])
     assert got.texts.to_pylist() == ["a", "b", "c"]
     assert got.ids.to_pylist() == [f"{got.names[0]}:1", f"{got.names[0]}:3", "9"]
-    assert [(record.source, record.position) for record in got.set_aside] == [(got.names[0], 2)]
+    assert [(record.source, record.position) for record in got.rejected] == [(got.names[0], 2)]
     got.write(tmp_path / "out.jsonl", np.array([1, 2]))
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}\n{"text": "c", "id": 9}\n'
 
@@ -215,7 +215,7 @@ def test_standard_input_is_json_lines(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "a"}\n{"text": "b"}\n3\n')))
     got = read(["-"])
     assert (got.names, got.ids.to_pylist()) == (("<stdin>",), ["<stdin>:1", "<stdin>:2"])
-    assert str(got.set_aside[0]) == "<stdin>:3: it must be an object, not a number"
+    assert str(got.rejected[0]) == "<stdin>:3: it must be an object, not a number"
     got.write(tmp_path / "out.jsonl", np.array([1]))
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}\n'
 
@@ -270,7 +270,7 @@ def test_the_text_and_the_id_are_columns_too(collection):
     assert got.column("text", literal=True).to_pylist() == ["a"]
 
 
-def test_columns_leave_out_what_was_set_aside(collection):
+def test_columns_leave_out_what_was_rejected(collection):
     got = collection(b'{"text": "a", "f": 1}', b'{"text": 1, "f": 2}', b'{"text": "c", "f": 3}', columns=("f",))
     assert got.column("f").to_pylist() == [1, 3]
 
@@ -311,5 +311,5 @@ def test_equals_pythons_json_line_by_line_whatever_the_blocks(tmp_path_factory, 
         got = read([path])
     finally:
         jsonl._BLOCK = whole
-    assert [record.position for record in got.set_aside] == broken
+    assert [record.position for record in got.rejected] == broken
     assert got.texts.to_pylist() == [*expected, "last"]

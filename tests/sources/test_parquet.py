@@ -121,11 +121,11 @@ def not_utf8(kind):
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()], ids=str)
-def test_rows_that_are_not_utf8_are_set_aside(collection, tmp_path, kind):
+def test_rows_that_are_not_utf8_are_rejected(collection, tmp_path, kind):
     table = pa.table({"text": not_utf8(kind), "n": range(5)})
     got = collection(table)
     assert got.texts.to_pylist() == ["good", None, "end"]
-    assert [(record.position, record.reason) for record in got.set_aside] == [
+    assert [(record.position, record.reason) for record in got.rejected] == [
         (2, "its 'text' is not valid UTF-8"),
         (4, "its 'text' is not valid UTF-8"),
     ]
@@ -137,10 +137,10 @@ def test_rows_that_are_not_utf8_are_set_aside(collection, tmp_path, kind):
         collection(table, strict=True)
 
 
-def test_ids_that_are_not_utf8_are_set_aside(collection):
+def test_ids_that_are_not_utf8_are_rejected(collection):
     got = collection({"text": list("abcde"), "id": not_utf8(pa.string())})
     assert got.texts.to_pylist() == ["a", "c", "e"]
-    assert [record.reason for record in got.set_aside] == ["its 'id' is not valid UTF-8"] * 2
+    assert [record.reason for record in got.rejected] == ["its 'id' is not valid UTF-8"] * 2
 
 
 def test_other_columns_that_are_not_utf8_are_kept_and_only_asking_for_one_is_an_error(collection, tmp_path):

@@ -64,7 +64,7 @@ def test_texts_and_ids_come_in_order(made):
     got = read([made])
     assert got.texts.to_pylist() == TEXTS
     assert [name.removesuffix(".txt") for name in got.ids.to_pylist()] == ["0", "1", "2", "3", "4"]
-    assert (got.names, got.set_aside, got.ignored, len(got)) == ((str(made),), [], 0, 5)
+    assert (got.names, got.rejected, got.ignored, len(got)) == ((str(made),), [], 0, 5)
     for column in (got.texts, got.ids):
         assert isinstance(column, pa.ChunkedArray)
         column.validate(full=True)

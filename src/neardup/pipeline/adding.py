@@ -28,7 +28,7 @@ from neardup.pipeline.searching import TITLE, Search, keeping_up
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
-from neardup.sources.collection import Collection, SetAside
+from neardup.sources.collection import Collection, Rejected
 from neardup.sources.formats import STDIN, common_format, display, expand
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.columns import gathered
@@ -61,7 +61,7 @@ class Added:
     replaced: int
     unchanged: int
     repeated: int
-    set_aside: list[SetAside]
+    rejected: list[Rejected]
     ignored: int
     created: bool
     total: int
@@ -96,7 +96,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 
     A document's id is its URL in the normal form of *addresses*, if *url* names the field that holds it; else the
     field *id*, or where it stands: ``SOURCE:POSITION``. Of several with one id, the last counts. Records without an id
-    on standard input are set aside, and so are those with ids that are too long. *fields* of the index are filled from
+    on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled from
     the records; ``url`` and ``host``, too.
 
     *scheme*, *fields* and *texts* decide what a new index is; an existing one must be so. What is admitted stays,
@@ -131,9 +131,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             asked = {*dict(field_kinds(fields or {})), *signed}
             kinds = {name: kind for name, kind in kinds.items() if name in asked or _is_plain(documents, name)}
         given, refused = _fields(documents, kinds, signed)
-        ids, set_aside = _named(documents, urls, addresses or Addresses(), refused)
-        if strict and set_aside:
-            raise DataError(f"{set_aside[0].source}:{set_aside[0].position}", set_aside[0].reason)
+        ids, rejected = _named(documents, urls, addresses or Addresses(), refused)
+        if strict and rejected:
+            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
         created = index is None
         if index is None:
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
@@ -144,7 +144,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         batch = _Batch(documents.texts, ids, urls, given)
         counts = _admitted(index, batch, rows, at, progress, table)
         total = len(index)
-    named = len(ids) - len(set_aside)
+    named = len(ids) - len(rejected)
     return Added(
         documents=named,
         new=counts[New.name],
@@ -154,7 +154,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         replaced=counts[_REPLACED],
         unchanged=counts[_UNCHANGED],
         repeated=named - len(rows),
-        set_aside=[*documents.set_aside, *set_aside],
+        rejected=[*documents.rejected, *rejected],
         ignored=documents.ignored,
         created=created,
         total=total,
@@ -163,7 +163,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Batch:
-    """The documents of a run; one without an id is set aside."""
+    """The documents of a run; one without an id is rejected."""
 
     texts: pa.ChunkedArray
     ids: list[str | None]
@@ -203,14 +203,14 @@ def _counted(verdict: Verdict) -> str:
 
 def _named(
     documents: Collection, urls: list[str | None] | None, addresses: Addresses, refused: dict[int, str]
-) -> tuple[list[str | None], list[SetAside]]:
+) -> tuple[list[str | None], list[Rejected]]:
     """Give the id of each document; of those that cannot have one, or are *refused*, none, and why."""
     ids: list[str | None] = documents.ids.to_pylist()
     if urls is not None:
         for row, url in enumerate(urls):
             if url and url.strip():
                 ids[row] = document_id(addresses.normal(url))
-    aside: list[SetAside] = []
+    aside: list[Rejected] = []
     standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
     for row, own in enumerate(ids):
         size = len(own.encode()) if own else 0
@@ -220,7 +220,7 @@ def _named(
         elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
             reason = _NAMELESS
         if reason:
-            aside.append(SetAside(*documents.place(row), reason))
+            aside.append(Rejected(*documents.place(row), reason))
             ids[row] = None
     return ids, aside
 

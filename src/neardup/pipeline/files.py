@@ -16,7 +16,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus import Progress, dedup
 from neardup.pipeline.result import Result
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Collection, SetAside
+from neardup.sources.collection import Collection, Rejected
 from neardup.sources.output import check_output, check_table, is_page, write_page, write_table
 from neardup.sources.read import MAX_BYTES, read
 
@@ -28,10 +28,10 @@ _RANK: Final = "\0rank of "
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilesResult:
-    """``result`` as ``dedup`` gives it; the records *set_aside* as no documents; the documents themselves."""
+    """``result`` as ``dedup`` gives it; the records *rejected* as no documents; the documents themselves."""
 
     result: Result
-    set_aside: list[SetAside]
+    rejected: list[Rejected]
     documents: Collection
 
 
@@ -94,7 +94,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         threads=threads,
         progress=progress,
     )
-    done = FilesResult(result, documents.set_aside, documents)
+    done = FilesResult(result, documents.rejected, documents)
     if report is not None:
         _write_report(report, done, page, force=force)
     if dropped is not None:

@@ -1,4 +1,4 @@
-"""What reading gives: the documents, what was set aside, and the way to write the chosen ones back."""
+"""What reading gives: the documents, what was rejected, and the way to write the chosen ones back."""
 
 import os
 from abc import ABC, abstractmethod
@@ -24,7 +24,7 @@ _SHOWN: Final = 40  # how many column names a message lists
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class Rejected:
     """A record that could not be read: it is in no output, and is counted."""
 
     source: str  # the file, or "<stdin>"
@@ -50,7 +50,7 @@ class Collection(ABC):
     """The documents of one or several inputs of the same format, in input order.
 
     *texts* is a chunked array of strings, null where a record has no text; *ids* one of strings, where a record
-    without an id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *set_aside* lists
+    without an id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists
     the records that are not documents; *ignored* counts the files of a folder that are no text or HTML files.
     """
 
@@ -59,14 +59,14 @@ class Collection(ABC):
         inputs: Sequence[str],
         texts: pa.ChunkedArray,
         ids: pa.ChunkedArray,
-        set_aside: list[SetAside],
+        rejected: list[Rejected],
         ignored: int = 0,
     ) -> None:
         self.inputs = tuple(inputs)
         self.format = common_format(inputs)
         self.texts = texts
         self.ids = ids
-        self.set_aside = set_aside
+        self.rejected = rejected
         self.ignored = ignored
 
     def __len__(self) -> int:
@@ -131,8 +131,8 @@ def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissin
     return FieldMissing(where, f"there is no field {name!r}; there are: {shown or 'none'}")
 
 
-def check_strict(request: Request, set_aside: Sequence[SetAside]) -> None:
-    """Raise ``DataError`` for the first record set aside, if the request is strict."""
-    if request.strict and set_aside:
-        first = set_aside[0]
+def check_strict(request: Request, rejected: Sequence[Rejected]) -> None:
+    """Raise ``DataError`` for the first record rejected, if the request is strict."""
+    if request.strict and rejected:
+        first = rejected[0]
         raise DataError(f"{first.source}:{first.position}", first.reason)

@@ -6,7 +6,7 @@ and doubled quotes; a quote elsewhere than at the start of a field is an ordinar
 What becomes of a record:
 
 - An empty line: skipped silently.
-- Set aside, with the line it starts on: more or fewer fields than the header; not valid UTF-8; a quoted field that is
+- Rejected, with the line it starts on: more or fewer fields than the header; not valid UTF-8; a quoted field that is
   never closed (it swallows the rest of the file, and its reason says so); longer than the parser's 2 GiB.
 - An empty field is an empty text; as an id it counts as missing, and the record is named by file and line.
 
@@ -31,8 +31,8 @@ from neardup.sources.collection import (
     Advance,
     Collection,
     Mask,
+    Rejected,
     Request,
-    SetAside,
     check_strict,
     missing_field,
     named,
@@ -56,15 +56,15 @@ class DelimitedText(Collection):
         self._columns: dict[str, list[pa.Array]] = {}
         texts: list[pa.Array] = []
         ids: list[pa.Array] = []
-        set_aside: list[SetAside] = []
+        rejected: list[Rejected] = []
         for index, path in enumerate(inputs):
             file = _open(path, request.max_bytes)
             if self._files and file.names != self._files[0].names:
                 raise DataError(path, f"its header is not that of {inputs[0]}")
             names = _wanted(file, request)
             file, broken, columns = _parse(file, names)
-            set_aside += broken
-            check_strict(request, set_aside)
+            rejected += broken
+            check_strict(request, rejected)
             self._files.append(file)
             for name, column in columns.items():
                 self._columns.setdefault(name, []).extend(column.chunks)
@@ -72,7 +72,7 @@ class DelimitedText(Collection):
             ids += _ids(file, columns.get(request.id)).chunks
             advance(index, 1.0)
         texts = pa.chunked_array(texts, pa.large_string())
-        super().__init__(inputs, texts, pa.chunked_array(ids, pa.string()), set_aside)
+        super().__init__(inputs, texts, pa.chunked_array(ids, pa.string()), rejected)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field: integers if every value is one, else floats if every value is a number, else strings.
@@ -152,7 +152,7 @@ def _check_names(file: _File, names: Sequence[str]) -> None:
             raise DataError(file.spans.source, f"it has two columns named {name!r}")
 
 
-def _parse(file: _File, names: Sequence[str]) -> tuple[_File, list[SetAside], dict[str, pa.ChunkedArray]]:
+def _parse(file: _File, names: Sequence[str]) -> tuple[_File, list[Rejected], dict[str, pa.ChunkedArray]]:
     """Return the file without its broken records, these, and the named columns of the others."""
     spans, broken = _without_unreadable(file)
     wrong: dict[int, int] = {}
@@ -181,7 +181,7 @@ def _parse(file: _File, names: Sequence[str]) -> tuple[_File, list[SetAside], di
         raise DataError(spans.source, "its quotes and line ends contradict each other")
     for index, fields in wrong.items():
         rule = f"it has {fields} field{'s' * (fields != 1)}, the header has {len(file.names)}"
-        broken.append(SetAside(spans.source, int(spans.line[index]), rule))
+        broken.append(Rejected(spans.source, int(spans.line[index]), rule))
     broken.sort(key=lambda record: record.position)
     good = _kept(spans, wrong)
     return (
@@ -191,14 +191,14 @@ def _parse(file: _File, names: Sequence[str]) -> tuple[_File, list[SetAside], di
     )
 
 
-def _without_unreadable(file: _File) -> tuple[Spans, list[SetAside]]:
+def _without_unreadable(file: _File) -> tuple[Spans, list[Rejected]]:
     """Take out the records that the parser would stumble over."""
     spans = file.spans
     reasons = dict.fromkeys(invalid_utf8(spans.contents.data, spans.start, spans.stop), "it is not valid UTF-8")
     reasons |= dict.fromkeys(np.flatnonzero(spans.stop - spans.start > _LONGEST).tolist(), "it is longer than 2 GiB")
     if not file.complete and len(spans):
         reasons[len(spans) - 1] = "a quoted field in it is never closed: it takes in the rest of the file"
-    broken = [SetAside(spans.source, int(spans.line[index]), reason) for index, reason in reasons.items()]
+    broken = [Rejected(spans.source, int(spans.line[index]), reason) for index, reason in reasons.items()]
     return _kept(spans, reasons), broken
 
 

@@ -4,7 +4,7 @@ Files are found recursively and sorted by that path. Text is taken as UTF-8, wit
 visible text counts, in the page's own encoding. Other files are ignored, and counted. Folders that are links are not
 entered, and neither are files read that are links to outside the folder: a link must not add what is not there.
 
-A file is set aside if it is not valid UTF-8 (with the line where that shows), cannot be read, or is larger than the
+A file is rejected if it is not valid UTF-8 (with the line where that shows), cannot be read, or is larger than the
 cap. An empty file is a document with an empty text. A folder without a text or HTML file is an error. Several folders
 put their own name before each path, so these names must differ.
 """
@@ -26,8 +26,8 @@ from neardup.sources.collection import (
     Advance,
     Collection,
     Mask,
+    Rejected,
     Request,
-    SetAside,
     check_strict,
     missing_field,
 )
@@ -61,7 +61,7 @@ class Folder(Collection):
             raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
         self._documents: list[_Document] = []
         gathered = _Gathered()
-        set_aside: list[SetAside] = []
+        rejected: list[Rejected] = []
         ignored = 0
         for index, path in enumerate(inputs):
             found, others = _find(path)
@@ -69,16 +69,16 @@ class Folder(Collection):
             for number, relative in enumerate(found):
                 place = f"{roots[index]}/{relative}" if len(inputs) > 1 else relative
                 outcome = _read(Path(path, relative), place, request.max_bytes)
-                if isinstance(outcome, SetAside):
-                    set_aside.append(outcome)
-                    check_strict(request, set_aside)
+                if isinstance(outcome, Rejected):
+                    rejected.append(outcome)
+                    check_strict(request, rejected)
                 else:
                     document, text = outcome
                     self._documents.append(document)
                     gathered.add(text)
                 advance(index, (number + 1) / len(found))
         ids = pa.array([display(document.relative) for document in self._documents], pa.string())
-        super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), set_aside, ignored)
+        super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), rejected, ignored)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return the files' ``size`` or time ``modified``; they have no other fields."""
@@ -161,17 +161,17 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | SetAside:
+def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | Rejected:
     """Return a file's text, or why it has none."""
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
             if about.st_size > max_bytes:
                 reason = f"it is larger than {max_bytes:,} bytes; --max-bytes raises this cap"
-                return SetAside(display(str(path)), 1, reason)
+                return Rejected(display(str(path)), 1, reason)
             data = file.read()
     except OSError as error:
-        return SetAside(display(str(path)), 1, f"it cannot be read: {error.strerror}")
+        return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
     if path.suffix.lower() in _HTML:
         return document, visible_text(data)
@@ -179,7 +179,7 @@ def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | 
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return SetAside(display(str(path)), line, "it is not valid UTF-8")
+        return Rejected(display(str(path)), line, "it is not valid UTF-8")
 
 
 def _copy(document: _Document, target: Path) -> None:

@@ -3,7 +3,7 @@
 What becomes of a line:
 
 - Blank, or only white space: skipped silently.
-- Set aside: not valid UTF-8 anywhere; not valid JSON (a cut-off last line, ``NaN``, a raw control character); half a
+- Rejected: not valid UTF-8 anywhere; not valid JSON (a cut-off last line, ``NaN``, a raw control character); half a
   surrogate pair in an escape; nested too deeply for the decoder (about 1,000 levels); not an object; a text that is
   neither a string nor null; an id that is neither a string, a number nor null.
 - Text missing or null: a document without text.
@@ -29,8 +29,8 @@ from neardup.sources.collection import (
     Advance,
     Collection,
     Mask,
+    Rejected,
     Request,
-    SetAside,
     check_strict,
     missing_field,
 )
@@ -60,7 +60,7 @@ class JsonLines(Collection):
         self._columns = reader.columns
         self._text = request.text
         texts = pa.chunked_array(reader.texts, pa.large_string())
-        super().__init__(inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.set_aside)
+        super().__init__(inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.rejected)
         if len(self) and texts.null_count == len(self):
             self._existing(request.text)
         if len(self) and request.id != DEFAULT_ID and not reader.has_ids:
@@ -130,7 +130,7 @@ class _Reader:
         self.request = request
         self.texts: list[pa.Array] = []
         self.ids: list[pa.Array] = []
-        self.set_aside: list[SetAside] = []
+        self.rejected: list[Rejected] = []
         self.has_ids = False
         self._names = tuple(dict.fromkeys((request.id, *(name for name in request.columns if name != request.text))))
         self.columns: dict[str, list[pa.Array]] = {name: [] for name in self._names[1:]}
@@ -148,7 +148,7 @@ class _Reader:
             last = max(first + 1, int(np.searchsorted(stop, start[first] + _BLOCK)))
             dropped = self._block(display(path), data, start[first:last], stop[first:last], first + 1)
             kept[[first + index for index in dropped]] = False
-            check_strict(self.request, self.set_aside)
+            check_strict(self.request, self.rejected)
             advance(int(stop[last - 1]) / len(data))
             first = last
         return Spans(contents, start[kept], stop[kept], np.flatnonzero(kept) + 1)
@@ -178,6 +178,6 @@ class _Reader:
         for field, name in enumerate(self._names[1:], 2):
             tokens = [bytes(getattr(record, f"f{field}")) for record in records]
             self.columns[name].append(pa.array(tokens, pa.large_binary()))
-        broken = [SetAside(source, number + index, reason) for index, reason in sorted(reasons.items()) if reason]
-        self.set_aside.extend(broken)
+        broken = [Rejected(source, number + index, reason) for index, reason in sorted(reasons.items()) if reason]
+        self.rejected.extend(broken)
         return list(reasons)

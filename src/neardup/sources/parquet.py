@@ -1,7 +1,7 @@
 """Parquet: the whole table is kept, and its chosen rows are written with the same schema and codecs.
 
 The text column holds strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
-that are taken as UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is set aside. Ids may
+that are taken as UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected. Ids may
 be strings, numbers or times; null, NaN, empty, or a missing column ``id`` give ``FILE:ROW``, counted from 1.
 Files of zero rows hold no documents. Several files must have equal columns, in the same order; no two columns of a
 file may have the same name.
@@ -26,8 +26,8 @@ from neardup.sources.collection import (
     Advance,
     Collection,
     Mask,
+    Rejected,
     Request,
-    SetAside,
     check_strict,
     missing_field,
     named,
@@ -64,7 +64,7 @@ class ParquetTable(Collection):
         tables: list[pa.Table] = []
         texts: list[pa.Array] = []
         ids: list[pa.Array] = []
-        set_aside: list[SetAside] = []
+        rejected: list[Rejected] = []
         for index, path in enumerate(inputs):
             table = _load(path, request.max_bytes, partial(advance, index))
             if tables and not table.schema.equals(tables[0].schema):
@@ -72,11 +72,11 @@ class ParquetTable(Collection):
             text, name = _texts(path, table, request.text), _ids(path, table, request.id)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             if broken:
-                set_aside += [
-                    SetAside(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8")
+                rejected += [
+                    Rejected(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8")
                     for row in sorted(broken)
                 ]
-                check_strict(request, set_aside)
+                check_strict(request, rejected)
                 good = np.ones(len(table), np.bool_)
                 good[list(broken)] = False
                 table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
@@ -89,7 +89,7 @@ class ParquetTable(Collection):
             inputs,
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
             pa.chunked_array(ids, pa.string()),
-            set_aside,
+            rejected,
         )
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:

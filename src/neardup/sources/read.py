@@ -40,7 +40,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz`` or ``.zst``),
     ``.parquet``, or folders of text and HTML files. The field *text* holds the text, *id* the id if there is one;
     other *columns* are worth naming if they will be asked for, as that saves a pass. A record that cannot be read
-    is set aside, or with *strict* raises ``DataError``; what that means is in the module of each format.
+    is rejected, or with *strict* raises ``DataError``; what that means is in the module of each format.
     *max_bytes* caps what a compressed file, a Parquet file or standard input may expand to in memory.
 
     *progress* is called with ``"read"``, how many bytes are done, and of how many (of the files as they lie on disk;

@@ -215,7 +215,7 @@ def test_json_has_every_count(run, source):
     expected = {"documents": 8, "kept": 5, "exact": 1, "near": 2, "empty": 1, "too_short": 1, "duplicate_ids": 0}
     assert expected.items() <= counted.items()
     assert counted["policy"] == {"keep": "first", "verify": "exact", "gather": "kept"}
-    assert (counted["scheme"], counted["threshold"], counted["set_aside"]) == ("minhash", 0.6, [])
+    assert (counted["scheme"], counted["threshold"], counted["rejected"]) == ("minhash", 0.6, [])
 
 
 def test_the_summary_tells_a_person_the_same(run, source):
@@ -406,7 +406,7 @@ def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
             assert row["exact"] or row["resemblance"] == pytest.approx(neardup.resemblance(*texts))
 
 
-# Hostile records: what is set aside, where, and why
+# Hostile records: what is rejected, where, and why
 
 
 @pytest.mark.parametrize(
@@ -426,17 +426,17 @@ def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_broken_line_is_set_aside_with_its_place_and_strict_stops_there(run, tmp_path, line, reason):
+def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tmp_path, line, reason):
     good = b'{"id": "a", "text": "one two three four"}\n', b'{"id": "b", "text": "five six seven eight"}\n'
     source = tmp_path / "in.jsonl"
     source.write_bytes(good[0] + line + b"\n" + good[1])
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(good)
-    assert "1  records set aside, in no output" in shown.out
+    assert "1  records rejected, in no output" in shown.out
     assert f"{source}:2: " in shown.out
     assert reason in shown.out
     counted = json.loads(run(source, "--dry-run", "--json", code=1).out)
-    assert [(one["source"], one["position"]) for one in counted["set_aside"]] == [(str(source), 2)]
+    assert [(one["source"], one["position"]) for one in counted["rejected"]] == [(str(source), 2)]
     shown = run(source, "--strict", "--out", "strict.jsonl", code=1)
     assert shown.err.startswith(f"neardup: {source}:2: ")
     assert reason in shown.err
@@ -450,7 +450,7 @@ def test_a_truncated_last_line_and_many_broken_ones(run, tmp_path):
     source.write_bytes(b'{"text": "whole"}\n' + b"broken\n" * 10)
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b'{"text": "whole"}\n'
-    assert "10  records set aside" in shown.out
+    assert "10  records rejected" in shown.out
     assert "and 5 more (--json lists all)" in shown.out
 
 
@@ -500,7 +500,7 @@ def test_collections_at_the_edge(run, tmp_path, texts, counts):
     assert pq.read_table(tmp_path / "why.parquet").num_rows == len(texts)
 
 
-def test_delimited_rows_of_the_wrong_length_and_open_quotes_are_set_aside(run, tmp_path):
+def test_delimited_rows_of_the_wrong_length_and_open_quotes_are_rejected(run, tmp_path):
     source = tmp_path / "in.csv"
     head = 'id,text\n1,"a, b\nand ""c"""\n'
     source.write_text(head + "2\n3,x,y\n4,last good\n" + '5,"never closed\n6,swallowed\n')

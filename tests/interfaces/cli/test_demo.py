@@ -67,7 +67,7 @@ def test_as_json_it_counts_what_dedup_counts(shown):
     assert counted["documents"] >= 300
     assert counted["kept"] + counted["exact"] + counted["near"] == counted["documents"]
     assert counted["near"] >= 100
-    assert counted["set_aside"] == []
+    assert counted["rejected"] == []
 
 
 def test_what_differs_is_marked(shown, collection):

@@ -56,7 +56,7 @@ def test_an_index_is_made_and_says_so(neardup, pages):
 def test_twice_changes_nothing(neardup, pages):
     first = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
     assert COUNTS.items() <= first.items()
-    assert (first["created"], first["total"], first["set_aside"]) == (True, 5, [])
+    assert (first["created"], first["total"], first["rejected"]) == (True, 5, [])
     before = neardup("stats", "seen", "--json").out
     again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
     assert again | {"seconds": 0} == {
@@ -65,7 +65,7 @@ def test_twice_changes_nothing(neardup, pages):
         "unchanged": 5,
         "created": False,
         "total": 5,
-        "set_aside": [],
+        "rejected": [],
         "ignored": 0,
         "seconds": 0,
     }
@@ -117,8 +117,8 @@ def test_standard_input_needs_ids(tmp_path):
     assert done.returncode == 1
     added = json.loads(done.stdout)
     assert added["new"] == 1
-    assert added["set_aside"][0]["position"] == 1
-    assert "it has no id" in added["set_aside"][0]["reason"]
+    assert added["rejected"][0]["position"] == 1
+    assert "it has no id" in added["rejected"][0]["reason"]
 
 
 def test_nothing_makes_an_empty_index(tmp_path):
@@ -149,9 +149,9 @@ def test_fields_are_read_from_what_is_written(neardup, tmp_path):
     fields = ("rank:integer", "share:number", "when:time", "flag:flag")
     options = [part for field in fields for part in ("--field", field)]
     shown = neardup("index", "in.csv", "--to", "seen", *options, code=1).out
-    assert "set aside: in.csv:4: its 'rank' must be an integer of 64 bits" in shown
-    assert "set aside: in.csv:5: its 'when' must be a time such as 2026-01-31T12:00:00Z" in shown
-    assert "set aside: in.csv:6: its 'flag' must be true or false" in shown
+    assert "rejected: in.csv:4: its 'rank' must be an integer of 64 bits" in shown
+    assert "rejected: in.csv:5: its 'when' must be a time such as 2026-01-31T12:00:00Z" in shown
+    assert "rejected: in.csv:6: its 'flag' must be true or false" in shown
     with Index.open("seen") as index:
         first, second = index.get(["a", "b"])
         assert len(index) == 2
@@ -205,14 +205,14 @@ def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):
         assert len(index) == 5
 
 
-def test_trouble_in_the_input_is_set_aside_and_named(neardup, tmp_path):
+def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     long = {"id": "x" * 1025, "text": BAKER}
     path = written(tmp_path / "in.jsonl", [RECORDS[0], long])
     path.write_text("{\n" + path.read_text())
     shown = neardup("index", "in.jsonl", "--to", "seen", code=1)
-    assert "2  records set aside, not in the index" in shown.out
-    assert "set aside: in.jsonl:1: it ends in the middle" in shown.out
-    assert "set aside: in.jsonl:3: its id has 1,025 bytes, but may have 1,024" in shown.out
+    assert "2  records rejected, not in the index" in shown.out
+    assert "rejected: in.jsonl:1: it ends in the middle" in shown.out
+    assert "rejected: in.jsonl:3: its id has 1,025 bytes, but may have 1,024" in shown.out
     assert ids("seen") == ["storm"]
     (tmp_path / "in.csv").write_text('id,text\na,"x\ny"\n' + "b" * 1025 + ",z\n")
     assert "in.csv:4: its id has" in neardup("index", "in.csv", "--to", "seen", code=1).out

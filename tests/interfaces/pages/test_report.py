@@ -94,7 +94,7 @@ def test_it_says_what_the_run_did(run):
         "near duplicates dropped 1",
         "1 empty, kept",
         "1 too short for a signature",
-        "1 records set aside",
+        "1 records rejected",
         "0 pairs at most not compared",
         "The resemblance of 1 near duplicate to",
         "resemblance at least 0.6 (verified)",
@@ -110,7 +110,7 @@ def test_it_says_what_the_run_did(run):
         "keep first",
     ):
         assert words in page.text, words
-    assert re.search(r"in\.jsonl 6 \S", page.text)  # the record set aside, with its line
+    assert re.search(r"in\.jsonl 6 \S", page.text)  # the record rejected, with its line
     assert page.having("rect", "bar") == 1
     assert page.having("details", "pair") == 3  # of the cluster, of the sample, and an exact one
 
@@ -213,7 +213,7 @@ def test_a_key_is_not_told(run):
     assert "seed" not in page.text
 
 
-def test_records_set_aside_are_listed_up_to_a_cap(run):
+def test_records_rejected_are_listed_up_to_a_cap(run):
     page = run([*(f"broken <b> {number}" for number in range(60)), ("a", LINE)])
     assert page.text.count("in.jsonl") == 51
     assert "And 10 more." in page.text

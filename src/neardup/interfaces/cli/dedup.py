@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import add_inputs, add_reading_options, add_scheme_options, scheme_of
-from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_set_aside
+from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import rule_of
 from neardup.model.errors import OutputRefused, ParameterError
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Deduplicate and summarise; 1 if records were set aside."""
+    """Deduplicate and summarise; 1 if records were rejected."""
     given = vars(arguments)
     paths = {name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped")}
     if arguments.dry_run:
@@ -101,13 +101,13 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(summary_of(done, seconds)), file=sys.stderr if to_stdout else sys.stdout)
     else:
         show_summary(done, seconds, errors=to_stdout)
-    return 1 if done.set_aside else 0
+    return 1 if done.rejected else 0
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     """Give the run in numbers, for programs."""
-    aside = [{"source": one.source, "position": one.position, "reason": one.reason} for one in done.set_aside]
-    return {**done.result.summary.as_dict(), "seconds": round(seconds, 3), "set_aside": aside}
+    aside = [{"source": one.source, "position": one.position, "reason": one.reason} for one in done.rejected]
+    return {**done.result.summary.as_dict(), "seconds": round(seconds, 3), "rejected": aside}
 
 
 def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
@@ -127,12 +127,12 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
                 "pairs at most not compared, in crowded buckets (they may have met in another)",
                 False,
             ),
-            (len(done.set_aside), "records set aside, in no output", False),
+            (len(done.rejected), "records rejected, in no output", False),
             (done.documents.ignored, "other files ignored", False),
         ],
         errors=errors,
     )
-    show_set_aside(done.set_aside, errors=errors)
+    show_rejected(done.rejected, errors=errors)
     size = done.documents.texts.nbytes / 1e6
     worth_telling = size > seconds >= 1  # the start takes longer than a small collection
     rate = f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""

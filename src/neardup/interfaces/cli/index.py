@@ -14,7 +14,7 @@ from neardup.interfaces.cli.options import (
     key_of,
     scheme_of,
 )
-from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_set_aside
+from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ParameterError, require
 
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Admit and summarise; 1 if records were set aside."""
+    """Admit and summarise; 1 if records were rejected."""
     given = vars(arguments)
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
     chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**asdict(added), "seconds": round(seconds, 3)}))
     else:
         _show(added, arguments.to, seconds)
-    return 1 if added.set_aside else 0
+    return 1 if added.rejected else 0
 
 
 def _fields(described: list[str]) -> dict[str, Any]:
@@ -122,10 +122,10 @@ def _show(added: "Added", folder: str, seconds: float) -> None:
             (added.replaced, "known, with another content now: replaced", False),
             (added.unchanged, "known and unchanged", False),
             (added.repeated, "with an id that a later one has: left out", False),
-            (len(added.set_aside), "records set aside, not in the index", False),
+            (len(added.rejected), "records rejected, not in the index", False),
             (added.ignored, "other files ignored", False),
         ]
     )
-    show_set_aside(added.set_aside)
+    show_rejected(added.rejected)
     made = "made" if added.created else "added to"
     show_counts([(added.total, f"documents in the index {folder} ({made}), {seconds:.1f} s", True)])

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from neardup.sources.collection import SetAside
+    from neardup.sources.collection import Rejected
 
 _WORDS = {
     "read": "Reading",
@@ -24,7 +24,7 @@ _WORDS = {
 }
 _IN_BYTES = {"read", "check"}
 _NO_RATE = {"compact"}
-_SHOWN = 5  # records set aside that are shown by name
+_SHOWN = 5  # records rejected that are shown by name
 
 
 def console(*, errors: bool = False) -> "Console":
@@ -82,9 +82,9 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False
         screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {printable(words)}"), soft_wrap=True)
 
 
-def show_set_aside(aside: "Sequence[SetAside]", *, errors: bool = False) -> None:
-    """Print the first records that were set aside, and why."""
-    lines = [f"set aside: {one}" for one in aside[:_SHOWN]]
+def show_rejected(aside: "Sequence[Rejected]", *, errors: bool = False) -> None:
+    """Print the first records that were rejected, and why."""
+    lines = [f"rejected: {one}" for one in aside[:_SHOWN]]
     more = [f"and {len(aside) - _SHOWN:,} more (--json lists all)"] if len(aside) > _SHOWN else []
     show_lines([*lines, *more], style="yellow", errors=errors)
 

@@ -45,7 +45,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
         f'<div class="charts">\n{_resemblance(seen, done, scheme)}{_clusters(seen)}</div>\n',
         _largest(seen.largest, pairs),
         _sample(seen, pairs),
-        _set_aside(done),
+        _rejected(done),
         _how(done, scheme),
     ]
     return framed(
@@ -88,7 +88,7 @@ def _totals(done: "FilesResult") -> str:
     rest = [
         (summary.empty, "empty, kept"),
         (summary.too_short, "too short for a signature, kept unless equal byte by byte"),
-        (len(done.set_aside), "records set aside, in no output"),
+        (len(done.rejected), "records rejected, in no output"),
         (summary.not_compared, "pairs at most not compared, in crowded buckets"),
         (summary.duplicate_ids, "ids that an earlier document has already"),
         (done.documents.ignored, "other files ignored"),
@@ -175,17 +175,17 @@ def _sample(seen: Overview, pairs: "_Pairs") -> str:
     return _section("Across the range of resemblance", lead, *shown)
 
 
-def _set_aside(done: "FilesResult") -> str:
-    if not done.set_aside:
+def _rejected(done: "FilesResult") -> str:
+    if not done.rejected:
         return ""
     rows = "".join(
         f'<tr><td>{_name(one.source)}</td><td class="number">{one.position:,}</td><td>{_name(one.reason)}</td></tr>\n'
-        for one in done.set_aside[:_ASIDE]
+        for one in done.rejected[:_ASIDE]
     )
-    more = len(done.set_aside) - _ASIDE
+    more = len(done.rejected) - _ASIDE
     rest = f"<p>And {more:,} more.</p>\n" if more > 0 else ""
     head = "<thead><tr><th>File</th><th>Record</th><th>Why it is no document</th></tr></thead>"
-    return _section("Set aside", f"<table>\n{head}\n<tbody>\n{rows}</tbody>\n</table>\n", rest)
+    return _section("Rejected", f"<table>\n{head}\n<tbody>\n{rows}</tbody>\n</table>\n", rest)
 
 
 def _how(done: "FilesResult", scheme: "Scheme") -> str:
