@@ -1,7 +1,7 @@
 """Whatever holds documents, as one Arrow table with texts and ids."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -9,10 +9,12 @@ import pyarrow.compute as pc
 
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
-from neardup.model.arrays import Flags, Positions
+from neardup.model.arrays import Flags, Positions, TextBatch
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, gathered, table_or_column, text_column, whole_batch
+from neardup.text.columns import as_it_lies, gathered, table_or_column, text_column, text_lengths, whole_batch
+
+_COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,20 +60,30 @@ class Documents:
         return raw
 
     def same_text(self, left: Positions, right: Positions) -> Flags:
-        """Say, pair by pair, whether two texts are equal byte by byte; empty ones never are."""
+        """Return, pair by pair, whether two texts are equal byte by byte; empty texts never are.
+
+        A text in one chunk is compared where it is. Texts of several chunks are first copied together, at most
+        ``_COPIED`` bytes of each side at a time, so the work does not grow with the number of chunks.
+        """
         same = np.zeros(len(left), np.bool_)
-        chunks = [as_it_lies(chunk) for chunk in self.texts.chunks]
-        edges = np.cumsum([0, *(len(chunk) for chunk in chunks)])
-        left_chunk, right_chunk = (np.searchsorted(edges, side, side="right") - 1 for side in (left, right))
-        for pair_of_chunks in np.unique(left_chunk * len(chunks) + right_chunk):
-            one, other = divmod(int(pair_of_chunks), len(chunks))
-            pairs = np.flatnonzero((left_chunk == one) & (right_chunk == other))
-            equal = np.empty(len(pairs), np.bool_)
-            ranges = (chunks[one].data, chunks[one].offsets[:-1], chunks[one].offsets[1:])
-            others = (chunks[other].data, chunks[other].offsets[:-1], chunks[other].offsets[1:])
-            inside = left[pairs] - edges[one]
-            equal_ranges(*ranges, *others, inside, right[pairs] - edges[other], equal)
-            same[pairs] = equal & (ranges[2][inside] > ranges[1][inside])
+        if self.texts.num_chunks == 1:
+            lying = as_it_lies(self.texts.chunk(0))
+            _equal_texts(lying, left, lying, right, same)
+            return same
+        lengths = text_lengths(self.texts)
+        pairs = np.flatnonzero(lengths[left] == lengths[right])
+        ends = np.cumsum(lengths[left[pairs]])
+        begin = 0
+        while begin < len(pairs):
+            before = ends[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, before + _COPIED, side="right")))
+            block = pairs[begin:end]
+            sides = (as_it_lies(gathered(self.texts, side[block])) for side in (left, right))
+            rows, equal = np.arange(len(block)), np.empty(len(block), np.bool_)
+            one, other = sides
+            _equal_texts(one, rows, other, rows, equal)
+            same[block] = equal
+            begin = end
         return same
 
     def fields(self, columns: tuple[str, ...]) -> pa.Table:
@@ -80,6 +92,12 @@ class Documents:
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
+
+
+def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Positions, equal: Flags) -> None:
+    starts, ends = one.offsets[:-1], one.offsets[1:]
+    equal_ranges(one.data, starts, ends, other.data, other.offsets[:-1], other.offsets[1:], left, right, equal)
+    equal &= ends[left] > starts[left]
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:

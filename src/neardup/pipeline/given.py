@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.columns import Columns
-from neardup.model.arrays import Positions, Signatures, require_same_recipe
+from neardup.model.arrays import Signatures, require_same_recipe
 from neardup.model.errors import DataError, require
 from neardup.pipeline.asking import Asked, asked
 from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, field_table
-from neardup.text.columns import as_it_lies, text_column
+from neardup.text.columns import text_column, text_lengths
 
 MOST_ID_BYTES: Final = 1024
 TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
@@ -34,7 +34,7 @@ class Given:
         self._documents: Any = _signatures(scheme, columns, documents) if is_signed else text_column(documents)
         self.table = field_table(fields, len(self._documents))
         _require_known(self.table, {**dict(columns.fields), **dict.fromkeys(scheme.columns, "")})
-        self._ends = np.arange(len(self)) if is_signed else _text_ends(self._documents)
+        self._ends = np.arange(len(self)) if is_signed else np.cumsum(text_lengths(self._documents))
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -136,9 +136,3 @@ def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
     if present.dtype != np.bool_ or present.shape != (len(rows),):
         raise DataError("signatures", "must have a flag a row that tells whether there is one")
     return Signatures(np.ascontiguousarray(rows), present, given.recipe)
-
-
-def _text_ends(column: pa.ChunkedArray) -> Positions:
-    """Tell at how many bytes each text ends."""
-    lengths = [as_it_lies(chunk).offsets for chunk in column.chunks]
-    return np.cumsum(np.concatenate([np.empty(0, np.int64), *map(np.diff, lengths)]))

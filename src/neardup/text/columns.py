@@ -128,6 +128,12 @@ def as_it_lies(chunk: pa.Array) -> TextBatch:
     return TextBatch(content, bounds)
 
 
+def text_lengths(column: pa.ChunkedArray) -> Positions:
+    """Return the bytes of each text; nulls are empty."""
+    lengths = [np.diff(as_it_lies(chunk).offsets) for chunk in column.chunks]
+    return np.concatenate([np.empty(0, np.int64), *lengths])
+
+
 def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
     """Take the texts at these positions, as bytes; nulls stay.
 
