@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import words
 
 import neardup
-from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, dedup
+from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, SimHash, Trials, dedup
 from neardup.index import buckets
 from neardup.pipeline import corpus, result
 from neardup.text.columns import batches
@@ -24,6 +24,8 @@ CERTAIN = 1 - 1e-9  # recall: a miss would be a bug, not bad luck
 
 def shingled(text, size):
     tokens = words(text or "")
+    if 0 < len(tokens) < size:
+        return [(None, *tokens)]
     return [tuple(tokens[start : start + size]) for start in range(len(tokens) - size + 1)]
 
 
@@ -508,12 +510,21 @@ def test_empty_documents_are_never_each_others_duplicates():
     assert (result.summary.empty, result.summary.too_short) == (8, 0)
 
 
-def test_short_documents_are_duplicates_only_byte_by_byte():
-    result = dedup(["two words", "two  words", "two words", "Two words", "!", "!", "?"])
-    assert result.representatives.tolist() == [-1, -1, 0, -1, -1, 4, -1]
-    assert result.decisions["rule"].to_pylist() == [None, None, "same text", None, None, "same text", None]
-    assert result.decisions["resemblance"].to_pylist() == [None, None, 1.0, None, None, 1.0, None]
-    assert (result.summary.too_short, result.summary.exact) == (7, 2)
+def test_a_document_of_fewer_words_than_a_shingle_is_compared_as_a_whole():
+    result = dedup(
+        ["two words", "two  words", "two words", "Two words", "!", "!", "?", "two other words", "words", "ok"]
+    )
+    assert result.representatives.tolist() == [-1, 0, 0, 0, -1, 4, -1, -1, -1, -1]
+    rules = [None, "same features", "same text", "same features", None, "same text", *[None] * 4]
+    assert result.decisions["rule"].to_pylist() == rules
+    assert result.decisions["resemblance"].to_pylist() == [None, 1.0, 1.0, 1.0, None, 1.0, *[None] * 4]
+    assert (result.summary.too_short, result.summary.exact) == (3, 2)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Trials(), SimHash(shingle=3), MinHash(bag=True, shingle=1000)], ids=repr)
+def test_short_texts_are_equal_if_all_of_their_words_are(scheme):
+    texts = ["New York", "ok", "new york.", "thank you", "a day in New York", "York New", "NEW\nYORK"]
+    assert dedup(texts, scheme=scheme).kept.tolist() == [0, 1, 3, 4, 5]
 
 
 def test_a_short_document_is_dropped_for_the_best_ranked_equal():

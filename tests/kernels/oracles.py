@@ -107,6 +107,8 @@ def sequence_hash(tokens):
 
 
 def shingles(tokens, size):
+    if 0 < len(tokens) < size:
+        return [sequence_hash([size - len(tokens), *tokens])]
     return [sequence_hash(tokens[start : start + size]) for start in range(len(tokens) - size + 1)]
 
 

@@ -52,21 +52,21 @@ SAMPLE = [
 class Case:
     scheme: Any
     other_recipe: Any
-    short: str  # a text too short to sign
+    unsigned: str  # a text without tokens
 
 
 CASES = {
-    "minhash": Case(MinHash(), MinHash(seed=2), "two words"),
-    "minhash, keyed": Case(MinHash(key=bytes(16)), MinHash(), "two words"),
+    "minhash": Case(MinHash(), MinHash(seed=2), "..."),
+    "minhash, keyed": Case(MinHash(key=bytes(16)), MinHash(), "..."),
     "minhash, letters": Case(
         MinHash(analysis=Analysis(unit="letter"), shingle=5, permutations=64, threshold=0.8),
         MinHash(analysis=Analysis(unit="letter"), shingle=4, permutations=64),
-        "abc",
+        "...",
     ),
-    "minhash, bags": Case(MinHash(bag=True, permutations=256, threshold=0.7), MinHash(permutations=256), "two words"),
-    "trials": Case(Trials(), Trials(hashes=10), "word"),
-    "trials, keyed": Case(Trials(key=bytes(16)), Trials(), "word"),
-    "trials, bags": Case(Trials(bag=True, words=3, trials=9, needed=3), Trials(trials=9), "two words"),
+    "minhash, bags": Case(MinHash(bag=True, permutations=256, threshold=0.7), MinHash(permutations=256), "..."),
+    "trials": Case(Trials(), Trials(hashes=10), "..."),
+    "trials, keyed": Case(Trials(key=bytes(16)), Trials(), "..."),
+    "trials, bags": Case(Trials(bag=True, words=3, trials=9, needed=3), Trials(trials=9), "..."),
     "sentences": Case(Sentences(), Sentences(size=32), "if so"),
     "sentences, keyed": Case(Sentences(key=bytes(16)), Sentences(), "if so"),
     "sentences, relative to the smaller": Case(
@@ -74,13 +74,13 @@ CASES = {
     ),
     "simhash": Case(SimHash(), SimHash(seed=2), "!"),
     "simhash, keyed": Case(SimHash(key=bytes(16)), SimHash(), "..."),
-    "simhash, wide": Case(SimHash(shingle=2, bits=128, distance=5), SimHash(shingle=2, bits=192), "word"),
+    "simhash, wide": Case(SimHash(shingle=2, bits=128, distance=5), SimHash(shingle=2, bits=192), "..."),
     "simhash, fitted": Case(SimHash(weights=TermWeights.fitted(SAMPLE)), SimHash(), "-"),
-    "combined": Case(Combined(), Combined(first=Trials(words=7)), "two words"),
+    "combined": Case(Combined(), Combined(first=Trials(words=7)), "..."),
     "combined, keyed": Case(
         Combined(MinHash(shingle=2, key=bytes(16)), SimHash(distance=20, key=bytes(16))),
         Combined(MinHash(shingle=2), SimHash(distance=20)),
-        "word",
+        "...",
     ),
     "combined, of sentences": Case(
         Combined(Sentences(size=33), MinHash(permutations=8, recall=0.5)), Combined(), "if so"
@@ -161,8 +161,8 @@ def test_strangers_do_not_match(scheme):
     assert not (scheme.keys(signatures[:1]) == scheme.keys(signatures[3:4])).any()
 
 
-def test_short_documents_have_no_signature_and_match_nothing_not_even_themselves(case):
-    signatures = case.scheme.sign([case.short, "", None, SAMPLE[0], case.short])
+def test_documents_without_tokens_have_no_signature_and_match_nothing_not_even_themselves(case):
+    signatures = case.scheme.sign([case.unsigned, "", None, SAMPLE[0], case.unsigned])
     assert signatures.present.tolist() == [False, False, False, True, False]
     left, right = all_pairs(signatures)
     expected = np.zeros((5, 5), np.bool_)

@@ -2,7 +2,7 @@
 
 A word is a maximal run of letters, marks and numbers of the text after NFC and case folding; every character of
 Han, Kana and Thai is a word by itself. Two texts match if they are equal and not empty, or if the sets of their
-runs of three words have a resemblance of at least 0.6.
+runs of three words have a resemblance of at least 0.6. A text of fewer words has one run, all of them.
 """
 
 import unicodedata
@@ -46,6 +46,8 @@ def words(text: str) -> Iterator[str]:
 
 def shingles(text: str | None) -> frozenset[tuple[str, ...]]:
     found = list(words(text or ""))
+    if 0 < len(found) < SIZE:
+        return frozenset([tuple(found)])
     return frozenset(zip(*(found[start:] for start in range(SIZE)), strict=False))
 
 

@@ -53,8 +53,9 @@ def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:
 
     Words are those of the default ``Analysis``. Each place of *a* lies in one passage at most; a place of
     *b* may lie in several, where *a* repeats it, and passages may stand in another order in *b*. So what *a*
-    repeats is shared each time, and what *b* repeats is shared as often as *a* has it. How passages
-    are chosen is stated in ``neardup.kernels.passages``. Offsets are those of Python's slices.
+    repeats is shared each time, and what *b* repeats is shared as often as *a* has it. Two texts of the same words,
+    fewer than *least*, share all of them. How passages are chosen is stated in ``neardup.kernels.passages``.
+    Offsets are those of Python's slices.
 
     >>> a, b = "The ferry left the harbour at dawn", "At noon the ferry left the harbour!"
     >>> [(a[slice(*one.a)], b[slice(*one.b)]) for one in shared_passages(a, b).shared]
@@ -68,6 +69,8 @@ def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:
 
 def passages_of_words(a: WordSpans, b: WordSpans, least: int = LEAST) -> Passages:
     """Do what ``shared_passages`` does for texts whose words are known."""
+    if 0 < len(a) < least and np.array_equal(a.hashes, b.hashes):
+        least = len(a)
     rows = np.empty((len(a) // least, 4), np.int64)
     count, _ = kernels.passages(a.hashes, b.hashes, _shingles(a.hashes, least), _shingles(b.hashes, least), least, rows)
     rows = rows[:count]

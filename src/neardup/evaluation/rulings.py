@@ -182,5 +182,4 @@ def _reason(scheme: Any, missing: list[str]) -> str:
     shingling = scheme.shingling
     if not hasattr(shingling, "size"):
         return have
-    unit = shingling.analysis.unit
-    return f"{have}: no {unit}s" if shingling.size == 1 else f"{have}: fewer than {shingling.size} {unit}s"
+    return f"{have}: no {shingling.analysis.unit}s"

@@ -41,15 +41,24 @@ def shingles(tokens, offsets, size, values, bounds):
     """Hash every run of *size* consecutive tokens of every document.
 
     Document *d* has the tokens ``tokens[offsets[d]:offsets[d + 1]]``; its shingle hashes go to
-    ``values[bounds[d]:bounds[d + 1]]`` in order, repeats included. Fewer than *size* tokens give
-    none. Returns their number, at most that of the tokens.
+    ``values[bounds[d]:bounds[d + 1]]`` in order, repeats included. A document of fewer than *size*
+    tokens has one shingle, all of its tokens: the hash of the sequence ``missing, t[0], t[1], ...``,
+    where *missing* is how many tokens it lacks, so it equals no shingle of a longer document. A document
+    without tokens has none. Returns the number of shingles, at most that of the tokens.
     """
     count = 0
     for document in range(offsets.size - 1):
         bounds[document] = count
         source = tokens[offsets[document] : offsets[document + 1]]
         number = source.size - size + 1
+        if source.size == 0:
+            continue
         if number <= 0:
+            total = np.uint64(size - source.size)
+            for token in source:
+                total = total * _SPREAD + token
+            values[count] = mix(total)
+            count += 1
             continue
         target = values[count : count + number]
         for i in range(number):

@@ -14,7 +14,7 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """There is nothing to compare: the document is empty, too short to be signed, or lacks a field that is signed."""
+    """There is nothing to compare: the document is empty, has no words, or lacks a field that is signed."""
 
     name: ClassVar[str] = "empty"
     kept: ClassVar[None] = None

@@ -50,7 +50,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     replaces the scheme's. See ``Policy`` for *keep*, *verify* and *gather*, ``Result`` for what comes
     back. *progress* is called with a stage's name, what is done and the total.
 
-    Empty documents and those too short for a signature are kept, except that byte-identical ones
+    Empty documents and those without words are kept, except that byte-identical ones
     that are not empty are exact duplicates. Same input and parameters, same decisions, whatever the
     number of threads (``None``: every core).
 
@@ -358,7 +358,7 @@ class _Run:
         elif verify == "exact" and self._fields is None:  # equal fields are transitive, and their texts may differ
             decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
             rule[decided < scheme.threshold] = "component"
-        for measure in measured.values():  # equals share everything, also where they are too short for a shingle
+        for measure in measured.values():  # equals share everything, also where they have no shingle
             measure[equal] = 1.0
         return {"rule": rule, **measured}
 

@@ -18,7 +18,8 @@ class Summary:
 
     ``documents`` = ``kept`` + ``exact`` + ``near``: dropped are those equal byte by byte to the kept one,
     and those that are not. ``empty`` documents hold nothing but white space, ``too_short`` ones have no
-    signature for another reason; ``duplicate_ids`` counts documents whose id an earlier one has.
+    signature for another reason: no words, or no required field; ``duplicate_ids`` counts
+    documents whose id an earlier one has.
     ``candidates`` pairs were proposed and ``compared`` of them verified; ``not_compared`` pairs at
     most shared a key and were passed over, because very many documents share it. ``threshold`` is of the
     *measure* that exact verification looks at: ``resemblance``, or ``overlap``, a share of the smaller set.

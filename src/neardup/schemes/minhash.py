@@ -37,8 +37,8 @@ class MinHash(FeatureScheme):
     permutations, ``sqrt(r * (1 - r) / permutations)``: near it for texts of many more shingles than
     minima, well below it for short ones.
 
-    ``rows`` is uint32[n, permutations]. A document with fewer tokens than ``shingle`` has no signature, a row of
-    ``0xFFFFFFFF``, and matches nothing.
+    ``rows`` is uint32[n, permutations]. A document without tokens has no signature: its row is
+    ``0xFFFFFFFF`` throughout, and it matches nothing.
     """
 
     shingle: int = 3

@@ -47,8 +47,8 @@ class SimHash(FeatureScheme):
     ``a / pi``. So what a fingerprint estimates, and what ``probability`` takes, is a cosine, where other schemes
     have a resemblance: ``max(0, cos(pi * distance / bits))``. Documents of few features follow the law loosely.
 
-    ``rows`` is uint64[n, bits / 64]: bit *i* is bit ``i % 64`` of column ``i // 64``. A document with fewer tokens
-    than ``shingle`` has no signature, a row of zeros (which others may have, too), and matches nothing.
+    ``rows`` is uint64[n, bits / 64]: bit *i* is bit ``i % 64`` of column ``i // 64``. A document without
+    tokens has no signature: its row is zeros (as others may be, too), and it matches nothing.
     """
 
     shingle: int = 1

@@ -57,8 +57,8 @@ class Trials(FeatureScheme):
     The resemblance is estimated as ``(agreeing trials / trials) ** (1 / hashes)``: coarse, as a signature of
     few trials is. With 6 trials of 14 hashes it is 0 or from 0.88 on.
 
-    ``rows`` is uint64[n, trials]. A document with fewer words than ``words`` has no signature, a row of 0, and
-    matches nothing.
+    ``rows`` is uint64[n, trials]. A document without words has no signature: its row is 0, and it matches
+    nothing.
     """
 
     words: int = 2

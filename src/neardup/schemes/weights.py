@@ -16,8 +16,9 @@ from neardup.model.arrays import Features, Positions, Words
 from neardup.model.errors import require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
-from neardup.text.columns import batches, text_column
+from neardup.text.columns import batches, text_column, whole_batch
 from neardup.text.shingling import Shingling
+from neardup.text.tokenizer import tokenizer
 
 UNITS: Final = 16  # units a weight of 1: weights are integers of them, so that sums are exact on every machine
 MOST_UNITS: Final = 1 << 20
@@ -109,9 +110,10 @@ class TermWeights:
             require(isinstance(word, str), "weights", word, "must be a word")
             require(_is_weight(weights[word]), "weights", weights[word], _RULE)
         require(_is_weight(otherwise), "otherwise", otherwise, _RULE)
+        tokens = tokenizer(analysis, shingling.hashing)(whole_batch(text_column(words)))
+        for word, number in zip(words, np.diff(tokens.offsets).tolist(), strict=True):
+            require(number == shingle, "weights", word, f"must be one feature of {shingle} tokens, and has {number}")
         features = shingling.features(words)
-        for word, number in zip(words, np.diff(features.offsets).tolist(), strict=True):
-            require(number == 1, "weights", word, f"must be exactly one feature ({shingle} tokens), and is {number}")
         order = np.argsort(features.values, kind="stable")
         terms = features.values[order]
         for place in np.flatnonzero(terms[1:] == terms[:-1])[:1].tolist():

@@ -21,8 +21,9 @@ class Shingling:
     """Every run of *size* consecutive tokens of a text, as one 64-bit hash each.
 
     As a set, a shingle counts once. As a *bag*, its n-th repeat is a feature of its own (Broder's
-    labelled shingles). Fewer than *size* tokens have no shingle. The exact hash functions are
-    stated in ``neardup.kernels.tokens`` and ``neardup.kernels.shingles``.
+    labelled shingles). A text of fewer than *size* tokens has one shingle, all of its tokens, which equals
+    no shingle of a longer text; a text without tokens has none. The exact hash functions are stated in
+    ``neardup.kernels.tokens`` and ``neardup.kernels.shingles``.
     """
 
     analysis: Analysis = field(default_factory=Analysis)
@@ -56,7 +57,7 @@ class Shingling:
             raise DataError("features", f"were made by recipe {features.recipe}, and {self.recipe} is needed")
 
     def features(self, texts: Any) -> Features:
-        """Hash the shingles of a text column (see ``text_column``); nulls and short texts have none."""
+        """Hash the shingles of a text column (see ``text_column``); nulls and texts without tokens have none."""
         column = text_column(texts)
         buffer = FeatureBuffer(column.nbytes)
         for batch in batches(column):

@@ -46,7 +46,7 @@ def test_an_index_is_made_and_says_so(neardup, pages):
         "2  new",
         "1  exact duplicates, equal byte by byte to one admitted before",
         "1  near duplicates of one admitted before",
-        "1  empty, or too short for a signature",
+        "1  empty, or no words to compare",
     ]
     assert "5  documents in the index seen (made)" in shown.out
     assert shown.err == ""

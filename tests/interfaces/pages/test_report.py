@@ -85,7 +85,7 @@ def run(tmp_path):
 
 def test_it_says_what_the_run_did(run):
     edited = LINE.replace("quick", "slow")
-    page = run([("a", LINE), ("b", LINE), ("c", edited), ("short", "hi"), ("blank", " "), "no json"], strict=False)
+    page = run([("a", LINE), ("b", LINE), ("c", edited), ("short", "..."), ("blank", " "), "no json"], strict=False)
     for words in (
         "in.jsonl",
         "documents 5",
@@ -93,7 +93,7 @@ def test_it_says_what_the_run_did(run):
         "exact duplicates dropped 1",
         "near duplicates dropped 1",
         "1 empty, kept",
-        "1 too short for a signature",
+        "1 no words to compare",
         "1 records rejected",
         "0 pairs at most not compared",
         "The resemblance of 1 near duplicate to",

@@ -120,7 +120,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             (summary.exact, "dropped: exact duplicates, equal byte by byte", True),
             (summary.near, f"dropped: near duplicates, {rule_of(summary)}", True),
             (summary.empty, "empty, kept", False),
-            (summary.too_short, "too short for a signature, kept unless equal byte by byte", False),
+            (summary.too_short, "no words to compare, kept unless equal byte by byte", False),
             (summary.duplicate_ids, "ids that an earlier document has already", False),
             (
                 summary.not_compared,

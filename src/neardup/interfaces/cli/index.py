@@ -118,7 +118,7 @@ def _show(added: "Added", folder: str, seconds: float) -> None:
             (added.new, "new", True),
             (added.exact, "exact duplicates, equal byte by byte to one admitted before", True),
             (added.near, "near duplicates of one admitted before", True),
-            (added.empty, "empty, or too short for a signature", False),
+            (added.empty, "empty, or no words to compare", False),
             (added.replaced, "known, with another content now: replaced", False),
             (added.unchanged, "known and unchanged", False),
             (added.repeated, "with an id that a later one has: left out", False),

@@ -87,7 +87,7 @@ def _totals(done: "FilesResult") -> str:
     ]
     rest = [
         (summary.empty, "empty, kept"),
-        (summary.too_short, "too short for a signature, kept unless equal byte by byte"),
+        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
         (len(done.rejected), "records rejected, in no output"),
         (summary.not_compared, "pairs at most not compared, in crowded buckets"),
         (summary.duplicate_ids, "ids that an earlier document has already"),
