@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         StorageDamaged,
         StorageError,
         StorageFailed,
+        StorageMoved,
         StorageRefused,
     )
     from neardup.model.layout import Banding, Blocks
@@ -102,6 +103,7 @@ _HOMES = {
     "StorageDamaged": "model.errors",
     "StorageError": "model.errors",
     "StorageFailed": "model.errors",
+    "StorageMoved": "model.errors",
     "StorageRefused": "model.errors",
     "Summary": "pipeline",
     "TableDesign": "model.tables",
@@ -169,6 +171,7 @@ __all__ = [
     "StorageDamaged",
     "StorageError",
     "StorageFailed",
+    "StorageMoved",
     "StorageRefused",
     "Summary",
     "TableDesign",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.index.disk import Disk, _named
+from neardup.index.disk import LOCK, Disk, _named
 from neardup.model.errors import StorageBusy
 
 ROOT = Path("/simulated")
@@ -114,10 +114,11 @@ class MemoryDisk(Disk):
     """
 
     def __init__(self, files=None, meet=None):
+        super().__init__()
         self.files = files or Files()
         self.meet = meet or (lambda *_: None)
         self.open = {}
-        self.locked = set()
+        self.locked = {}
         self._following = 100
 
     def _number(self, thing):
@@ -160,11 +161,8 @@ class MemoryDisk(Disk):
     def close(self, file, path):
         own = self.open.pop(file)[0]
         assert own == path
-        self.locked.discard(own)
         with _named(path):
             self.meet("close", path)
-
-    unlock = close
 
     def sync_folder(self, path):
         with _named(path):
@@ -212,8 +210,27 @@ class MemoryDisk(Disk):
         with _named(path):
             self.meet("lock", path)
             if path in self.locked:
-                raise StorageBusy(str(path.parent), os.strerror(EAGAIN))
-            if path not in self.files.names:
-                self.files.change("create", path, file=File())
-            self.locked.add(path)
-            return self._number((path, self._file(path)))
+                raise StorageBusy(str(path), os.strerror(EAGAIN))
+            if path / LOCK not in self.files.names:
+                self.files.change("create", path / LOCK, file=File())
+            number = self._number((path, self.files))
+            self.locked[path] = number, self.identity(path)
+            return number
+
+    def holds(self, path):
+        with _named(path):
+            self.meet("holds", path)
+        return self.identity(path) == self.locked[path][1]
+
+    def moved_to(self, path):
+        return f"what was {path}"
+
+    def identity(self, path):
+        return (0, id(self.files)) if path in self.files.names else (0, 0)
+
+    def unlock(self, path):
+        del self.open[self.locked.pop(path)[0]]
+        with _named(path):
+            self.meet("unlock", path)
+
+    forget = unlock

@@ -54,6 +54,7 @@ class Deadly(Disk):
     """Kills its process at one of its operations, in the middle of it if that is a write."""
 
     def __init__(self, at):
+        super().__init__()
         self.left = at
 
     def _met(self):

@@ -1,37 +1,68 @@
 """Every file operation of an index, and no other: what a test must be able to stop, refuse or lose is here."""
 
+import errno
 import fcntl
 import mmap
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 
 from neardup.model.arrays import Bytes
 from neardup.model.errors import StorageBusy, StorageError, StorageFailed, StorageRefused
 
+LOCK: Final = "writer.lock"
+
 _PIECE: Final = 1 << 30  # bytes written by one call: systems take no more than 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_CANNOT_LOCK: Final = frozenset(
+    {errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+)
+
+Identity = tuple[int, int]
+
+
+class _Held(NamedTuple):
+    """A locked folder: its descriptor, that of its lock file, and the path and identity of what is locked."""
+
+    folder: int
+    file: int
+    locked: Path
+    identity: Identity
 
 
 class Disk:
-    """The file system, as an index uses it. Whatever it refuses raises ``StorageFailed``.
+    """The file system, as an index uses it. An operation that the system refuses raises ``StorageFailed``.
 
-    Files are made once, appended to, renamed and removed; nothing is ever written over.
+    Files are made once, appended to, renamed and removed; nothing is ever written over. While a folder is locked, its
+    files are reached through the descriptor of the folder, so that they are the same files after it was moved.
     """
+
+    def __init__(self) -> None:
+        self._held: dict[Path, _Held] = {}
 
     def create(self, path: Path) -> int:
         """Make a new file to append to; one that exists is refused."""
         with _named(path):
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            return self._open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
 
     def reopen(self, path: Path) -> int:
         """Open a file to append to it."""
         with _named(path):
-            return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            return self._open(path, os.O_WRONLY | os.O_APPEND)
+
+    def _open(self, path: Path, flags: int) -> int:
+        name, folder = self._reached(path)
+        return os.open(name, flags | os.O_CLOEXEC, 0o666, dir_fd=folder)
+
+    def _reached(self, path: Path) -> tuple[Path | str, int | None]:
+        """Return the name of a file and the descriptor of its folder; its path and none where that is not locked."""
+        held = self._held.get(path.parent)
+        return (path, None) if held is None else (path.name, held.folder)
 
     def append(self, file: int, data: bytes | memoryview, path: Path) -> None:
         """Write all of *data* behind what is there."""
@@ -59,21 +90,25 @@ class Disk:
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""
         with _named(path):
-            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            held = self._held.get(path)
+            folder = os.open(path, _FOLDER) if held is None else held.folder
             try:
                 os.fsync(folder)
             finally:
-                os.close(folder)
+                if held is None:
+                    os.close(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name, in place of whatever has it."""
+        """Give a file another name in its folder, in place of the file that has it."""
         with _named(new):
-            old.rename(new)
+            (source, folder), (target, _) = self._reached(old), self._reached(new)
+            os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, path: Path) -> None:
         """Remove a file; one that is gone already is no trouble."""
-        with _named(path):
-            path.unlink(missing_ok=True)
+        with _named(path), suppress(FileNotFoundError):
+            name, folder = self._reached(path)
+            os.unlink(name, dir_fd=folder)
 
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""
@@ -88,16 +123,18 @@ class Disk:
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""
         with _named(path):
-            return sorted(entry.name for entry in path.iterdir())
+            held = self._held.get(path)
+            return sorted(os.listdir(path if held is None else held.folder))  # noqa: PTH208 - a descriptor
 
     def size(self, path: Path) -> int:
         """Tell how many bytes a file has."""
         with _named(path):
-            return path.stat().st_size
+            name, folder = self._reached(path)
+            return os.stat(name, dir_fd=folder).st_size
 
     def read(self, path: Path, begin: int = 0) -> bytes:
         """Read a file from a byte on."""
-        with _named(path), path.open("rb") as file:
+        with _named(path), self._readable(path) as file:
             file.seek(begin)
             return file.read()
 
@@ -107,37 +144,114 @@ class Disk:
         The array could be written to, as those of kernels can, which compile once for both; the file would never
         know.
         """
-        with _named(path), path.open("rb") as file:
+        with _named(path), self._readable(path) as file:
             size = os.fstat(file.fileno()).st_size
             if not size:
                 return np.empty(0, np.uint8)
             flags, access = mmap.MAP_PRIVATE | _NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE
             return np.frombuffer(mmap.mmap(file.fileno(), size, flags=flags, prot=access), np.uint8)
 
+    def _readable(self, path: Path) -> BinaryIO:
+        return open(self._open(path, os.O_RDONLY), "rb")  # noqa: PTH123 - a descriptor, closed by the caller
+
+    # Who may write.
+
     def lock(self, path: Path) -> int:
-        """Take the lock of a folder's one writer, or raise ``StorageBusy`` at once.
+        """Become the one writer of a folder and return its descriptor, or raise ``StorageBusy`` at once.
 
-        The kernel frees it when its holder closes it or dies, so it is never stale.
+        The folder itself is locked, and the file ``writer.lock`` in it, which has the number of the process and is
+        the lock where the file system cannot lock folders. The kernel releases both when the process closes them or
+        ends, so that a lock is never stale.
         """
+        opened: list[int] = []
         with _named(path):
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(file)
-                raise StorageBusy(str(path.parent), "another writer has it open: there can be one") from None
-            except BaseException:
-                os.close(file)
+                _require_free(path.absolute() not in self._held)
+                opened.append(os.open(path, _FOLDER))
+                locked = path if _locks_folder(opened[0]) else path / LOCK
+                opened.append(os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666, dir_fd=opened[0]))
+                fcntl.flock(opened[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+                identity = _identity(os.fstat(opened[locked != path]))
+            except BaseException as error:
+                for descriptor in opened:
+                    os.close(descriptor)
+                if isinstance(error, BlockingIOError):
+                    rule = f"{_writer_of(path)} is writing to it; only one process can, others can open it to read"
+                    raise StorageBusy(str(path), rule) from None
                 raise
-            return file
+        folder, file = opened
+        with suppress(OSError):  # it only tells other processes whom to look for
+            os.ftruncate(file, 0)
+            os.pwrite(file, b"%d\n" % os.getpid(), 0)
+        self._held[path.absolute()] = _Held(folder, file, locked.absolute(), identity)
+        return folder
 
-    def unlock(self, file: int, path: Path) -> None:
-        """Give the lock back, also where a process that was forked meanwhile has not let go of the file yet."""
+    def holds(self, path: Path) -> bool:
+        """Return whether a locked folder is still at its path, and its lock still in place."""
+        held = self._held[path]
+        try:
+            return self.identity(held.locked) == held.identity
+        except FileNotFoundError:
+            return False
+
+    def moved_to(self, path: Path) -> str:
+        """Return the path that a locked folder has now, or words where the system does not tell it."""
+        try:
+            return str(Path(f"/proc/self/fd/{self._held[path].folder}").readlink())
+        except OSError:
+            return "the folder that it opened"
+
+    def identity(self, path: Path) -> Identity:
+        """Return what tells a file or folder from another one that takes its path."""
+        with _named(path):
+            return _identity(os.stat(path))  # noqa: PTH116 - thrice as quick as Path.stat
+
+    def unlock(self, path: Path) -> None:
+        """Release the lock, also where a process that was forked meanwhile still has its descriptors."""
+        held = self._held.pop(path)
         with _named(path):
             try:
-                fcntl.flock(file, fcntl.LOCK_UN)
+                fcntl.flock(held.file, fcntl.LOCK_UN)
+                with suppress(OSError):  # where folders cannot be locked
+                    fcntl.flock(held.folder, fcntl.LOCK_UN)
             finally:
-                os.close(file)
+                os.close(held.file)
+                os.close(held.folder)
+
+    def forget(self, path: Path) -> None:
+        """After a fork, close in the child what its parent has locked; that stays locked."""
+        held = self._held.pop(path)
+        os.close(held.file)
+        os.close(held.folder)
+
+
+def _require_free(free: bool) -> None:  # noqa: FBT001 - reads as a sentence
+    if not free:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def _locks_folder(folder: int) -> bool:
+    """Lock a folder, and return whether the file system can; raise ``BlockingIOError`` if another process has it."""
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _CANNOT_LOCK:
+            raise
+        return False
+    return True
+
+
+def _identity(found: os.stat_result) -> Identity:
+    return found.st_dev, found.st_ino
+
+
+def _writer_of(folder: Path) -> str:
+    """Name the process that has locked a folder."""
+    try:
+        number = int((folder / LOCK).read_bytes()[:20])
+    except (OSError, ValueError):
+        return "another process"
+    return "this process" if number == os.getpid() else f"process {number}"
 
 
 @contextmanager
@@ -145,9 +259,9 @@ def _named(path: Path) -> Iterator[None]:
     """Name the file in what the system says."""
     try:
         yield
-    except (FileNotFoundError, StorageError):
+    except StorageError:
         raise
-    except NotADirectoryError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
     except OSError as error:
         raise StorageFailed(str(path), error.strerror or str(error)) from error

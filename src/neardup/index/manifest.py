@@ -15,10 +15,10 @@ from neardup.index.disk import Disk
 from neardup.model.errors import StorageDamaged, StorageRefused
 
 NAME: Final = "manifest.json"
+UNFINISHED: Final = "manifest.new"
 FORMAT: Final = 1
 FLAGS: Final[frozenset[str]] = frozenset()  # what an index may need a reader to understand; none so far
 
-_NEW: Final = "manifest.new"
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _NAMES: Final = re.compile(r"(log|segment|amendments)-[0-9]{8,}")
 
@@ -52,7 +52,7 @@ class Manifest:
         """Make this the state of the index, as the next generation; it is on the disk on return."""
         following = replace(self, generation=self.generation + 1)
         content = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
-        new = folder / _NEW
+        new = folder / UNFINISHED
         disk.remove(new)  # what a death has left
         file = disk.create(new)
         try:

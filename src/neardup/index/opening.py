@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from neardup.index.columns import Columns
-from neardup.index.disk import Disk
+from neardup.index.disk import LOCK, Disk
 from neardup.index.finding import Finding
 from neardup.index.log import MARK_BYTES, LogWriter
 from neardup.index.manifest import Manifest
-from neardup.index.store import LOCK, TRIES, Durability, Store
+from neardup.index.store import TRIES, Durability, Store
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 _FIRST_LOG: Final = "log-00000001"
@@ -66,13 +66,13 @@ def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, wr
 
 @contextmanager
 def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
-    """Take the writer's lock, and let go of it only if opening fails: the store keeps it."""
-    lock = disk.lock(folder / LOCK) if wanted else -1
+    """Take the writer's lock, and release it only if opening fails: the store keeps it."""
+    lock = disk.lock(folder) if wanted else -1
     try:
         yield lock
     except BaseException:
         if wanted:
-            disk.unlock(lock, folder / LOCK)
+            disk.unlock(folder.absolute())
         raise
 
 

@@ -8,7 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, understood
 from neardup.index.columns import Batch, Columns, decoded, encoded, flattened, unflattened
-from neardup.index.disk import Disk
+from neardup.index.disk import LOCK, Disk
 from neardup.index.finding import Finding
 from neardup.index.growing import GrowingStrings
 from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
-from neardup.index.manifest import Manifest
+from neardup.index.manifest import UNFINISHED, Manifest
 from neardup.index.part import Part, Rows, id_keys
 from neardup.index.postings import Hits
 from neardup.index.recent import Recent
@@ -32,12 +32,11 @@ from neardup.index.segment import Segment, write_segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
-from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused, require
+from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageMoved, StorageRefused, require
 
 Durability = Literal["commit", "interval", "bulk"]
 Places = Positions
 
-LOCK: Final = "writer.lock"
 AMENDMENTS: Final = "amendments of an index"
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
 FAN: Final = 4  # segments of about one size that are merged into one
@@ -68,8 +67,9 @@ class Found(NamedTuple):
 class Store:
     """The files of one index, opened to read or to write.
 
-    A writer that the system refused something, or that was interrupted in the middle of a change, does no further
-    work: what was acknowledged is in the files, and opening them anew finds it.
+    If the system refuses an operation, or a change is interrupted, the change raises and its memory is discarded: the
+    next answer comes from the files, as a reader has it, with everything that was acknowledged. The next change writes
+    that to new files first. While it cannot, ``failure`` has the reason.
 
     ``crowded`` counts the keys that had more documents than were looked at, ``set_aside`` the bytes behind the last
     record that the writer found on opening and left out.
@@ -92,8 +92,10 @@ class Store:
         self._disk = disk or Disk()
         self._finding, self._memory, self._durability = finding, memory, durability
         self._lock, self._process = lock, os.getpid()
-        self._broken: str | None = None
-        self._untold = False  # whether it broke when nobody was waiting for an answer
+        self.failure: str | None = None
+        self._stale = False  # whether the memory has what the files do not have
+        self._owed = False  # whether what was acknowledged may not be on the disk since a failure
+        self._moved = False  # whether a caller was told that the folder was moved
         self._closed = False
         self._log: LogWriter | None = None
         self.busy = threading.RLock()
@@ -103,7 +105,7 @@ class Store:
         self.segments: list[Segment] = []
         self.manifest = manifest
         self._next_ordinal = 0
-        self._mark = bytes.fromhex(manifest.mark)
+        self._mark, self._place = bytes.fromhex(manifest.mark), self._disk.identity(self.folder)
         self._salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)
         self._load(manifest)
         _stores.add(self)
@@ -273,13 +275,13 @@ class Store:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Make one change, undisturbed; what stops it in the middle ends the writer's work."""
+        """Make one change, undisturbed; an exception in the middle discards it."""
         with self.busy:
             self.require_writer()
             try:
                 yield
             except BaseException as error:
-                self._broken = self._broken or f"a change was stopped in the middle ({type(error).__name__})"
+                self._fail(error)
                 raise
 
     def append(self, batch: Batch, gone: Places) -> Found:
@@ -317,8 +319,8 @@ class Store:
 
     def commit(self) -> None:
         """End a change: what was written down is on the disk on return, if the durability says so."""
-        if self._durability == "commit" and self._log is not None:
-            self._guarded(self._log.sync)
+        if self._durability == "commit":
+            self._sync_log()
         if self.recent.nbytes > self._memory // 2:
             self.flush()
             self._merge_tail()
@@ -328,25 +330,26 @@ class Store:
         with self.busy:
             self.require_open()
             self._require_own()
-            if self._log is not None:
-                self._guarded(self._log.sync)
+            if self.writes:
+                self.require_writer()
+                self._sync_log()
 
     def sync_unasked(self) -> bool:
-        """Do so when nobody waits for it, and say whether to go on: if it fails, the next call says so."""
+        """Sync when no caller waits for it, and return whether to go on; after a failure the next change repairs it."""
         with self.busy:
-            if self._closed or self._broken:
-                return False
-            try:
-                self.sync()
-            except StorageError:
-                self._untold = True
-            return not self._untold
+            if not self._closed and self.failure is None:
+                with suppress(StorageError):
+                    self._sync_log()
+            return not self._closed
 
     def flush(self) -> None:
         """Put what is in memory into a segment, and begin a new log."""
         with self.change():
-            if self.recent.documents or self.log_bytes > self._log_begin:
-                self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
+            self._flush()
+
+    def _flush(self) -> None:
+        if self.recent.documents or self.log_bytes > self._log_begin:
+            self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
 
     def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Leave removed documents out of the files, and merge the segments, as far as the memory allows."""
@@ -364,23 +367,33 @@ class Store:
     def close(self) -> None:
         """Make everything last, and let others write. A second call does nothing.
 
-        Raises ``StorageFailed`` where that is not so, and nobody was told yet.
+        Raises ``StorageFailed`` where that is not so, and ``StorageMoved`` if the folder was moved or replaced and no
+        other call has raised it: everything is then in the folder that was opened.
         """
         with self.busy:
             if self._closed:
                 return
             try:
-                if self._untold:
-                    self.require_open()
-                if self.writes and self._broken is None and self._process == os.getpid():
-                    if self.recent.nbytes > REPLAYED:
-                        self.flush()
-                    self.sync()
-                    if self._log is not None and self._log.size != self.manifest.sealed:
-                        sealed = replace(self.manifest, sealed=self._log.size, next_ordinal=self._next_ordinal)
-                        self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
+                if self.writes and self._process == os.getpid():
+                    self._finish()
             finally:
                 self._release()
+
+    def _finish(self) -> None:
+        """Put on the disk what was acknowledged, in the folder that was opened, wherever that is now."""
+        if self.failure is not None:
+            if not self._owed:
+                return
+            self.require_open()
+            self._resume()
+        if self.recent.nbytes > REPLAYED:
+            self._flush()
+        self._sync_log()
+        if self.log_bytes != self.manifest.sealed:
+            sealed = replace(self.manifest, sealed=self.log_bytes, next_ordinal=self._next_ordinal)
+            self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
+        if not self._moved:
+            self._require_place()
 
     def _release(self) -> None:
         self._closed = True
@@ -390,27 +403,34 @@ class Store:
                 self._log.close()
         finally:
             if self._lock >= 0:
-                lock, self._lock = self._lock, -1
-                self._disk.unlock(lock, self.folder / LOCK)
+                self._lock = -1
+                self._disk.unlock(self.folder)
 
     def forget_in_child(self) -> None:
-        """After a fork, let go of the lock in the child, as it is the parent's, and of what its threads held."""
+        """After a fork, release the lock in the child, as it is the parent's, and what the parent's threads held."""
         if self._lock >= 0:
-            os.close(self._lock)
+            self._disk.forget(self.folder)
             self._lock = -2
         self.busy = threading.RLock()
 
     # Reading what others write.
 
     def refresh(self) -> bool:
-        """Read what a writer has written since; say whether there was anything."""
+        """Read what a writer has written since; say whether there was anything.
+
+        Raises ``StorageMoved`` where another folder or index is at the path by now, for a writer too.
+        """
         self.require_open()
         if self.writes:
+            self._require_own()
+            self._require_place()
             return False
         self._require_own()
         for _ in range(TRIES):
             try:
                 manifest = Manifest.read(self._disk, self.folder)
+                if self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark:
+                    raise StorageMoved(str(self.folder), "was replaced while it was open; open the index again")
                 if manifest.log == self.manifest.log:
                     before = self._reader.tail
                     self._replay()
@@ -420,6 +440,17 @@ class Store:
                 continue
             return True
         raise StorageDamaged(str(self.folder), "the files that its manifest names are not there")
+
+    def _read_again(self) -> None:
+        """Discard the memory, and take from the files what they have."""
+        self.segments, self._stale = [], False  # in memory segments may have what was not acknowledged
+        try:
+            self._load(Manifest.read(self._disk, self.folder))
+        except BaseException as error:
+            self._stale = True
+            if isinstance(error, FileNotFoundError):
+                raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+            raise
 
     def _load(self, manifest: Manifest) -> None:
         """Open the files that a manifest names; what is open already stays so."""
@@ -476,24 +507,45 @@ class Store:
 
     # Writing.
 
-    def _take_over(self) -> None:
-        """Become the writer: remove what no manifest names, and go on behind the log's last record."""
+    def _take_over(self, *, anew: bool = False) -> None:
+        """Become the writer: remove what no manifest names, and go on behind the log's last record.
+
+        With *anew* nothing is added to the old log, as after a failed sync nobody knows what of it is on the disk.
+        """
         self._guarded(lambda: self._disk.sync_folder(self.folder))  # whoever renamed the manifest may have died then
         named = {*self.manifest.files, MANIFEST, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(_KINDS):
                 self._disk.remove(self.folder / name)
-        self.set_aside = self._reader.tail.torn
-        if self.set_aside:  # nothing is cut off in place: the next log does without it
+        if not anew:
+            self.set_aside = self._reader.tail.torn
+        if self._reader.tail.torn or anew:  # nothing is cut off in place: the next log does without it
             self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
         else:
             path, reader = self.folder / self.manifest.log, self._reader
             self._log = self._guarded(lambda: LogWriter.reopen(self._disk, path, reader.seed, reader.tail))
 
+    def _resume(self) -> None:
+        """Write again after a failure: everything acknowledged goes to new files first."""
+        try:
+            self._take_over(anew=True)
+        except BaseException as error:
+            self._fail(error)
+            if isinstance(error, StorageFailed):
+                rule = f"cannot be written: {error}. Nothing acknowledged is lost; reads go on; each change tries again"
+                raise StorageFailed(str(self.folder), rule) from error
+            raise
+        self.failure, self._owed = None, False
+
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
         log = self._log
         if log is not None:
+            self._require_place()
             self._guarded(lambda: log.append(kind, arrays))
+
+    def _sync_log(self) -> None:
+        if self._log is not None:
+            self._guarded(self._log.sync)
 
     def _remove(self, places: Places) -> None:
         for part, _, positions in self._by_part(places):
@@ -528,6 +580,7 @@ class Store:
         return self._memory // (_BYTES_WHILE_MERGING * entries)
 
     def _replace_segments(self, begin: int, end: int) -> None:
+        self._require_place()
         self._commit_parts([*self.segments[:begin], None, *self.segments[end:]], self.segments[begin:end])
 
     def _commit_parts(self, segments: "Sequence[Segment | None]", merged: Sequence[Part]) -> None:
@@ -537,7 +590,7 @@ class Store:
         """
         flushes = None not in segments
         if not flushes:  # what is removed in the log must not be lost while its consequences stay
-            self.sync()
+            self._sync_log()
         before = self.manifest
         number = before.next_file
         disk, folder = self._disk, self.folder
@@ -567,7 +620,11 @@ class Store:
             )
             return following.commit(disk, folder)
 
-        self.manifest, self.segments, log = self._guarded(written)
+        try:
+            self.manifest, self.segments, log = self._guarded(written)
+        except BaseException:
+            self._discard(number)
+            raise
         if log:
             old, self._log, self._log_begin = self._log, log, log.size
             self.recent = self._new_recent()
@@ -575,6 +632,15 @@ class Store:
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):
             self._guarded(lambda name=name: disk.remove(folder / name))  # type: ignore[misc]
+
+    def _discard(self, number: int) -> None:
+        """Remove the files of a commit that failed, at once, as they may fill the disk; unless it reached the disk."""
+        disk, folder = self._disk, self.folder
+        with suppress(OSError):  # the next writer removes what is left
+            if Manifest.read(disk, folder).next_file <= number:
+                for kind in _KINDS:
+                    disk.remove(folder / f"{kind}{number:08}")
+                disk.remove(folder / UNFINISHED)
 
     def _following(self) -> int:
         return self._reader.tail.following if self._log is None else self._log.following
@@ -593,33 +659,57 @@ class Store:
             return writer.finish({})
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
-        """Do something to the files; if the system refuses, no further work is done."""
+        """Do something to the files; if the system refuses, what is in memory does not count any more."""
         try:
             return action()
         except OSError as error:
-            self._broken = str(error)
+            self._fail(error)
             if isinstance(error, StorageError):
                 raise
             raise StorageFailed(str(self.folder), error.strerror or str(error)) from error
 
+    def _fail(self, error: BaseException) -> None:
+        """Stop writing until a change succeeds in beginning new files."""
+        self.failure = str(error) if isinstance(error, OSError) else f"interrupted by {type(error).__name__}"
+        self._stale = True
+        self._owed = self._owed or self._durability != "commit"
+        log, self._log = self._log, None
+        if log is not None:
+            with suppress(StorageError):
+                log.close()
+
     def require_open(self) -> None:
-        """Raise ``StorageRefused`` if it was closed, ``StorageFailed`` after something went wrong."""
+        """Raise ``StorageRefused`` if it was closed; after a failure, take what counts from the files."""
         if self._closed:
             raise StorageRefused(str(self.folder), "was closed")
-        if self._broken:
-            self._untold = False
-            raise StorageFailed(str(self.folder), f"does no further work, open it anew: {self._broken}")
+        if self._stale:
+            with self.busy:
+                self._read_again()
 
     def require_writer(self) -> None:
-        """Raise ``StorageRefused`` unless this may change the index, ``StorageFailed`` after something went wrong."""
+        """Raise ``StorageRefused`` unless this may change the index; after a failure, try to write again.
+
+        Raises ``StorageMoved`` if another folder is at the path by now, ``StorageFailed`` if the system refuses still.
+        """
         self.require_open()
         if self._lock == -1:
             raise StorageRefused(str(self.folder), 'was opened to read; open it with mode="w" to change it')
         self._require_own()
+        self._require_place()
+        if self.failure is not None:
+            self._resume()
 
     def _require_own(self) -> None:
         if self._lock != -1 and self._process != os.getpid():
-            raise StorageRefused(str(self.folder), "is written by the process that forked this one; open it anew here")
+            raise StorageRefused(str(self.folder), "is written by the process that forked this one; open it again here")
+
+    def _require_place(self) -> None:
+        """Raise ``StorageMoved`` unless the folder is at its path, and its lock in place."""
+        self._moved = not self._disk.holds(self.folder)
+        if self._moved:
+            where = self._disk.moved_to(self.folder)
+            rule = f"was moved, replaced or unlocked while it was being written. What was acknowledged is in {where}"
+            raise StorageMoved(str(self.folder), f"{rule}; open the index again to write here")
 
     # Places.
 

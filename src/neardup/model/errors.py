@@ -14,6 +14,7 @@
     │   ├── StorageDamaged   a file is not as it was written
     │   ├── StorageBusy      another writer has it
     │   └── StorageFailed    the system refused to read or write
+    │       └── StorageMoved     its folder was moved, replaced or unlocked while it was open
     └── QueryTimeout     a search that took longer than it may  (also TimeoutError)
 
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
@@ -94,7 +95,19 @@ class StorageBusy(StorageError):  # noqa: N818 - the name of the event
 
 
 class StorageFailed(StorageError):  # noqa: N818 - the name of the event
-    """The system refused to read or to write; a writer that met this does no further work."""
+    """The system refused to read or to write, for example because the disk is full.
+
+    What was acknowledged is not lost, and the index goes on answering. Of the call that raised it, each step (of up to
+    2,048 documents) is there as a whole or not at all; the same call can be repeated. The next change tries again.
+    """
+
+
+class StorageMoved(StorageFailed):
+    """The folder of an open index was moved or replaced, or its lock was removed; nothing was written.
+
+    What was acknowledged is in the folder that was opened, wherever that is now. An index that is opened again has the
+    folder that is at the path now.
+    """
 
 
 class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event

@@ -157,6 +157,14 @@ class Index:
         return self._store
 
     @property
+    def failure(self) -> str | None:
+        """The reason for which the index cannot be written since a failure; ``None`` if it can, or is only read.
+
+        Reading goes on. Each change tries again, and so does ``sync``; the first that succeeds ends it.
+        """
+        return self._store.failure
+
+    @property
     def keeps_texts(self) -> bool:
         """Whether texts are kept."""
         return self._store.columns.texts

@@ -41,4 +41,4 @@ def test_a_key_is_wanted(neardup, tmp_path):
 
 def test_another_writer_is_told(neardup, seen):
     with Index.open(seen, "w"):
-        assert "another writer has it open" in neardup("compact", "seen", code=1).err
+        assert "is writing to it" in neardup("compact", "seen", code=1).err

@@ -262,7 +262,7 @@ def test_a_missing_field_is_an_error_of_the_data(neardup, pages):
 def test_another_writer_is_told(neardup, pages):
     neardup("index", pages, "--to", "seen")
     with Index.open("seen", "w"):
-        assert "another writer has it open" in neardup("index", pages, "--to", "seen", code=1).err
+        assert "is writing to it" in neardup("index", pages, "--to", "seen", code=1).err
 
 
 def test_bytes_that_were_never_acknowledged_are_told_of(neardup, pages, tmp_path):

@@ -20,4 +20,4 @@ def test_it_builds_what_is_missing_or_broken(neardup, tmp_path):
 
 def test_while_another_one_writes(neardup, tmp_path):
     with Index.create(tmp_path / "seen", texts=True):
-        assert "another writer has it open" in neardup("reindex", "seen", code=1).err
+        assert "is writing to it" in neardup("reindex", "seen", code=1).err

@@ -152,7 +152,7 @@ def test_a_reader_that_leaves_is_no_trouble(seen):
 def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
     with Index.open(seen, "w") as index:
         index.admit(["a"], [STORM])
-        assert "another writer" in asked(seen, b"", "--admit", code=1)[1]
+        assert "is writing to it" in asked(seen, b"", "--admit", code=1)[1]
         assert asked(seen, line(id="a", text=STORM))[0][0]["verdict"] == "known"
 
 
