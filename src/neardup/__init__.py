@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from neardup.sources.domains import registered_domain
     from neardup.sources.hosts import host, path_levels
     from neardup.text.analysis import Analysis
+    from neardup.text.templates import CommonShingles
 
 __version__ = "0.1.0"
 
@@ -66,6 +67,7 @@ _HOMES = {
     "Checksum": "schemes.checksum",
     "Collapsed": "pipeline.collapsing",
     "Combined": "schemes.combined",
+    "CommonShingles": "text.templates",
     "Comparison": "evaluation.comparison",
     "Costs": "model.tables",
     "CrawlFilter": "pipeline.crawl",
@@ -134,6 +136,7 @@ __all__ = [
     "Checksum",
     "Collapsed",
     "Combined",
+    "CommonShingles",
     "Comparison",
     "Costs",
     "CrawlFilter",

@@ -3,6 +3,7 @@
 import itertools
 import re
 import unicodedata
+from fractions import Fraction
 
 MASK = 2**64 - 1
 MULTIPLIER = 0x9E3779B97F4A7C15
@@ -218,3 +219,23 @@ def collapsed(number, keeps, matches):
         for one, other in links:
             heads[one] = heads[other] = min(heads[one], heads[other])
     return of, by, heads
+
+
+def different_documents(documents, least):
+    """Give the positions of the documents that count: what ``count_once`` states, in sets."""
+    counted, entries = [], {}
+    for number, own in enumerate(documents):
+        meetings = sorted(own)[:16]
+        met = {other for value in meetings for other in entries.get(value, [])[:8]}
+        resembling = [(Fraction(-len(own & documents[other]), len(own | documents[other])), other) for other in met]
+        nearest = [documents[other] for share, other in sorted(resembling) if 2 * share <= -1][:4]
+        if not own or (nearest and len(own - nearest[0]) < least):
+            continue
+        if len(nearest) > 1:
+            shared = {value for one in nearest for value in one if sum(value in other for other in nearest) > 1}
+            if 3 * len(shared - own) >= 2 * len(own.difference(*nearest)):
+                continue
+        counted.append(number)
+        for value in meetings:
+            entries.setdefault(value, []).append(number)
+    return counted

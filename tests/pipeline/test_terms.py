@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import Index, MinHash, NearDuplicate, SimHash, TermWeights
+from neardup import CommonShingles, Index, MinHash, NearDuplicate, New, SimHash, TermWeights
+from neardup.model.errors import StorageDamaged, StorageRefused
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 
@@ -22,3 +23,55 @@ def test_an_index_keeps_its_layout_whatever_scheme_it_is_opened_with(tmp_path, m
         index.flush()
     with Index.open(tmp_path / "seen", scheme=made) as index:
         assert index.judge([f"{STORM}?"])[0].of == "a"
+
+
+PAGES = [f"{STORM}, says {word} {word}ing and {word}s of {word}burg" for word in ("storm", "flood", "fire", "quake")]
+FOUND = f"{STORM}, says hail hailing and hails of hailburg"
+
+
+def listed(**parameters):
+    plain = MinHash(**parameters)
+    return MinHash(common=CommonShingles.fitted(PAGES, plain.shingling, 0.1), **parameters)
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_an_index_keeps_its_list_of_common_shingles(tmp_path, texts):
+    with Index.create(tmp_path / "seen", listed(), texts=texts) as index:
+        assert index.admit(list("abcd"), PAGES) == [New()] * 4
+    for scheme in (None, listed(), listed(recall=0.99)):
+        with Index.open(tmp_path / "seen", "w", scheme=scheme) as index:
+            assert index.scheme.common == listed().common
+            assert index.judge([FOUND]) == [New()]
+            assert index.judge([f"{PAGES[2]}!"])[0].of == "c"
+            index.compact()
+    with pytest.raises(StorageRefused, match="was made by recipe"):
+        Index.open(tmp_path / "seen", scheme=MinHash())
+
+
+def test_a_list_goes_with_a_key(tmp_path):
+    key = bytes(range(16))
+    with Index.create(tmp_path / "seen", listed(key=key)) as index:
+        index.admit(list("abcd"), PAGES)
+    with Index.open(tmp_path / "seen", key=key) as index:
+        assert index.judge([FOUND]) == [New()]
+    for wrong in (None, bytes(16)):
+        with pytest.raises(StorageRefused, match="key"):
+            Index.open(tmp_path / "seen", key=wrong)
+
+
+def test_a_list_that_is_damaged_or_missing_is_named(tmp_path):
+    Index.create(tmp_path / "seen", listed()).close()
+    file = tmp_path / "seen" / "common.npz"
+    content = file.read_bytes()
+    own = listed().common
+    other = CommonShingles(shingling=own.shingling, terms=own.terms[1:], share=0.1, documents=3).to_bytes()
+    for wrong, reason in ((b"", "is not a file"), (content[:-9], "is not a file"), (other, "is not the list")):
+        file.write_bytes(wrong)
+        with pytest.raises(StorageDamaged, match=reason) as caught:
+            Index.open(tmp_path / "seen")
+        assert caught.value.where == str(file)
+    file.unlink()
+    with pytest.raises(StorageDamaged, match="is missing"):
+        Index.open(tmp_path / "seen")
+    file.write_bytes(content)
+    Index.open(tmp_path / "seen").close()

@@ -15,7 +15,8 @@ from neardup.index.store import TRIES, Durability, Store
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 _FIRST_LOG: Final = "log-00000001"
-_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, "manifest.new"})  # what a death while it is made leaves
+ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
+_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # what a death while it is made leaves
 
 
 class Terms(NamedTuple):
@@ -33,8 +34,11 @@ class Ways(NamedTuple):
     disk: Disk
 
 
-def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways) -> Store:
-    """Make an index in a folder that does not exist or is empty; *stated* is what opening it will want to know."""
+def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways, *, attached: bytes | None = None) -> Store:
+    """Make an index in a folder that does not exist or is empty; *stated* is what opening it will want to know.
+
+    What is *attached* becomes the file ``ATTACHED``.
+    """
     disk = ways.disk
     disk.make_folder(folder)
     _require_empty(folder, disk)  # nothing is left in a folder that is somebody else's, not even a lock
@@ -46,6 +50,8 @@ def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways) -> St
         mark = secrets.token_bytes(MARK_BYTES)
         log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
         log.close()
+        if attached is not None:
+            _write(disk, folder / ATTACHED, attached)
         manifest = Manifest(mark=mark.hex(), log=_FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
         return _store(folder, manifest.commit(disk, folder), terms, ways, lock)
 
@@ -83,6 +89,15 @@ def _sync_name(folder: Path, disk: Disk) -> None:
     except StorageFailed as error:
         if not isinstance(error.__cause__, PermissionError):
             raise
+
+
+def _write(disk: Disk, path: Path, content: bytes) -> None:
+    file = disk.create(path)
+    try:
+        disk.append(file, content, path)
+        disk.sync(file, path)
+    finally:
+        disk.close(file, path)
 
 
 def _require_empty(folder: Path, disk: Disk) -> None:

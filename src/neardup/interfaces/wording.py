@@ -37,6 +37,21 @@ def rule_of(summary: "Summary") -> str:
     return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified}){also}"
 
 
+def common_words(summary: "Summary") -> str:
+    """Say which shingles did not count in a run.
+
+    Example: ``shingles did not count: they are in more than 10% of 1,206 different documents (list 63cf...)``.
+    """
+    common = summary.common
+    if common is None:
+        return "shingles did not count"
+    share = f"{100 * common.share:g}%"
+    return (
+        f"shingles did not count: they are in more than {share} of {common.documents:,} different documents"
+        f" (list {common.identity})"
+    )
+
+
 def evidence_of(row: dict[str, Any]) -> str:
     """Say why a document was dropped: *row* is its row of the decisions.
 

@@ -1,8 +1,35 @@
 """Weights of terms, looked up in a sorted table."""
 
 import numpy as np
+from numba import njit
 
 from neardup.kernels.compile import kernel
+
+
+@njit(nogil=True, forceinline=True)
+def prefix_shift(bounds):
+    """Tell by how many bits a value is shifted to get its prefix, where ``bounds`` has ``2**b + 1`` entries."""
+    shift = np.uint64(64)
+    prefixes = bounds.size - 1
+    while prefixes > 1:
+        prefixes >>= 1
+        shift -= np.uint64(1)
+    return shift
+
+
+@njit(nogil=True, forceinline=True)
+def place_of(value, terms, bounds, shift):
+    """Find the place of a value among ascending *terms*; -1 if it is not there. *bounds* are those of prefixes."""
+    prefix = np.int64(value >> shift)
+    low, end = bounds[prefix], bounds[prefix + 1]
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if terms[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and terms[low] == value else -1
 
 
 @kernel
@@ -13,20 +40,7 @@ def weigh(values, terms, bounds, units, otherwise, weights):
     ``2**b + 1`` of them, b from 1 to 63) has the terms whose highest *b* bits are *p* at
     ``bounds[p]`` up to ``bounds[p + 1]``, which are searched by halves.
     """
-    shift = np.uint64(64)
-    prefixes = bounds.size - 1
-    while prefixes > 1:
-        prefixes >>= 1
-        shift -= np.uint64(1)
+    shift = prefix_shift(bounds)
     for position in range(values.size):
-        value = values[position]
-        prefix = np.int64(value >> shift)
-        low, end = bounds[prefix], bounds[prefix + 1]
-        high = end
-        while low < high:
-            middle = (low + high) >> 1
-            if terms[middle] < value:
-                low = middle + 1
-            else:
-                high = middle
-        weights[position] = units[low] if low < end and terms[low] == value else otherwise
+        place = place_of(values[position], terms, bounds, shift)
+        weights[position] = units[place] if place >= 0 else otherwise

@@ -21,8 +21,10 @@ from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_s
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.terms import common_of, fitted_common, with_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
+from neardup.text.templates import CommonShingles, require_share
 
 Progress = Callable[[str, int, int], None]
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # asking ranks and candidates to what holds
@@ -38,6 +40,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     keep: str = "first",
     verify: Verify = "exact",
     gather: Gather = "kept",
+    ignore_common: float | CommonShingles | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -47,8 +50,10 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     protocol that has a *text* column; the *id* column may be absent (positions are the ids then).
     Documents are taken from the best rank to the worst (*keep*); one is dropped when it matches a kept
     document, for the best-ranked such one. *scheme* is ``MinHash()`` by default; *threshold*
-    replaces the scheme's. See ``Policy`` for *keep*, *verify* and *gather*, ``Result`` for what comes
-    back. *progress* is called with a stage's name, what is done and the total.
+    replaces the scheme's. With *ignore_common*, shingles in more than this share of the different documents do not
+    count, or those of a list that was made before: system prompts, licence headers, forms (see ``CommonShingles``). See
+    ``Policy`` for *keep*, *verify* and *gather*, ``Result`` for what comes back. *progress* is called with a stage's
+    name, what is done and the total.
 
     Empty documents and those without words are kept, except that byte-identical ones
     that are not empty are exact duplicates. Same input and parameters, same decisions, whatever the
@@ -63,8 +68,18 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
     documents = Documents.of(table_or_texts, text, id)
+    if ignore_common is not None:
+        chosen = _without_common(chosen, ignore_common, documents)
     with LocalEngine(threads) as engine:
         return _Run(documents, chosen, policy, engine, progress or _silent).result()
+
+
+def _without_common(scheme: Scheme, common: float | CommonShingles, documents: Documents) -> Scheme:
+    if not isinstance(common, CommonShingles):
+        require_share(common, "ignore_common")
+        common = fitted_common(scheme, documents.texts, common)
+    made: Scheme = with_common(scheme, common)
+    return made
 
 
 def _silent(_stage: str, _done: int, _total: int) -> None:
@@ -328,6 +343,7 @@ class _Run:
             threshold=self._scheme.threshold,
             measure=self._scheme.rule if self._scheme.rule == "overlap" else "resemblance",
             policy=self._policy,
+            common=common_of(self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)

@@ -19,6 +19,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, Rejected
 from neardup.sources.output import check_output, check_table, is_page, write_page, write_table
 from neardup.sources.read import MAX_BYTES, read
+from neardup.text.templates import CommonShingles
 
 AnyPath = str | os.PathLike[str]
 
@@ -49,6 +50,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     keep: str = "first",
     verify: Verify = "exact",
     gather: Gather = "kept",
+    ignore_common: float | CommonShingles | None = None,
     report: AnyPath | None = None,
     page: Page | None = None,
     dropped: AnyPath | None = None,
@@ -91,6 +93,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         keep=keep,
         verify=verify,
         gather=gather,
+        ignore_common=ignore_common,
         threads=threads,
         progress=progress,
     )

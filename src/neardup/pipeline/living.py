@@ -26,7 +26,7 @@ from neardup.pipeline.fields import chosen_rows, field_columns, field_kinds, fie
 from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, require_ids
 from neardup.pipeline.judging import Judge
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.terms import keyed
+from neardup.schemes.terms import common_of, keyed
 from neardup.text.columns import text_column, whole_batch
 
 
@@ -81,7 +81,10 @@ class Index:
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         stated = own_terms.stated(chosen, layout, columns)
-        return cls(create(Path(path), terms, stated, _ways(durability, memory, disk)), chosen, disk)
+        common = common_of(chosen)
+        attached = None if common is None else common.to_bytes()
+        store = create(Path(path), terms, stated, _ways(durability, memory, disk), attached=attached)
+        return cls(store, chosen, disk)
 
     @classmethod
     def open(  # noqa: PLR0913 - every one a keyword with a default
@@ -112,7 +115,7 @@ class Index:
         chosen: list[Any] = []
 
         def terms_of(manifest: Any) -> Any:
-            chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key)]
+            chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
             made = own_terms.scheme_of_keys(manifest)
             layout, columns = own_terms.layout_of(made, manifest), own_terms.columns_of(manifest)
             return own_terms.terms(made, layout, columns, chosen=manifest.terms["chosen"])

@@ -1,6 +1,6 @@
 """What a run over a corpus gives: decisions with their evidence, and the run in numbers."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.policy import Policy
+from neardup.text.templates import CommonShingles
 
 _MOST_BYTES: Final = (1 << 31) - 1  # that one array of short strings can hold
 
@@ -23,6 +24,7 @@ class Summary:
     ``candidates`` pairs were proposed and ``compared`` of them verified; ``not_compared`` pairs at
     most shared a key and were passed over, because very many documents share it. ``threshold`` is of the
     *measure* that exact verification looks at: ``resemblance``, or ``overlap``, a share of the smaller set.
+    ``common`` is the list of shingles that did not count, or ``None``.
     """
 
     documents: int
@@ -40,10 +42,19 @@ class Summary:
     threshold: float
     measure: str
     policy: Policy
+    common: CommonShingles | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Give the numbers as plain values, as ``--json`` prints them."""
-        return asdict(self)
+        plain = asdict(replace(self, common=None))
+        if self.common is not None:
+            plain["common"] = {
+                "id": self.common.identity,
+                "shingles": len(self.common),
+                "share": self.common.share,
+                "documents": self.common.documents,
+            }
+        return plain
 
 
 @dataclass(frozen=True, slots=True, eq=False)

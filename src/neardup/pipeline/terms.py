@@ -9,17 +9,19 @@ import pyarrow as pa
 
 from neardup.index.arrays import expect, understood
 from neardup.index.columns import Columns
+from neardup.index.disk import Disk
 from neardup.index.finding import Finding
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import Manifest
-from neardup.index.opening import Terms
+from neardup.index.opening import ATTACHED, Terms
 from neardup.model.arrays import Flags, Signatures, Words
-from neardup.model.errors import StorageRefused, require
+from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.protocols import require_scheme
 from neardup.model.tables import BITS, MOST_DISTANCE, TableDesign
 from neardup.pipeline.fields import field_kinds
 from neardup.schemes import terms as schemes
 from neardup.schemes.simhash import SimHash
+from neardup.text.templates import CommonShingles
 
 
 def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
@@ -64,6 +66,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "name": scheme.name,
         "recipe": scheme.recipe,
         "key": schemes.key_identity(scheme),
+        "common": None if (common := schemes.common_of(scheme)) is None else common.identity,
         "layout": None if (used := layout or getattr(scheme, "layout", None)) is None else asdict(used),
         "chosen": layout is not None,
         "row": [own.row_kind, own.row_width],
@@ -72,7 +75,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
     }
 
 
-def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) -> Any:
+def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, disk: Disk) -> Any:
     """Make the scheme that a manifest states, or take the one given, if it has the same recipe."""
     given, where = manifest.terms, str(folder)
     with understood(folder / MANIFEST):
@@ -88,7 +91,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
     elif not whole:
         raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
     else:
-        own = schemes.keyed(made, key)
+        own = _with_list(schemes.keyed(made, key), folder, given["common"], disk)
     if own.recipe == given["recipe"]:
         lacks = schemes.lacking(made, own, chosen=chosen)
         if lacks is not None:
@@ -98,6 +101,24 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None) 
         missing = "was made with a key: open it with key=" if key is None else "was made with another key"
         raise StorageRefused(where, missing)
     raise StorageRefused(where, f"was made by recipe {given['recipe']} ({given['name']}), not by {own.recipe}")
+
+
+def _with_list(scheme: Any, folder: Path, identity: str | None, disk: Disk) -> Any:
+    """Give a scheme the list of common shingles that is kept in the folder, where the index was made with one."""
+    if identity is None:
+        return scheme
+    path = folder / ATTACHED
+    try:
+        common = CommonShingles.from_bytes(disk.read(path), str(path))
+    except FileNotFoundError:
+        raise StorageDamaged(str(path), "is missing: the index was made with a list of common shingles") from None
+    except DataError as error:
+        raise StorageDamaged(str(path), error.rule) from error
+    if common.identity != identity:
+        raise StorageDamaged(str(path), "is not the list of common shingles that the index was made with")
+    if common.shingling != schemes.plain_shingling(scheme):
+        return scheme  # made with a key that was not given, or with another one
+    return schemes.with_common(scheme, common)
 
 
 def scheme_of_keys(manifest: Manifest) -> Any:

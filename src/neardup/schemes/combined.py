@@ -35,7 +35,8 @@ class Combined:
     0.50, and 0.79 combined.
 
     Keys, evidence, estimate and threshold are those of *first*. Exact verification compares
-    exactly what passes *second*. Schemes that sign fields (``Checksum``) cannot be combined.
+    exactly what passes *second*. Schemes that sign fields (``Checksum``) cannot be combined. Only
+    the first one can have a list of common shingles.
 
     ``rows`` of its signatures holds those of both, side by side. A document has a signature if both
     schemes give it one.
@@ -51,6 +52,8 @@ class Combined:
         for name, part in (("first", self.first), ("second", self.second)):
             holds = isinstance(part, Scheme) and not isinstance(part, type | Combined) and not part.columns
             require(holds, name, part, "must be a scheme that signs texts, such as MinHash() or SimHash()")
+        alone = getattr(self.second, "common", None) is None
+        require(alone, "second", self.second, "must have no list of common shingles: the first scheme has it")
 
     @cached_property
     def recipe(self) -> RecipeId:

@@ -19,6 +19,7 @@ from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
+from neardup.text.templates import CommonShingles
 
 _ABSENT = np.uint32(kernels.EMPTY)  # what the row of no signature begins with
 
@@ -28,7 +29,8 @@ class MinHash(FeatureScheme):
     """Signatures of *permutations* minima; the share of equal minima estimates the resemblance.
 
     Recipe: ``analysis``, ``shingle`` (tokens a shingle), ``bag`` (see ``Shingling``),
-    ``permutations`` (a multiple of 8; 4 bytes each), and ``seed`` or ``key`` (see ``Hashing``).
+    ``permutations`` (a multiple of 8; 4 bytes each), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the
+    shingles that do not count (see ``CommonShingles``).
     Layout: ``recall``, the share of pairs at the threshold that must become candidates; the bands
     follow from it. Policy: ``threshold``, the least resemblance of a match.
 
@@ -49,6 +51,7 @@ class MinHash(FeatureScheme):
     key: bytes | None = field(default=None, repr=False)
     analysis: Analysis = field(default_factory=Analysis)
     bag: bool = False
+    common: CommonShingles | None = None
 
     name = "minhash"
     rule = "resemblance"
@@ -65,7 +68,7 @@ class MinHash(FeatureScheme):
     def shingling(self) -> Shingling:
         """How texts become features."""
         hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=self.analysis, size=self.shingle, bag=self.bag, hashing=hashing)
+        return Shingling(analysis=self.analysis, size=self.shingle, bag=self.bag, hashing=hashing, common=self.common)
 
     @cached_property
     def layout(self) -> Banding:

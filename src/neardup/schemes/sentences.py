@@ -17,6 +17,7 @@ from neardup.schemes.laws import is_share, least_count, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
+from neardup.text.templates import CommonShingles
 
 RelativeTo = Literal["union", "smaller"]
 
@@ -28,7 +29,8 @@ class Sentences(FeatureScheme):
     """Signatures of the *size* smallest CRC-32 values of a document's sentences; they match if they overlap enough.
 
     Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball language or ``None``), ``min_length`` (words
-    of fewer characters are left out), and ``seed`` or ``key`` (see ``Hashing``). A sentence is the
+    of fewer characters are left out), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the sentences that do not
+    count (see ``CommonShingles``). A sentence is the
     sequence of its words, case-folded, stemmed, without short ones and punctuation; its value is the
     CRC-32 (zlib's) of the 8 bytes, lowest first, of its feature's 64-bit hash; ``0xFFFFFFFF`` counts as
     ``0xFFFFFFFE``. Policy: ``threshold``, and what the overlap is relative to:
@@ -55,6 +57,7 @@ class Sentences(FeatureScheme):
     relative_to: RelativeTo = "union"
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
+    common: CommonShingles | None = None
 
     name = "sentences"
     pooled = True
@@ -80,7 +83,8 @@ class Sentences(FeatureScheme):
     def shingling(self) -> Shingling:
         """How texts become features: one a sentence."""
         analysis = Analysis(unit="sentence", stem=self.stem, min_length=self.min_length)
-        return Shingling(analysis=analysis, size=1, hashing=Hashing(seed=self.seed, key=self.key))
+        hashing = Hashing(seed=self.seed, key=self.key)
+        return Shingling(analysis=analysis, size=1, hashing=hashing, common=self.common)
 
     @cached_property
     def recipe(self) -> RecipeId:

@@ -26,17 +26,18 @@ from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
+from neardup.text.templates import CommonShingles
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimHash(FeatureScheme):
     """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match, always.
 
-    Recipe: ``analysis``, ``shingle`` (tokens a feature), ``bits`` (64 to 512 by 64), ``weights`` and
-    ``seed`` or ``key`` (see ``Hashing``). A feature's weight is its number of occurrences (``"tf"``), times
-    what a ``TermWeights`` table says of it, which must be made with the same shingling. Bit *i* is 1
-    if and only if the features whose hash has it (``neardup.kernels.simhash`` states the hashes)
-    carry more than half of the total weight; a tie gives 0.
+    Recipe: ``analysis``, ``shingle`` (tokens a feature), ``bits`` (64 to 512 by 64), ``weights``, ``seed`` or ``key``
+    (see ``Hashing``), and ``common``, the features that do not count (see ``CommonShingles``). A feature's weight is
+    its number of occurrences (``"tf"``), times what a ``TermWeights`` table says of it, which must be made with the
+    same shingling. Bit *i* is 1 if and only if the features whose hash has it (``neardup.kernels.simhash`` states the
+    hashes) carry more than half of the total weight; a tie gives 0.
 
     Layout: ``blocks``, into how many a fingerprint is cut for its keys (``None``: ``Blocks.choose``).
     Policy: ``distance``, and ``threshold``: of two documents within the distance, exact verification also
@@ -60,6 +61,7 @@ class SimHash(FeatureScheme):
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
     analysis: Analysis = field(default_factory=Analysis)
+    common: CommonShingles | None = None
 
     name = "simhash"
     rule = "resemblance"
@@ -69,7 +71,7 @@ class SimHash(FeatureScheme):
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
         require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        own = self.shingling.identity  # checks the rest
+        own = self.shingling.plain.identity  # checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None
         require(table is not None or self.weights == "tf", "weights", self.weights, 'must be "tf" or a TermWeights')
         rule = "must be made with the same analysis, shingle, and seed or key as the scheme has"
@@ -80,7 +82,7 @@ class SimHash(FeatureScheme):
     def shingling(self) -> Shingling:
         """How texts become features; their repeats count."""
         hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=self.analysis, size=self.shingle, hashing=hashing)
+        return Shingling(analysis=self.analysis, size=self.shingle, hashing=hashing, common=self.common)
 
     @cached_property
     def layout(self) -> Blocks:

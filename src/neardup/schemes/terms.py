@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.model.errors import ParameterError
+from neardup.model.errors import ParameterError, require
 from neardup.model.recipe import Hashing
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.combined import Combined
@@ -15,16 +15,18 @@ from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
+from neardup.text.templates import CommonShingles
 
 _SCHEMES: Final[dict[str, type]] = {
     kind.name: kind for kind in (MinHash, Trials, Sentences, SimHash, Checksum, Combined)
 }
 _VALUES: Final[dict[str, type]] = {"analysis": Analysis, "field": Field}
 _TABLE: Final = "a table of weights"
+_COMMON: Final = "a list of common shingles"
 
 
 def written(scheme: Any) -> dict[str, Any]:
-    """Write a scheme down without its key. Of a table of weights, which is no small matter, only its identity stays."""
+    """Write a scheme down without its key; of a table of weights or a list of common shingles only the identity."""
     return {"scheme": scheme.name, **{name: _written(value) for name, value in _parameters(scheme).items()}}
 
 
@@ -73,6 +75,48 @@ def keyed(scheme: Any, key: bytes | None) -> Any:
     return replace(scheme, key=key)
 
 
+def with_common(scheme: Any, common: CommonShingles | None) -> Any:
+    """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is.
+
+    Of two combined schemes the first one gets it. Raises ``ParameterError`` for a scheme of fields, for one that has a
+    list already, and for a list of another shingling.
+    """
+    if common is None:
+        return scheme
+    if isinstance(scheme, Combined):
+        return replace(scheme, first=with_common(scheme.first, common))
+    require_shingles(scheme)
+    return replace(scheme, common=common)
+
+
+def fitted_common(scheme: Any, texts: Any, share: float) -> CommonShingles:
+    """Find the shingles that are common among these texts, for this scheme (see ``CommonShingles.fitted``).
+
+    Raises ``ParameterError`` for a scheme of fields, for one that has a list already, and for no share.
+    """
+    require_shingles(scheme.first if isinstance(scheme, Combined) else scheme)
+    return CommonShingles.fitted(texts, scheme.shingling, share)
+
+
+def common_of(scheme: Any) -> CommonShingles | None:
+    """Return the list of shingles that do not count for a scheme; ``None`` if all count."""
+    common: CommonShingles | None = getattr(scheme.shingling, "common", None)
+    return common
+
+
+def plain_shingling(scheme: Any) -> str:
+    """Return the id of the shingling that a list of common shingles for this scheme is made with."""
+    recipe: str = scheme.shingling.plain.recipe
+    return recipe
+
+
+def require_shingles(scheme: Any) -> None:
+    """Raise ``ParameterError`` unless a scheme can be given a list of common shingles."""
+    rule = f"does not go with {scheme.name}, which compares fields and no shingles"
+    require(hasattr(scheme, "common"), "ignore_common", None, rule)
+    require(scheme.common is None, "ignore_common", None, "does not go with a scheme that has a list already")
+
+
 def key_identity(scheme: Any) -> str:
     """Tell keys, or seeds, apart, and nothing else of them."""
     if isinstance(scheme, Combined):
@@ -91,8 +135,8 @@ def _written(value: Any) -> Any:
         return [_written(part) for part in value]
     if isinstance(value, tuple(_SCHEMES.values())):
         return written(value)
-    if isinstance(value, TermWeights):
-        return {"value": _TABLE, "identity": value.identity}
+    if isinstance(value, TermWeights | CommonShingles):
+        return {"value": _TABLE if isinstance(value, TermWeights) else _COMMON, "identity": value.identity}
     for name, kind in _VALUES.items():
         if isinstance(value, kind):
             return {"value": name, **{part: _written(own) for part, own in _parameters(value).items()}}
@@ -108,5 +152,7 @@ def _read(value: Any) -> Any:
         return read(value)
     if value["value"] == _TABLE:
         return "tf"
+    if value["value"] == _COMMON:
+        return None
     own = dict(value)
     return _VALUES[own.pop("value")](**{name: _read(part) for name, part in own.items()})

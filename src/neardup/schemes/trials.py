@@ -20,6 +20,7 @@ from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
+from neardup.text.templates import CommonShingles
 
 _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16
@@ -39,7 +40,8 @@ class Trials(FeatureScheme):
     """Signatures of *trials* 64-bit integers, each the hash of *hashes* minima; two match if *needed* agree.
 
     Recipe: ``analysis``, ``words`` (words a sequence), ``bag`` (see ``Shingling``; else a sequence
-    counts once), ``hashes``, ``trials``, and ``seed`` or ``key`` (see ``Hashing``). Policy:
+    counts once), ``hashes``, ``trials``, ``seed`` or ``key`` (see ``Hashing``), and ``common``, the sequences that do
+    not count (see ``CommonShingles``). Policy:
     ``needed``, and ``threshold``, the least resemblance that exact verification calls a match;
     ``None`` sets it where the law says 1/2, rounded to 4 digits: 0.909 for the default. ``matches``
     counts trials and knows no threshold.
@@ -70,6 +72,7 @@ class Trials(FeatureScheme):
     key: bytes | None = field(default=None, repr=False)
     analysis: Analysis = field(default_factory=Analysis)
     bag: bool = False
+    common: CommonShingles | None = None
 
     name = "trials"
     rule = "resemblance"
@@ -93,7 +96,7 @@ class Trials(FeatureScheme):
     def shingling(self) -> Shingling:
         """How texts become features."""
         hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=self.analysis, size=self.words, bag=self.bag, hashing=hashing)
+        return Shingling(analysis=self.analysis, size=self.words, bag=self.bag, hashing=hashing, common=self.common)
 
     @cached_property
     def recipe(self) -> RecipeId:

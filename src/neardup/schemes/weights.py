@@ -18,6 +18,7 @@ from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column, whole_batch
 from neardup.text.shingling import Shingling
+from neardup.text.templates import prefix_bounds
 from neardup.text.tokenizer import tokenizer
 
 UNITS: Final = 16  # units a weight of 1: weights are integers of them, so that sums are exact on every machine
@@ -157,11 +158,7 @@ class TermWeights:
     @cached_property
     def table(self) -> tuple[Words, Positions, Units, np.uint32]:
         """The table as ``neardup.kernels.weights`` looks it up: terms, bounds of prefixes, units, otherwise."""
-        width = len(self).bit_length() + 1  # more prefixes than terms: most searches end at once
-        prefixes = np.arange(1 << width, dtype=np.uint64) << np.uint64(64 - width)
-        bounds = np.append(np.searchsorted(self.terms, prefixes), len(self)).astype(np.int64)
-        bounds.setflags(write=False)
-        return self.terms, bounds, self.units, np.uint32(self.otherwise)
+        return self.terms, prefix_bounds(self.terms), self.units, np.uint32(self.otherwise)
 
     def weights(self, features: Features) -> npt.NDArray[np.float64]:
         """Give the weight of every feature, one number for each of ``features.values``."""

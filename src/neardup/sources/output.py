@@ -24,6 +24,7 @@ _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
 _PAGES: Final = (".html", ".htm")
 _DRAWING: Final = ".svg"
+_ARRAYS: Final = ".npz"
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -76,6 +77,12 @@ def is_page(path: AnyPath) -> bool:
 def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
     """Raise now what ``write_page`` would raise later; the *inputs*, paths, are never overwritten."""
     _check_file(path, inputs, fits=is_page(path), endings=" or ".join(_PAGES), force=force)
+
+
+def check_arrays(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -> None:
+    """Raise now what ``write_arrays`` would raise later; *inputs* are never overwritten."""
+    fits = Path(path).suffix.lower() == _ARRAYS
+    _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=_ARRAYS, force=force)
 
 
 def output_kind(path: str, wanted: str) -> Kind:
@@ -143,6 +150,13 @@ def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
     check_page(path, force=force)
     with atomic(path) as file:
         file.write(page)
+
+
+def write_arrays(path: AnyPath, content: bytes, *, force: bool = False) -> None:
+    """Write an ``.npz`` file as it is; see ``atomic``. Raises what ``check_arrays`` does, and ``OutputError``."""
+    check_arrays(path, force=force)
+    with atomic(path) as file:
+        file.write(content)
 
 
 def write_svg(path: AnyPath, drawing: str, *, force: bool = False) -> None:

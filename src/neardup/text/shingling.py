@@ -1,6 +1,6 @@
 """Texts to features: the hashes of their shingles."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from neardup.model.errors import DataError, require, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
+from neardup.text.templates import CommonShingles
 from neardup.text.tokenizer import tokenizer
 
 _BYTES_PER_TOKEN: Final = 4  # of alphabets, its space included, at least; memory that is not touched costs nothing
@@ -24,17 +25,29 @@ class Shingling:
     labelled shingles). A text of fewer than *size* tokens has one shingle, all of its tokens, which equals
     no shingle of a longer text; a text without tokens has none. The exact hash functions are stated in
     ``neardup.kernels.tokens`` and ``neardup.kernels.shingles``.
+
+    Shingles listed in *common* are not features, unless a text has no others (see ``CommonShingles``).
     """
 
     analysis: Analysis = field(default_factory=Analysis)
     size: int = 3
     bag: bool = False
     hashing: Hashing = field(default_factory=Hashing)
+    common: CommonShingles | None = None
 
     def __post_init__(self) -> None:
         require(isinstance(self.analysis, Analysis), "analysis", self.analysis, "must be an Analysis")
         require(isinstance(self.bag, bool), "bag", self.bag, "must be True or False")
         object.__setattr__(self, "size", require_whole("shingle", self.size, 1, 1000))
+        if self.common is not None:
+            require(isinstance(self.common, CommonShingles), "common", self.common, "must be a CommonShingles")
+            rule = "must be made with the same analysis, shingle, and seed or key as the scheme has"
+            require(self.common.shingling == self.plain.recipe, "common", self.common, rule)
+
+    @property
+    def plain(self) -> "Shingling":
+        """The same shingles as a set, all of them: what a list of common ones is made of."""
+        return replace(self, bag=False, common=None)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -44,6 +57,7 @@ class Shingling:
             "shingle": self.size,
             "bag": self.bag,
             "hashing": self.hashing.identity,
+            **({"common": self.common.identity} if self.common is not None else {}),
         }
 
     @property
@@ -70,6 +84,8 @@ class Shingling:
         values = np.empty(len(tokens.values), np.uint64)
         bounds = np.empty(len(tokens) + 1, np.int64)
         count = shingles.shingles(tokens.values, tokens.offsets, self.size, values, bounds)
+        if self.common is not None:
+            count = self.common.leave_out(values, bounds)
         if self.bag:
             shingles.label_repeats(values, bounds)
         return Features(values[:count], bounds, self.recipe)

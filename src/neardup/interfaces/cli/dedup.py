@@ -6,10 +6,16 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import add_inputs, add_reading_options, add_scheme_options, scheme_of
+from neardup.interfaces.cli.options import (
+    add_common_option,
+    add_inputs,
+    add_reading_options,
+    add_scheme_options,
+    scheme_of,
+)
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import rule_of
+from neardup.interfaces.wording import common_words, rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
@@ -38,6 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser)
     add_scheme_options(parser)
+    templates = parser.add_argument_group("templates")
+    templates.add_argument(
+        "--ignore-common",
+        type=float,
+        metavar="S",
+        default=_HIDDEN,
+        help="do not count shingles in more than this share of the different documents: system prompts, licence"
+        " headers, forms; 0.1 for small collections, 0.01 or less for large and mixed ones",
+    )
+    add_common_option(
+        templates, "the list of these shingles: --ignore-common writes it, and without --ignore-common it is used again"
+    )
     policy = parser.add_argument_group("what is done with matches")
     policy.add_argument(
         "--keep",
@@ -70,7 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
     to_stdout = _STDOUT in paths.values()
     if to_stdout and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
+    from neardup.sources.output import check_arrays, write_arrays
+
     scheme = scheme_of(arguments)
+    saves_common = "ignore_common" in given and "common" in given
+    if saves_common:
+        check_arrays(given["common"], arguments.inputs, force=arguments.force)
     say_if_cold()
     from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
@@ -87,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             keep=arguments.keep,
             verify=arguments.verify,
             gather=arguments.gather,
+            ignore_common=given.get("ignore_common"),
             report=paths["report"],
             page=lambda done: report_page(done, scheme),
             dropped=paths["dropped"],
@@ -97,6 +121,9 @@ def run(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
     seconds = time.monotonic() - started
+    common = done.result.summary.common
+    if common is not None and saves_common:
+        write_arrays(given["common"], common.to_bytes(), force=arguments.force)
     if arguments.json:
         print(json.dumps(summary_of(done, seconds)), file=sys.stderr if to_stdout else sys.stdout)
     else:
@@ -127,6 +154,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
                 "pairs at most not compared, in crowded buckets (they may have met in another)",
                 False,
             ),
+            (0 if summary.common is None else len(summary.common), common_words(summary), False),
             (len(done.rejected), "records rejected, in no output", False),
             (done.documents.ignored, "other files ignored", False),
         ],

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import (
+    add_common_option,
     add_inputs,
     add_reading_options,
     add_scheme_options,
@@ -49,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="build a search table, kept by every later run; a new index keeps texts, title and url, too",
     )
     add_scheme_options(parser)
+    add_common_option(
+        parser, "a list of shingles that do not count, as `neardup dedup --ignore-common` saves it; the index keeps it"
+    )
     running = parser.add_argument_group("how it runs")
     running.add_argument(
         "--durability",

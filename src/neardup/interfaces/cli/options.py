@@ -125,8 +125,25 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_common_option(parser: "argparse._ActionsContainer", explained: str) -> None:
+    """Add the option that names a file of common shingles."""
+    parser.add_argument("--common", metavar="FILE", default=_HIDDEN, help=explained)
+
+
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     """Build the scheme that the options describe; ``ParameterError`` for one that does not go with it."""
+    import neardup
+
+    made = _plain_scheme(arguments)
+    given = vars(arguments)
+    if "common" in given and "ignore_common" not in given:
+        from neardup.schemes.terms import with_common
+
+        made = with_common(made, neardup.CommonShingles.load(given["common"]))
+    return made
+
+
+def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
     import neardup
 
     given = vars(arguments)
@@ -160,7 +177,8 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
     """Tell whether any option but the key says what the scheme should be."""
-    return not {"scheme", "seed", *(name for names in _OPTIONS.values() for name in names)}.isdisjoint(vars(arguments))
+    described = {"scheme", "seed", "common", *(name for names in _OPTIONS.values() for name in names)}
+    return not described.isdisjoint(vars(arguments))
 
 
 def add_key_option(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,176 @@
+"""Blocks of text that many documents share: which documents count as different, and features left out.
+
+Documents are ragged sets: document *d* has the features ``values[bounds[d]:bounds[d + 1]]`` (uint64), ascending and
+distinct.
+"""
+
+import numpy as np
+from numba import njit
+
+from neardup.kernels.compile import kernel
+from neardup.kernels.weights import place_of, prefix_shift
+
+ROOM = 8  # counted documents of a bucket that later ones are compared with
+NEAREST = 4  # of these
+
+
+@kernel
+def sort_sets(values, bounds):
+    """Sort each document's features and remove repeats, in place; *bounds* follow. Returns the number that is left."""
+    count = 0
+    begin = bounds[0]
+    for document in range(bounds.size - 1):
+        own = np.sort(values[begin : bounds[document + 1]])
+        begin = bounds[document + 1]
+        bounds[document] = count
+        for i in range(own.size):
+            if i == 0 or own[i] != own[i - 1]:
+                values[count] = own[i]
+                count += 1
+    bounds[bounds.size - 1] = count
+    return count
+
+
+@njit(nogil=True)
+def _shared(one, other):
+    """Count the features that two documents share."""
+    count = 0
+    i = 0
+    j = 0
+    while i < one.size and j < other.size:
+        left, right = one[i], other[j]
+        count += left == right
+        i += left <= right
+        j += right <= left
+    return count
+
+
+@njit(nogil=True)
+def _apart(document, nearest, values, bounds, places):
+    """Count the features of a document that none of the *nearest* has, and those of two or more that it lacks."""
+    alone = 0
+    lacking = 0
+    own, end = bounds[document], bounds[document + 1]
+    for i in range(nearest.size):
+        places[i] = bounds[nearest[i]]
+    while True:
+        any_left = own < end
+        lowest = values[own] if any_left else np.uint64(0)
+        for i in range(nearest.size):
+            if places[i] < bounds[nearest[i] + 1]:
+                value = values[places[i]]
+                lowest = min(lowest, value) if any_left else value
+                any_left = True
+        if not any_left:
+            return alone, lacking
+        having = 0
+        for i in range(nearest.size):
+            if places[i] < bounds[nearest[i] + 1] and values[places[i]] == lowest:
+                places[i] += 1
+                having += 1
+        if own < end and values[own] == lowest:
+            own += 1
+            alone += having == 0
+        else:
+            lacking += having > 1
+
+
+@njit(nogil=True)
+def _insert(candidate, shared, union, number, nearest, shares, unions):
+    """Insert a neighbour, by falling resemblance (compared exactly), the earlier document first; returns how many."""
+    place = number
+    while place > 0:
+        one, other = shared * unions[place - 1], shares[place - 1] * union
+        if one < other or (one == other and nearest[place - 1] < candidate):
+            break
+        place -= 1
+    if place == nearest.size:
+        return number
+    last = min(number, nearest.size - 1)
+    for i in range(last, place, -1):
+        nearest[i], shares[i], unions[i] = nearest[i - 1], shares[i - 1], unions[i - 1]
+    nearest[place], shares[place], unions[place] = candidate, shared, union
+    return last + 1
+
+
+@kernel
+def count_once(values, bounds, meetings, buckets, least, counted):
+    """Tell which documents count: those that are not versions of others that count, in the order given.
+
+    *meetings* (int64[n, k]) has the numbers of a document's buckets, below *buckets*, or -1. A document meets the
+    first ``ROOM`` counted documents of each of its buckets. Of these, its neighbours are the up to ``NEAREST`` with the
+    greatest resemblance, of at least 1/2; in a tie the earlier document comes first. A document ``D`` with neighbours
+    ``A``, ``B``, ... is a version, and does not count, if
+
+    - ``|D - A| < least``: next to the nearest one it has nothing of its own; or
+    - there are two or more, and ``3 * |shared - D| >= 2 * |D - any|``, where *shared* has the features of two or more
+      neighbours and *any* those of all: what it lacks of theirs is about as much as what it adds, as in edited copies.
+
+    Documents without features do not count either.
+    """
+    number = bounds.size - 1
+    entries = np.empty((buckets, ROOM), np.int32)
+    filled = np.zeros(buckets, np.int32)
+    seen = np.full(number, -1, np.int32)
+    nearest, places = np.empty(NEAREST, np.int64), np.empty(NEAREST, np.int64)
+    shares, unions = np.empty(NEAREST, np.int64), np.empty(NEAREST, np.int64)
+    for document in range(number):
+        own = values[bounds[document] : bounds[document + 1]]
+        counted[document] = False
+        if own.size == 0:
+            continue
+        found = 0
+        for bucket in meetings[document]:
+            if bucket < 0:
+                continue
+            for place in range(filled[bucket]):
+                candidate = entries[bucket, place]
+                if seen[candidate] == document:
+                    continue
+                seen[candidate] = document
+                other = values[bounds[candidate] : bounds[candidate + 1]]
+                if 2 * min(own.size, other.size) < max(own.size, other.size):
+                    continue
+                shared = _shared(own, other)
+                union = own.size + other.size - shared
+                if 2 * shared >= union:
+                    found = _insert(candidate, shared, union, found, nearest, shares, unions)
+        if found > 0 and own.size - shares[0] < least:
+            continue
+        if found > 1:
+            alone, lacking = _apart(document, nearest[:found], values, bounds, places)
+            if 3 * lacking >= 2 * alone:
+                continue
+        counted[document] = True
+        for bucket in meetings[document]:
+            if bucket >= 0 and filled[bucket] < ROOM:
+                entries[bucket, filled[bucket]] = document
+                filled[bucket] += 1
+
+
+@kernel
+def leave_out(values, bounds, terms, prefixes):
+    """Leave out each document's features that are among *terms*, in place, unless nothing would be left of it.
+
+    *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in ``neardup.kernels.weights``. The
+    features may repeat and keep their order; *bounds* follow. Returns the number of features that is left.
+    """
+    shift = prefix_shift(prefixes)
+    count = 0
+    begin = bounds[0]
+    for document in range(bounds.size - 1):
+        end = bounds[document + 1]
+        bounds[document] = count
+        first = count
+        for position in range(begin, end):
+            value = values[position]
+            if place_of(value, terms, prefixes, shift) < 0:
+                values[count] = value
+                count += 1
+        if count == first:  # all are common, and nothing was written yet
+            for position in range(begin, end):
+                values[count] = values[position]
+                count += 1
+        begin = end
+    bounds[bounds.size - 1] = count
+    return count

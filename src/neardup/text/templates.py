@@ -1,0 +1,241 @@
+"""Shingles that many different documents share: system prompts, licence headers, forms, page templates."""
+
+import io
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+from zipfile import BadZipFile
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.kernels import templates as kernels
+from neardup.kernels.checksum import add_field
+from neardup.model.arrays import Features, Flags, Positions, Words
+from neardup.model.errors import DataError, InputRefused, OutputError, require
+from neardup.text.columns import batches, gathered, text_column
+
+if TYPE_CHECKING:
+    from neardup.text.shingling import Shingling
+
+LEAST: Final = 3  # documents that share a common shingle
+DOCUMENTS: Final = 1 << 16  # of the sample, at most
+BYTES: Final = 1 << 27  # of text in the sample, at most
+LONGEST: Final = 1 << 20  # bytes of a text in the sample, at most
+MEETINGS: Final = 16  # smallest features by which documents meet
+
+_FORMAT: Final = 1
+_NO_KEY: Final = np.zeros(2, np.uint64)
+_NOT_A_LIST: Final = "is not a file of common shingles"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class CommonShingles:
+    """A list of shingles that do not count as features: part of the recipe of a scheme that is given it.
+
+    ``shingling``
+        the id of the shingling that made them (``Shingling.plain.recipe``): a scheme must make its own in the same way.
+    ``terms``
+        their hashes: uint64, ascending, distinct.
+    ``share``, ``documents``
+        how it was fitted: they are in more than this share of so many different documents.
+
+    A document's features are its shingles that are not listed. Where all are listed, all of them count, so that blank
+    forms are still compared with each other. Equal texts keep equal features.
+
+    The list is immutable; ``identity`` is its id. ``fitted`` makes one, ``save`` and ``load`` keep it in a file.
+    """
+
+    shingling: str
+    terms: Words
+    share: float
+    documents: int
+
+    def __post_init__(self) -> None:
+        terms = np.array(self.terms)
+        ordered = terms.dtype == np.uint64 and terms.ndim == 1 and bool((terms[:-1] < terms[1:]).all())
+        require(ordered, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
+        require(isinstance(self.shingling, str), "shingling", self.shingling, "must be the id of a shingling")
+        require_share(self.share, "share")
+        terms.setflags(write=False)
+        object.__setattr__(self, "terms", terms)
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def __repr__(self) -> str:
+        return f"CommonShingles({len(self):,} shingles, {self.identity})"
+
+    def __eq__(self, other: object) -> bool:
+        return self.identity == other.identity if isinstance(other, CommonShingles) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that the array is immutable in another process, too
+        return _made, (self.shingling, self.terms, self.share, self.documents)
+
+    @classmethod
+    def fitted(cls, texts: Any, shingling: "Shingling", share: float) -> Self:
+        """Find the shingles that are in more than a *share* of the different documents, and in at least ``LEAST``.
+
+        *texts* are what ``text_column`` takes; their order does not matter. A sample of them is looked at: of the
+        distinct texts of up to ``LONGEST`` bytes, in the order of a hash of their bytes, the first ``DOCUMENTS``, of
+        ``BYTES`` together at most. Of these, ``neardup.kernels.templates.count_once`` tells which are different
+        documents: copies and edited copies count once or twice, however many there are, while texts that share a
+        block and say something else beside it count each. Documents meet if one of their ``MEETINGS`` smallest
+        features is the same; what says something of its own has at least ``least_own(size)`` features.
+        """
+        require_share(share, "share")
+        plain = shingling.plain
+        features = plain.features(sample(text_column(texts)))
+        counted = different(features, plain.size)
+        terms = frequent(features, counted, share)
+        return cls(shingling=plain.recipe, terms=terms, share=share, documents=int(counted.sum()))
+
+    @cached_property
+    def identity(self) -> str:
+        """The id of the list: a digest of its shingles and of what made them."""
+        content = blake2b(self.shingling.encode(), digest_size=8)
+        content.update(self.terms.astype("<u8").tobytes())
+        return content.hexdigest()
+
+    @cached_property
+    def prefixes(self) -> Positions:
+        """Where the terms of each prefix begin, as kernels look them up."""
+        return prefix_bounds(self.terms)
+
+    def leave_out(self, values: Words, bounds: Positions) -> int:
+        """Leave the listed features out, in place; returns the number that is left (see ``kernels.templates``)."""
+        count: int = kernels.leave_out(values, bounds, self.terms, self.prefixes)
+        return count
+
+    def to_bytes(self) -> bytes:
+        """Write the list as an ``.npz`` file."""
+        about = {
+            "format": _FORMAT,
+            "shingling": self.shingling,
+            "share": float(self.share),
+            "documents": self.documents,
+            "identity": self.identity,
+        }
+        stream = io.BytesIO()
+        np.savez(stream, terms=self.terms.astype("<u8"), about=np.frombuffer(json.dumps(about).encode(), np.uint8))
+        return stream.getvalue()
+
+    @classmethod
+    def from_bytes(cls, content: bytes, where: str) -> Self:
+        """Read a list from the content of a file; ``DataError`` names *where* it is damaged, or not such a file."""
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                terms, about = arrays["terms"].astype(np.uint64), json.loads(arrays["about"].tobytes())
+            if about["format"] != _FORMAT:
+                raise DataError(where, "was written by a newer neardup")
+            made = cls(
+                shingling=about["shingling"], terms=terms, share=about["share"], documents=int(about["documents"])
+            )
+            holds = made.identity == about["identity"]
+        except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(where, _NOT_A_LIST) from error
+        if not holds:
+            raise DataError(where, "is damaged: its shingles do not have its id")
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the list to a file, in place of one that exists; ``OutputError`` where that fails."""
+        target = Path(path)
+        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(self.to_bytes())
+            partial.replace(target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise OutputError(str(target), error.strerror or str(error)) from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a list from a file; ``InputRefused`` where it cannot be read, ``DataError`` for another kind of file."""
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise InputRefused(os.fspath(path), f"the common shingles cannot be read: {error.strerror}") from error
+        return cls.from_bytes(content, os.fspath(path))
+
+
+def require_share(value: object, name: str) -> None:
+    """Raise ``ParameterError`` unless a value is a share of documents, above 0 and below 1."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    holds = number and 0 < value < 1  # type: ignore[operator]  # a number by now
+    require(bool(holds), name, value, "must be above 0 and below 1: a share of the documents")
+
+
+def least_own(size: int) -> int:
+    """Return how many features of its own a document needs to count next to a similar one, of *size* tokens each.
+
+    A word by itself, a line or a sentence is enough; of longer shingles, four: as many as four words at the end add.
+
+    >>> [least_own(size) for size in (1, 2, 3, 8)]
+    [1, 3, 4, 4]
+    """
+    return min(2 * size - 1, 4)
+
+
+def sample(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Choose the texts that ``CommonShingles.fitted`` looks at, in its order."""
+    hashes, sizes = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    for batch in batches(column):
+        sums = np.zeros(len(batch), np.uint64)
+        add_field(batch.data, batch.offsets, batch.offsets[1:], _NO_KEY, sums)
+        hashes.append(sums)
+        sizes.append(np.diff(batch.offsets))
+    lengths = np.concatenate(sizes)
+    fitting = np.flatnonzero((lengths > 0) & (lengths <= LONGEST))
+    _, firsts = np.unique(np.concatenate(hashes)[fitting], return_index=True)
+    chosen = fitting[firsts[:DOCUMENTS]]
+    return pa.chunked_array([gathered(column, chosen[np.cumsum(lengths[chosen]) <= BYTES])], pa.large_binary())
+
+
+def different(features: Features, size: int) -> Flags:
+    """Tell which documents count as different ones; their features, of *size* tokens, become sorted sets, in place."""
+    kernels.sort_sets(features.values, features.offsets)
+    starts, ends = features.offsets[:-1], features.offsets[1:]
+    places = starts[:, None] + np.arange(MEETINGS)
+    there = places < ends[:, None]
+    smallest = features.values[places[there]]
+    names, numbers = np.unique(smallest, return_inverse=True)
+    meetings = np.full(there.shape, -1, np.int64)
+    meetings[there] = numbers
+    counted = np.empty(len(features), np.bool_)
+    kernels.count_once(features.values, features.offsets, meetings, len(names), least_own(size), counted)
+    return counted
+
+
+def frequent(features: Features, counted: Flags, share: float) -> Words:
+    """Find the features that more than a *share* of the counted documents have, and at least ``LEAST`` of them.
+
+    The documents' features are sets. They are returned in ascending order.
+    """
+    sizes = np.diff(features.offsets)
+    values = features.values[: features.offsets[-1]][np.repeat(counted, sizes)]
+    terms, counts = np.unique(values, return_counts=True)
+    found: Words = terms[(counts > share * int(counted.sum())) & (counts >= LEAST)]
+    return found
+
+
+def prefix_bounds(terms: Words) -> Positions:
+    """Find where the terms of each prefix begin, for ``neardup.kernels.weights``: more prefixes than terms."""
+    width = len(terms).bit_length() + 1
+    prefixes = np.arange(1 << width, dtype=np.uint64) << np.uint64(64 - width)
+    bounds = np.append(np.searchsorted(terms, prefixes), len(terms)).astype(np.int64)
+    bounds.setflags(write=False)
+    return bounds
+
+
+def _made(shingling: str, terms: Words, share: float, documents: int) -> CommonShingles:
+    return CommonShingles(shingling=shingling, terms=terms, share=share, documents=documents)

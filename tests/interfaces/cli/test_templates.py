@@ -1,0 +1,68 @@
+"""Documents of one template on the command line: dedup tells, finds the list, keeps it, and an index takes it."""
+
+import json
+
+import pytest
+
+OPENING = "Welcome to the harbour news. Subscribe, share, follow us, and read our privacy policy before you go on. "
+OPENING += "Cookies help us to show you what you like; you can refuse them at the foot of each page. "
+STORIES = [
+    "A storm took three fishing boats",
+    "Bakers ask for more rye this year",
+    "Seven herons stood in the shallow water",
+    "The mayor opened a bridge on Sunday",
+]
+DOCUMENTS = [OPENING + story for story in STORIES]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(DOCUMENTS)))
+    return path
+
+
+def test_a_list_is_made_saved_and_used_again(neardup, source):
+    plain = json.loads(neardup("dedup", source, "--dry-run", "--json").out)
+    assert (plain["kept"], plain["common"]) == (1, None)
+    shown = neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz").out
+    assert "shingles did not count: they are in more than 10% of 4 different documents (list " in shown
+    again = json.loads(neardup("dedup", source, "--dry-run", "--common", "list.npz", "--json").out)
+    assert again["kept"] == 4
+    assert again["common"]["documents"] == 4
+    assert again["common"]["id"] in shown
+    assert (
+        "exists" in neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz", code=2).err
+    )
+    neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz", "--force")
+
+
+def test_an_index_keeps_the_list(neardup, source):
+    neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz")
+    added = json.loads(neardup("index", source, "--to", "seen", "--common", "list.npz", "--json").out)
+    assert added["new"] == 4
+    assert json.loads(neardup("index", source, "--to", "seen", "--json").out)["unchanged"] == 4
+    neardup("index", source, "--to", "seen", "--common", "list.npz")
+    assert "recipe" in neardup("index", source, "--to", "seen", "--shingle", "3", code=2).err
+    neardup("check", "seen")
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "code"),
+    [
+        (["--ignore-common", "10"], "must be above 0 and below 1: a share of the documents", 2),
+        (["--ignore-common", "0.1", "--common", "list.txt"], "must end in .npz", 2),
+        (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
+        (["--common", "none.npz"], "the common shingles cannot be read: No such file", 2),
+        (["--common", "in.jsonl"], "is not a file of common shingles", 1),
+        (["--scheme", "checksum", "--fields", "text", "--ignore-common", "0.1"], "does not go with checksum", 2),
+    ],
+)
+def test_wrong_usage(neardup, source, options, message, code):
+    assert message in neardup("dedup", source, "--dry-run", *options, code=code).err
+
+
+def test_a_list_of_other_shingles_is_refused(neardup, source):
+    neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz")
+    shown = neardup("dedup", source, "--dry-run", "--shingle", "4", "--common", "list.npz", code=2)
+    assert "must be made with the same analysis, shingle, and seed or key" in shown.err
