@@ -35,7 +35,6 @@ WANTED: Final = {"ready": 1.0, "from text": 5.0}  # times as fast as the fastest
 
 def main() -> None:
     texts = hits(HITS)
-    CACHE.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"text": texts}), TEXTS)
     ids = [f"hit-{rank}" for rank in range(HITS)]
     schemes = {

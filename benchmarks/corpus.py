@@ -20,6 +20,7 @@ from edits import EDITS
 CACHE: Final = Path(__file__).resolve().parents[1] / ".cache" / "bench"
 CORPUS: Final = CACHE / "corpus.parquet"
 PLANTED: Final = CACHE / "planted.parquet"
+CACHE.mkdir(parents=True, exist_ok=True)
 
 SEED: Final = 20_240_501
 COPIED: Final = 5_000  # originals; each gets one to three copies

@@ -46,7 +46,8 @@ SECTION: Final = "\f"
 
 def download(packages: tuple[str, ...], debs: Path, unpacked: Path) -> None:
     """Fetch each package with apt-get and unpack it, unless that is done already."""
-    debs.mkdir(parents=True, exist_ok=True)
+    for folder in (debs, unpacked):
+        folder.mkdir(parents=True, exist_ok=True)
     for package in packages:
         if not any(debs.glob(f"{package}_*.deb")):
             subprocess.run(["apt-get", "download", package], cwd=debs, check=True)

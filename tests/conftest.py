@@ -1,8 +1,15 @@
-"""How hard Hypothesis tries: ``HYPOTHESIS_PROFILE`` names one of these profiles."""
+"""How hard Hypothesis tries, and how the processes end that tests start.
+
+``HYPOTHESIS_PROFILE`` names one of the profiles below.
+"""
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -11,6 +18,72 @@ settings.register_profile("few", max_examples=20, deadline=None, derandomize=Tru
 settings.register_profile("soak", max_examples=5_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
-# A job that a shell starts in the background ignores Ctrl-C, and so would the programs that the tests interrupt.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# `nohup` and background jobs ignore these signals, and processes inherit that: tests could not interrupt them.
+# A handler that does nothing protects the tests in the same way, but it is not inherited.
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
+
+
+class Process(subprocess.Popen):
+    """A process that ends at the latest with the test that started it.
+
+    After an error, leaving ``with`` kills it: the standard ``Popen`` waits for its end, which may never come.
+    """
+
+    started: list["Process"] = []  # noqa: RUF012 - by the test that is running
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.started.append(self)
+
+    def __exit__(self, kind, *error):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *error)
+
+
+subprocess.Popen = Process
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Forget the processes that fixtures started: these fixtures end them, perhaps after other tests."""
+    Process.started.clear()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    """Kill the processes that the test started and did not end."""
+    result = yield
+    for process in Process.started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    Process.started.clear()
+    return result
+
+
+WATCH = """
+import os, select, signal, sys
+from pathlib import Path
+
+select.select([os.pidfd_open(int(sys.argv[1]))], [], [])
+mark = ("NEARDUP_TESTS=" + sys.argv[1]).encode()
+for process in Path("/proc").glob("[0-9]*"):
+    try:
+        if mark in (process / "environ").read_bytes().split(bytes(1)):
+            os.kill(int(process.name), signal.SIGKILL)
+    except OSError:  # it has ended, or belongs to another user
+        pass
+"""
+
+
+def pytest_sessionstart():
+    """Start a process that waits for the end of this one, even by SIGKILL, and kills all that the tests started."""
+    if "NEARDUP_TESTS" not in os.environ and hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists():
+        watch = [sys.executable, "-I", "-S", "-c", WATCH, str(os.getpid())]
+        closed = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+        os.posix_spawn(sys.executable, watch, {}, file_actions=closed, setsid=True)
+        os.environ["NEARDUP_TESTS"] = str(os.getpid())

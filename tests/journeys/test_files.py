@@ -340,7 +340,7 @@ def as_nobody(place, home):
     variables = environment(HOME=str(home), PYTHONPATH=str(place / "site"), PYTHONSAFEPATH="1")
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         variables.pop(name, None)
-    where = "import neardup; print(neardup.__file__)"
+    where = "import neardup.pipeline; print(neardup.__file__)"  # and all it needs, which he may not be able to read
     for command in (["-c", where], ["-m", "neardup", "dedup", str(place / "in.jsonl"), "--dry-run", "--json"]):
         done = subprocess.run(
             [*become, sys.executable, *command],

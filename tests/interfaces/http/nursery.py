@@ -47,7 +47,9 @@ class Nursery:
         assert self._process.stdout.readline() == "ready\n"
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            self._process.kill()
         self._process.stdin.close()
         self._process.wait(60)
         self._process.stdout.close()

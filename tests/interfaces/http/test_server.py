@@ -32,7 +32,7 @@ JSON = {"content-type": "application/json"}
 class Process:
     """A service that runs ``neardup serve``, with other limits if they are given."""
 
-    def __init__(self, folder, *options, limits=""):
+    def __init__(self, folder, *options, limits="", prefix=()):
         script = (
             "import sys; from dataclasses import replace; from neardup.interfaces.http import running\n"
             "from neardup.interfaces.http.limits import Limits\n"
@@ -43,7 +43,7 @@ class Process:
         command = [sys.executable, "-c", script] if limits else [sys.executable, "-m", "neardup"]
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop it once it is full
         self.process = subprocess.Popen(
-            [*command, "serve", str(folder), "--port", "0", *options],
+            [*prefix, *command, "serve", str(folder), "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=self.errors,
             encoding="utf-8",
@@ -163,6 +163,15 @@ def test_workers_read_and_end_together(run, folder):
         assert httpx.get(f"{process.url}/v1/documents/a").status_code == 200
     assert httpx.delete(f"{process.url}/v1/documents/a").status_code == 409
     assert process.end(signal.SIGINT) == (0, "Ended.\n", "")
+
+
+def test_it_outlives_a_closed_terminal_under_nohup(run):
+    process = run(prefix=["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh"])
+    for number in (signal.SIGHUP, signal.SIGINT):
+        process.process.send_signal(number)
+    time.sleep(0.2)
+    assert httpx.get(f"{process.url}/readyz").status_code == 200
+    assert process.end() == (0, "Ended.\n", "")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

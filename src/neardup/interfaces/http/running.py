@@ -19,7 +19,7 @@ from neardup.interfaces.http.app import service
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.page import add_pages
-from neardup.interfaces.http.server import Server, bound, several
+from neardup.interfaces.http.server import Server, bound, ending_signals, several
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.tokens import Tokens
 from neardup.sources.keys import key_in
@@ -102,7 +102,7 @@ def _supervise(deployment: Deployment, listening: socket.socket, started: Callab
     def end(number: int, _: FrameType | None) -> None:
         ended.append(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, end) for number in ending_signals()}
     workers = _Workers(deployment, listening)
     try:
         while not ended and not workers.answer():

@@ -19,7 +19,12 @@ GRACE_SECONDS: Final = 0.3  # in which clients that keep their connections may s
 DRAIN_SECONDS: Final = 30
 BACKLOG: Final = 1024
 AT_ONCE: Final = 32  # new connections that are taken in a turn
-SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def ending_signals() -> list[int]:
+    """Return the signals that end a service: all that this process does not ignore, as it does under ``nohup``."""
+    return [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -83,7 +88,7 @@ class Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        before = {number: signal.signal(number, self.handle_exit) for number in ending_signals()}
         try:
             yield
         finally:
