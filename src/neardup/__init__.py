@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from neardup.model.seen import Document
     from neardup.model.tables import Costs, TableDesign
     from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
-    from neardup.pipeline import Result, Summary, dedup
+    from neardup.pipeline import FilesResult, Result, Summary, dedup, dedup_files
     from neardup.pipeline.collapsing import Collapsed, collapse
     from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.group_keys import group_keys
@@ -78,6 +78,7 @@ _HOMES = {
     "Explanation": "evaluation.comparison",
     "Features": "model.arrays",
     "Field": "schemes.checksum",
+    "FilesResult": "pipeline",
     "HammingTables": "index.hamming",
     "Index": "pipeline.living",
     "JudgedSets": "pipeline.judged",
@@ -117,6 +118,7 @@ _HOMES = {
     "compare": "evaluation.comparison",
     "containment": "evaluation.measures",
     "dedup": "pipeline",
+    "dedup_files": "pipeline",
     "explain": "evaluation.comparison",
     "group_keys": "pipeline.group_keys",
     "host": "sources.hosts",
@@ -147,6 +149,7 @@ __all__ = [
     "Explanation",
     "Features",
     "Field",
+    "FilesResult",
     "HammingTables",
     "Index",
     "JudgedSets",
@@ -186,6 +189,7 @@ __all__ = [
     "compare",
     "containment",
     "dedup",
+    "dedup_files",
     "explain",
     "group_keys",
     "host",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup import Checksum, DataError, Field, MinHash, dedup
 from neardup.pipeline import documents
 from neardup.pipeline.documents import Documents
 from neardup.text.columns import gathered
@@ -37,3 +38,52 @@ def test_the_work_of_comparing_texts_does_not_grow_with_the_chunks(monkeypatch):
     left, right = np.arange(50, 1000), np.arange(50, 1000) % 50
     assert Documents.of(column, "text", None).same_text(left, right).all()
     assert len(calls) == 2  # once each side
+
+
+def test_only_a_column_named_id_may_be_absent():
+    table = pa.table({"text": ["a", "b"], "url": ["u", "v"]})
+    assert Documents.of(table, "text", "id").ids.to_pylist() == ["0", "1"]
+    assert Documents.of(table, "text", "url").ids.to_pylist() == ["u", "v"]
+    with pytest.raises(DataError, match=r"column 'nope': is not there; the columns are text, url"):
+        Documents.of(table, "text", "nope")
+    for texts in (["a", "b"], pa.array(["a", "b"])):
+        with pytest.raises(DataError, match=r"column 'nope': is not there; the columns are text"):
+            Documents.of(texts, "text", "nope")
+
+
+def test_only_the_columns_that_are_needed_are_read():
+    table = pa.table({name: ["1", "2"] for name in ("text", "id", "score", "title", "body", "more")})
+    read = Documents.of(table, "text", "id", ["score"], ["title", "date"])
+    assert read.table.column_names == ["text", "score", "id", "title"]
+    assert Documents.of(table, "text", None).table.column_names == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("a.jsonl", r"'a\.jsonl' is a single text: put it in a list; to read a file, use neardup\.dedup_files"),
+        ("long " * 100, r"'long long .*\.\.\.' is a single text"),
+        ({"text": ["a"]}, r"a dict is not a table: make one with pyarrow\.table"),
+        ([{"text": "a"}, {"body": "b"}], r"document 1: has no 'text'; its keys are body"),
+        ([{"body": "b"}], r"document 0: has no 'text'"),
+    ],
+)
+def test_what_is_no_collection_is_refused_with_the_way_out(source, message):
+    with pytest.raises(DataError, match=message):
+        Documents.of(source, "text", "id")
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
+def test_categories_of_polars_are_texts_fields_and_ranks(kind):
+    polars = pytest.importorskip("polars")
+    names = ["low", "high", "mid", "low"]
+    dtype = polars.Enum(["low", "mid", "high"]) if kind == "Enum" else polars.Categorical
+    series = polars.Series("v", names, dtype=dtype)
+    frame = polars.DataFrame({"text": ["one two three four"] * 4, "v": series})
+    assert dedup(frame, text="v").representatives.tolist() == [-1, -1, -1, 0]
+    assert dedup(frame, id="v").decisions["id"].to_pylist() == names
+    assert len(dedup(frame, keep="max:v").kept) == 1
+    by_title = Checksum(fields=[Field(name="v")])
+    assert dedup(frame, scheme=by_title).representatives.tolist() == [-1, -1, -1, 0]
+    assert by_title.sign(frame).present.all()
+    assert MinHash(shingle=1).sign(series).present.all()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neardup.model.errors import DataError
 from neardup.text import columns
-from neardup.text.columns import batches, table_or_column, text_column, whole_batch
+from neardup.text.columns import batches, text_column, whole_batch
 
 TEXTS = ["one", None, "", "zwei é", "三", "four"]
 RAW = [b"" if text is None else text.encode() for text in TEXTS]
@@ -94,54 +94,6 @@ def test_offsets_need_not_begin_at_zero():
     offsets = pa.py_buffer(np.array([2, 5, 8], np.int64).tobytes())
     array = pa.Array.from_buffers(pa.large_string(), 2, [None, offsets, data])
     assert contents(text_column(array)) == [b"one", b"two"]
-
-
-PAGES = pa.table({"text": ["one", "two"], "id": [1, 2]})
-
-
-class Dataset:
-    """What a Hugging Face dataset offers: its rows in a format of one's choice."""
-
-    def __init__(self, table, form=None):
-        self._table, self._form = table, form
-
-    column_names = ("text", "id")
-
-    def with_format(self, form):
-        return Dataset(self._table, form)
-
-    def __getitem__(self, rows):
-        return self._table[rows] if self._form == "arrow" else self._table.to_pylist()[rows]
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda t: t,
-        lambda t: pa.RecordBatch.from_pylist(t.to_pylist(), t.schema),
-        lambda t: t.to_reader(),
-        OnlyStream,
-        Dataset,
-        lambda t: t.to_struct_array(),
-    ],
-    ids=["table", "batch", "reader", "stream", "dataset", "structs"],
-)
-@pytest.mark.parametrize("rows", [2, 0])
-def test_a_table_of_any_kind_is_a_table(make, rows):
-    pages = pa.Table.from_batches([pa.RecordBatch.from_pylist(PAGES.to_pylist()[:rows], PAGES.schema)])
-    assert table_or_column(make(pages)).equals(pages)
-
-
-def test_a_stream_of_no_batches_is_an_empty_table():
-    reader = pa.RecordBatchReader.from_batches(PAGES.schema, [])
-    assert table_or_column(reader).equals(PAGES.schema.empty_table())
-
-
-def test_a_column_stays_a_column():
-    column = pa.chunked_array([["one"], ["two"]])
-    assert table_or_column(OnlyStream(column)).equals(column)
-    for source in (column, column.chunk(0), ["one"], "one", 5):
-        assert table_or_column(source) is source
 
 
 @pytest.mark.parametrize("kind", KINDS[:6], ids=str)

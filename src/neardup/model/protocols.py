@@ -140,6 +140,11 @@ def require_scheme(scheme: object, question: str = "sign") -> None:
 class FieldScheme(Scheme, Protocol):
     """A scheme that signs columns: what is exact about it is the fields' content."""
 
+    @property
+    def required_columns(self) -> tuple[str, ...]:
+        """Those of its columns without which a table cannot be signed."""
+        ...
+
     def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
         """Say, pair by pair, whether two rows of a table have the same content in every field."""
         ...

@@ -1,7 +1,7 @@
 """The corpus moment: a collection in, decisions out."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -19,14 +19,15 @@ from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Position
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.documents import Documents
+from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, Summary, decisions_table
+from neardup.schemes.checksum import BODY
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import common_of, fitted_common, with_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 from neardup.text.templates import CommonShingles, require_share
 
-Progress = Callable[[str, int, int], None]
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # asking ranks and candidates to what holds
 
 
@@ -42,18 +43,20 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     gather: Gather = "kept",
     ignore_common: float | CommonShingles | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> Result:
     """Find which documents of a collection say the same, and choose the one to keep of each.
 
-    *table_or_texts* is a sequence of strings, an Arrow column, or anything with the Arrow stream
-    protocol that has a *text* column; the *id* column may be absent (positions are the ids then).
+    *table_or_texts* is a sequence of strings, an Arrow column, a list of dictionaries, a pandas or polars
+    data frame, a Hugging Face dataset, or anything else with the Arrow stream protocol that has a *text* column.
+    Of a table only the columns that are needed are read. A column named ``id`` has the ids if it exists; another
+    *id* must exist. Without ids, positions are the ids.
     Documents are taken from the best rank to the worst (*keep*); one is dropped when it matches a kept
     document, for the best-ranked such one. *scheme* is ``MinHash()`` by default; *threshold*
     replaces the scheme's. With *ignore_common*, shingles in more than this share of the different documents do not
     count, or those of a list that was made before: system prompts, licence headers, forms (see ``CommonShingles``). See
     ``Policy`` for *keep*, *verify* and *gather*, ``Result`` for what comes back. *progress* is called with a stage's
-    name, what is done and the total.
+    name, what is done and the total; ``True`` shows bars on standard error.
 
     Empty documents and those without words are kept, except that byte-identical ones
     that are not empty are exact duplicates. Same input and parameters, same decisions, whatever the
@@ -67,11 +70,17 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     require_scheme(chosen, "sign_at")
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
-    documents = Documents.of(table_or_texts, text, id)
+    needed = [*([policy.field] if policy.field else []), *_required(chosen)]
+    documents = Documents.of(table_or_texts, text, id, needed, chosen.columns)
     if ignore_common is not None:
         chosen = _without_common(chosen, ignore_common, documents)
-    with LocalEngine(threads) as engine:
-        return _Run(documents, chosen, policy, engine, progress or _silent).result()
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        return replace(_Run(documents, chosen, policy, engine, follow).result(), source=table_or_texts)
+
+
+def _required(scheme: Scheme) -> list[str]:
+    """Return the columns that the scheme must have; the text is read where there is no ``BODY``."""
+    return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
 
 
 def _without_common(scheme: Scheme, common: float | CommonShingles, documents: Documents) -> Scheme:
@@ -80,10 +89,6 @@ def _without_common(scheme: Scheme, common: float | CommonShingles, documents: D
         common = fitted_common(scheme, documents.texts, common)
     made: Scheme = with_common(scheme, common)
     return made
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    return
 
 
 @dataclass(frozen=True, slots=True, eq=False)

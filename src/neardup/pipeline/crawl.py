@@ -16,7 +16,8 @@ from neardup.pipeline.asking import identities
 from neardup.pipeline.fields import chosen_rows, field_table
 from neardup.pipeline.living import Index
 from neardup.sources.addresses import Addresses, document_id
-from neardup.text.columns import table_or_column, text_column
+from neardup.text.columns import text_column
+from neardup.text.containers import table_or_column
 
 URL, HOST, TEXT = "url", "host", "text"
 

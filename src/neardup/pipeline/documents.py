@@ -1,7 +1,8 @@
 """Whatever holds documents, as one Arrow table with texts and ids."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,11 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch
 from neardup.model.errors import DataError
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, gathered, table_or_column, text_column, text_lengths, whole_batch
+from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths, whole_batch
+from neardup.text.containers import records_as_table, require_in_memory, table_or_column
 
+DEFAULT_ID: Final = "id"  # the only id column that may be absent
+_SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
 
 
@@ -27,27 +31,31 @@ class Documents:
     named: bool  # whether the ids come from the table
 
     @classmethod
-    def of(cls, source: Any, text: str, id_: str | None) -> "Documents":
-        """Read the columns of a table, or take a plain column of texts."""
-        source = table_or_column(source)
-        table = source if isinstance(source, pa.Table) else None
-        if table is not None and len(set(table.column_names)) < len(table.column_names):
-            twice = next(name for name in table.column_names if table.column_names.count(name) > 1)
-            raise DataError(f"column {twice!r}", "is there more than once")
-        if table is None:
-            texts = text_column(source, text)
-            table = pa.table({text: texts})
-        elif text not in table.column_names:
-            raise DataError(f"column {text!r}", f"is not there; the columns are {', '.join(table.column_names)}")
+    def of(
+        cls, source: Any, text: str, id_: str | None, needed: Sequence[str] = (), optional: Sequence[str] = ()
+    ) -> Self:
+        """Read the columns of a container, or take a plain column of texts.
+
+        Of a table, only the texts, the ids, the *needed* columns and the *optional* ones are read. The id column may
+        be absent where it has its default name. ``DataError`` lists the columns if a needed one is missing.
+        """
+        needed = [text, *needed]
+        optional = [*([id_] if id_ else []), *optional]
+        if id_ is not None and id_ != DEFAULT_ID:
+            needed.append(id_)
+        opened = _opened(source, needed, optional)
+        if isinstance(opened, pa.Table):
+            texts = text_column(opened.column(text), text)
         else:
-            texts = text_column(table.column(text), text)
-        named = id_ is not None and id_ in table.column_names
-        return cls(texts, _ids(table, id_ if named else None, len(texts)), table, named)
+            texts = text_column(opened, text)
+            opened = pa.table({text: texts})
+            for name in needed:
+                _require_column(opened, name)
+        named = id_ is not None and id_ in opened.column_names
+        return cls(texts, _ids(opened, id_ if named else None, len(texts)), opened, named)
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """Give a column; ``DataError`` lists those that exist if it is not there."""
-        if name not in self.table.column_names:
-            raise DataError(f"column {name!r}", f"is not there; the columns are {', '.join(self.table.column_names)}")
+        """Return a column that was read."""
         return self.table.column(name)
 
     def duplicate_ids(self) -> int:
@@ -92,6 +100,25 @@ class Documents:
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
+
+
+def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:
+    """Return an Arrow table of these columns, or what ``text_column`` takes."""
+    require_in_memory(source)
+    if isinstance(source, str):
+        shown = source if len(source) <= _SHOWN else f"{source[:_SHOWN]}..."
+        rule = "is a single text: put it in a list; to read a file, use neardup.dedup_files([...])"
+        raise DataError("documents", f"{shown!r} {rule}")
+    if isinstance(source, Mapping):
+        raise DataError("documents", f"a {type(source).__name__} is not a table: make one with pyarrow.table(columns)")
+    if isinstance(source, tuple | list) and source and isinstance(source[0], Mapping):
+        return records_as_table(source, needed, optional)
+    return table_or_column(source, needed, optional)
+
+
+def _require_column(table: pa.Table, name: str) -> None:
+    if name not in table.column_names:
+        raise DataError(f"column {name!r}", f"is not there; the columns are {', '.join(table.column_names)}")
 
 
 def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Positions, equal: Flags) -> None:

@@ -14,7 +14,8 @@ from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import DataError, StorageDamaged, require
-from neardup.text.columns import as_it_lies, table_or_column
+from neardup.text.columns import as_it_lies
+from neardup.text.containers import table_or_column
 
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,8 @@ from neardup.engines.local import thread_count
 from neardup.model.errors import FieldMissing, OutputRefused, require
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus import Progress, dedup
+from neardup.pipeline.corpus import dedup
+from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, Rejected
@@ -58,7 +59,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     force: bool = False,
     max_bytes: int = MAX_BYTES,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: the kept records go to *out*, in the inputs' format, columns and order.
 
@@ -79,7 +80,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         check_table(report, inputs, force=force, or_page=page is not None)
     fields = scheme.columns if scheme is not None else ()
     columns = [*fields, *([policy.field] if policy.field else [])]
-    documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=progress)
+    with followed(progress) as follow:
+        documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=follow)
     table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
     _add_fields(table, documents, fields)
     if policy.field is not None:
@@ -97,7 +99,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         threads=threads,
         progress=progress,
     )
-    done = FilesResult(result, documents.rejected, documents)
+    done = FilesResult(replace(result, source=None), documents.rejected, documents)
     if report is not None:
         _write_report(report, done, page, force=force)
     if dropped is not None:

@@ -15,7 +15,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError
 from neardup.pipeline.given import types_of
 from neardup.pipeline.living import Index
-from neardup.text.columns import table_or_column
+from neardup.text.containers import table_or_column
 
 _PLAIN = frozenset({str, int})
 

@@ -1,13 +1,16 @@
 """What a run over a corpus gives: decisions with their evidence, and the run in numbers."""
 
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
+from neardup.model.errors import DataError
 from neardup.model.policy import Policy
+from neardup.text.containers import Rows, rows_where
 from neardup.text.templates import CommonShingles
 
 _MOST_BYTES: Final = (1 << 31) - 1  # that one array of short strings can hold
@@ -57,7 +60,7 @@ class Summary:
         return plain
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """What ``dedup`` found.
 
@@ -75,12 +78,76 @@ class Result:
     - ``exact``: whether both texts are equal byte by byte.
 
     ``representatives``: int64, for each document the position of the one it is dropped for, or -1.
+    ``source``: the container of documents that ``dedup`` was called with; None for files.
     """
 
     kept: Positions
     decisions: pa.Table
     representatives: Positions
     summary: Summary
+    source: Any = None
+
+    @property
+    def mask(self) -> Flags:
+        """One bool per document: whether it is kept."""
+        return self.representatives < 0
+
+    @property
+    def clusters(self) -> Positions:
+        """One int64 per document: the position of its representative, its own position where it is kept."""
+        return np.where(self.mask, np.arange(len(self.representatives)), self.representatives)
+
+    def table(self) -> Any:
+        """Return the kept rows, in the kind of container that ``dedup`` was called with, in its order.
+
+        Raises ``DataError`` where the rows are no longer there: for files, and for streams and iterators, which are
+        read once.
+        """
+        if self.source is None:
+            raise DataError("rows", "of files are not in memory; name an output file to write them")
+        return rows_where(self.source, self.mask)
+
+    def take(self, table: Rows) -> Rows:
+        """Return the rows of another container that belong to the kept documents.
+
+        *table* has one row per document, in the same order, such as the same documents with more columns. Raises
+        ``DataError`` for another number of rows and for a container that cannot be cut.
+        """
+        return rows_where(table, self.mask)
+
+    def pairs(self) -> pa.Table:
+        """Return one row per dropped document, in input order: the pair and its evidence.
+
+        ``dropped`` and ``representative`` are positions (int64), ``dropped_id`` and ``representative_id`` the ids; the
+        other columns are those of ``decisions``.
+        """
+        dropped = np.flatnonzero(self.representatives >= 0)
+        found = self.decisions.filter(pa.array(~self.mask))
+        evidence = [name for name in found.column_names if name not in {"id", "kept", "representative"}]
+        return pa.table(
+            {
+                "dropped": dropped,
+                "representative": self.representatives[dropped],
+                "dropped_id": found.column("id"),
+                "representative_id": found.column("representative"),
+                **{name: found.column(name) for name in evidence},
+            }
+        )
+
+    def __repr__(self) -> str:
+        return f"Result({', '.join(f'{words}={count:,}' for words, count in self._counts())})"
+
+    def _repr_html_(self) -> str:
+        """Return the numbers as a small table, for notebooks."""
+        cell = '<td style="text-align: right">'
+        rows = "".join(f"<tr>{cell}{count:,}</td><th>{escape(words)}</th></tr>" for words, count in self._counts())
+        summary = self.summary
+        rule = f"{summary.scheme}, {summary.measure} of at least {summary.threshold:g}"
+        return f"<table><caption>{escape(rule)}</caption>{rows}</table>"
+
+    def _counts(self) -> list[tuple[str, int]]:
+        summary = self.summary
+        return [(name, getattr(summary, name)) for name in ("documents", "kept", "exact", "near")]
 
 
 def decisions_table(

@@ -1,5 +1,6 @@
 """Document signatures as enterprise search has them: equal fields, equal documents."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -23,10 +24,11 @@ from neardup.model.arrays import (
     require_same_recipe,
     shares,
 )
-from neardup.model.errors import DataError, ParameterError, require, require_whole
+from neardup.model.errors import ParameterError, require, require_whole
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.text.columns import table_or_column, text_column, whole_batch
+from neardup.text.columns import text_column, whole_batch
+from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
 
 BODY = "body"  # the field that a plain column of texts is taken as
@@ -63,7 +65,7 @@ class Checksum:
     never dropped, not even for an equal one.
     """
 
-    fields: tuple[Field, ...] = (Field(name="title"), Field(name=BODY, limit=1024))
+    fields: Sequence[Field] = (Field(name="title"), Field(name=BODY, limit=1024))
     contribution: str | None = None
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
@@ -90,6 +92,11 @@ class Checksum:
         named = tuple(part.name for part in self.fields)
         return named if self.contribution is None else (*named, self.contribution)
 
+    @property
+    def required_columns(self) -> tuple[str, ...]:
+        """The columns without which a table cannot be signed."""
+        return tuple(part.name for part in self.fields if part.required)
+
     @cached_property
     def shingling(self) -> Shingling:
         """What evidence is measured on: 3-word shingles of the text. Not part of the recipe."""
@@ -101,7 +108,7 @@ class Checksum:
         parts = [asdict(part) for part in self._parts()]
         return recipe_id(scheme=self.name, fields=parts, hashing=Hashing(seed=self.seed, key=self.key).identity)
 
-    def _parts(self) -> tuple[Field, ...]:
+    def _parts(self) -> Sequence[Field]:
         if self.contribution is None:
             return self.fields
         return (*self.fields, Field(name=self.contribution, required=False))
@@ -182,8 +189,9 @@ class Checksum:
         return certain if np.ndim(resemblance) else float(certain)
 
 
-def _fields(documents: Any, parts: tuple[Field, ...]) -> list[tuple[Field, pa.ChunkedArray]]:
-    table = table_or_column(documents)
+def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.ChunkedArray]]:
+    required = [part.name for part in parts if part.required]
+    table = table_or_column(documents, required, [part.name for part in parts])
     if not isinstance(table, pa.Table):
         column = text_column(table, BODY)
         nothing = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
@@ -192,9 +200,6 @@ def _fields(documents: Any, parts: tuple[Field, ...]) -> list[tuple[Field, pa.Ch
     for part in parts:
         if part.name in table.column_names:
             fields.append((part, text_column(_as_text(table.column(part.name)), part.name)))
-        elif part.required:
-            listed = ", ".join(table.column_names)
-            raise DataError(f"column {part.name!r}", f"is required by the checksum, but the columns are {listed}")
         else:
             fields.append((part, pa.chunked_array([pa.nulls(len(table), pa.large_string())])))
     return fields

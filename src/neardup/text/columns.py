@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError
+from neardup.text.containers import require_in_memory, without_views
 
 BATCH_BYTES = 1 << 20  # of few batches threads make more than of many; all that is made of one still fits a cache
 BATCH_DOCUMENTS = 1 << 14
@@ -26,7 +27,9 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     column = _as_arrow(texts, name)
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(_LARGE.get(kind.value_type, kind.value_type))  # unpacked, 32-bit offsets may overflow
+        column = without_views(column)
+        value_type = column.type.value_type
+        column = column.cast(_LARGE.get(value_type, value_type))  # unpacked, 32-bit offsets may overflow
         kind = column.type
     if pa.types.is_string_view(kind) or pa.types.is_null(kind):
         column = column.cast(pa.large_string())
@@ -35,21 +38,6 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     elif not (_is_wide(kind) or _is_narrow(kind)):
         raise DataError(f"column {name!r}", f"holds {kind}, but a text column must hold strings")
     return column
-
-
-def table_or_column(source: Any) -> Any:
-    """Open what offers the Arrow stream protocol: a table as a table, a column as a column. All else stays as it is.
-
-    A Hugging Face dataset, which offers its Arrow table in a way of its own, is opened too.
-    """
-    if hasattr(source, "with_format") and hasattr(source, "column_names"):
-        source = source.with_format("arrow")[:]
-    if isinstance(source, pa.RecordBatch):
-        return pa.Table.from_batches([source])
-    if isinstance(source, pa.Table | pa.Array) or not hasattr(source, "__arrow_c_stream__"):
-        return source
-    column = source if isinstance(source, pa.ChunkedArray) else pa.chunked_array(source)
-    return pa.Table.from_struct_array(column) if pa.types.is_struct(column.type) else column
 
 
 def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
@@ -63,6 +51,7 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
         return pa.chunked_array(texts)
     if hasattr(texts, "__arrow_c_array__"):
         return pa.chunked_array([pa.array(texts)])
+    require_in_memory(texts)
     if not isinstance(texts, Iterable) or isinstance(texts, Mapping):
         raise DataError(f"column {name!r}", f"is a {type(texts).__name__}, but a sequence of texts is needed")
     return pa.chunked_array([_from_strings(list(texts), name)])

@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,19 +11,6 @@ if TYPE_CHECKING:
 
     from neardup.sources.collection import Rejected
 
-_WORDS = {
-    "read": "Reading",
-    "shingle": "Shingling",
-    "sign": "Signing",
-    "compare": "Comparing",
-    "admit": "Admitting",
-    "check": "Checking",
-    "compact": "Merging",
-    "remove": "Removing",
-    "search": "Searchable",
-}
-_IN_BYTES = {"read", "check"}
-_NO_RATE = {"compact"}
 _SHOWN = 5  # records rejected that are shown by name
 
 
@@ -40,33 +27,10 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
     if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield None
         return
-    from rich import progress
+    from neardup.pipeline.progress import bars
 
-    bars = progress.Progress(
-        progress.TextColumn("{task.description:<10}"),
-        progress.BarColumn(),
-        progress.TaskProgressColumn(),
-        progress.TextColumn("{task.fields[rate]:>16}"),
-        progress.TimeRemainingColumn(),
-        console=console(errors=True),
-        transient=True,
-    )
-    tasks: dict[str, Any] = {}
-
-    def update(stage: str, done: int, total: int) -> None:
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(_WORDS.get(stage, stage), total=total or None, rate="")
-        task = bars.tasks[bars.task_ids.index(tasks[stage])]
-        bars.update(tasks[stage], completed=done, total=total or None, rate=_rate(stage, task.speed))
-
-    with bars:
+    with bars(console(errors=True)) as update:
         yield update
-
-
-def _rate(stage: str, speed: float | None) -> str:
-    if not speed or stage in _NO_RATE:
-        return ""
-    return f"{speed / 1e6:,.0f} MB/s" if stage in _IN_BYTES else f"{speed:,.0f} docs/s"
 
 
 def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False) -> None:

@@ -1,0 +1,82 @@
+"""How far a run is: told to a function, or shown as bars."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+from neardup.model.errors import require
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from rich.console import Console
+
+Progress = Callable[[str, int, int], None]  # called with a stage's name, what is done, and the total
+
+_WORDS: Final = {
+    "read": "Reading",
+    "shingle": "Shingling",
+    "sign": "Signing",
+    "compare": "Comparing",
+    "admit": "Admitting",
+    "check": "Checking",
+    "compact": "Merging",
+    "remove": "Removing",
+    "search": "Searchable",
+}
+_IN_BYTES: Final = {"read", "check"}
+_NO_RATE: Final = {"compact"}
+
+
+def followed(progress: bool | Progress | None, /) -> "AbstractContextManager[Progress]":  # noqa: FBT001 - a switch or a function, as dedup takes it
+    """Return the function to call: the one given, bars on standard error for ``True``, nothing for ``None``.
+
+    The bars appear on a terminal and in a notebook, and disappear at the end. Raises ``ParameterError`` for
+    what is not callable.
+    """
+    if callable(progress):
+        return nullcontext(progress)
+    require(progress is None or isinstance(progress, bool), "progress", progress, "must be True, False or a function")
+    if progress:
+        from rich.console import Console
+
+        screen = Console(stderr=True)
+        if screen.is_terminal or screen.is_jupyter:
+            return bars(screen)
+    return nullcontext(_silent)
+
+
+@contextmanager
+def bars(screen: "Console") -> Iterator[Progress]:
+    """Show one bar per stage: what is done, the rate, the time left."""
+    from rich import progress
+
+    display = progress.Progress(
+        progress.TextColumn("{task.description:<10}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[rate]:>16}"),
+        progress.TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+    )
+    tasks: dict[str, Any] = {}
+
+    def update(stage: str, done: int, total: int) -> None:
+        if stage not in tasks:
+            tasks[stage] = display.add_task(_WORDS.get(stage, stage), total=total or None, rate="")
+        task = display.tasks[display.task_ids.index(tasks[stage])]
+        display.update(tasks[stage], completed=done, total=total or None, rate=_rate(stage, task.speed))
+
+    with display:
+        yield update
+
+
+def _rate(stage: str, speed: float | None) -> str:
+    if not speed or stage in _NO_RATE:
+        return ""
+    return f"{speed / 1e6:,.0f} MB/s" if stage in _IN_BYTES else f"{speed:,.0f} docs/s"
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    return

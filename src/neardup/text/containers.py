@@ -1,0 +1,250 @@
+"""Containers of rows, from pandas to Hugging Face: opened as Arrow tables or columns, and cut to some of their rows.
+
+No library is imported for that: a container is recognized by the name of its class.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.arrays import Flags
+from neardup.model.errors import DataError
+
+Rows = TypeVar("Rows")
+
+_NOT_READ: Final = {  # containers whose rows are not in memory: what they are, and what to call first
+    ("polars", "LazyFrame"): "a LazyFrame is not computed yet: call .collect() first",
+    ("pyarrow", "Dataset"): "a pyarrow Dataset is not read yet: call .to_table() first, with columns=[...]",
+    ("pyarrow", "Scanner"): "a pyarrow Scanner is not read yet: call .to_table() first",
+    ("datasets", "DatasetDict"): "a DatasetDict has several splits: name one, such as datasets['train'], "
+    "or join them with datasets.concatenate_datasets([*splits.values()])",
+    ("datasets", "IterableDataset"): "an IterableDataset is a stream: collect its rows with list(dataset) first",
+    ("datasets", "IterableDatasetDict"): "an IterableDatasetDict has several splits, which are streams: "
+    "collect the rows of one with list(datasets['train']) first",
+    ("pyspark", "DataFrame"): "a Spark DataFrame is not in memory: call .toArrow() or .toPandas() first",
+}
+_WIDE: Final = {
+    pa.string_view(): pa.large_string(),
+    pa.binary_view(): pa.large_binary(),
+}
+_NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """The names of a table's columns, and how to read some of them."""
+
+    names: Sequence[Any]
+    read: Callable[[list[str]], pa.Table]
+
+
+def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: Sequence[str] = ()) -> Any:
+    """Open a container: a table as an Arrow table, a column as an Arrow column. Everything else is returned as it is.
+
+    A table is an Arrow table, batch or reader, a pandas or polars ``DataFrame``, a Hugging Face ``Dataset``, or
+    anything else with the Arrow stream protocol. Only the columns that are *needed*, and those of the *optional* ones
+    that exist, are read; ``None`` reads every column. Dictionaries of string views, which Arrow cannot unpack, become
+    dictionaries of large strings.
+
+    Raises ``DataError`` for a needed column that does not exist, for a name that two columns have, for a column that
+    Arrow cannot hold, and for a container that is not in memory, with the call that reads it.
+    """
+    require_in_memory(source)
+    table = _opened(source)
+    if not isinstance(table, _Table):
+        return table
+    names = list(table.names)
+    if needed is not None:
+        for name in needed:
+            if name not in names:
+                raise DataError(f"column {name!r}", f"is not there; the columns are {', '.join(map(str, names))}")
+        names = list(dict.fromkeys([*needed, *(name for name in optional if name in names)]))
+    for name in names:
+        if list(table.names).count(name) > 1:
+            raise DataError(f"column {name!r}", "is there more than once")
+    found = table.read(names)
+    for place, column in enumerate(found.columns):
+        if (plain := without_views(column)) is not column:
+            found = found.set_column(place, found.column_names[place], plain)
+    return found
+
+
+def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    """Read the *needed* and the *optional* keys of a list of dictionaries, as columns of an Arrow table.
+
+    Every record must have the needed keys; an optional key that a record lacks is null there, and a key that no
+    record has is no column. Raises ``DataError`` for a record that is not a mapping or lacks a needed key, and
+    for values that Arrow cannot hold in one column.
+    """
+    for position, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise DataError(f"document {position}", f"is a {type(record).__name__}, but the first one is a mapping")
+        for name in needed:
+            if name not in record:
+                raise DataError(f"document {position}", f"has no {name!r}; its keys are {', '.join(map(str, record))}")
+    names = [*needed, *(name for name in optional if any(name in record for record in records))]
+    return pa.table({name: _array([record.get(name) for record in records], name) for name in dict.fromkeys(names)})
+
+
+def require_in_memory(source: Any) -> None:
+    """Raise ``DataError`` for a container that must be read first, and for the path of a file."""
+    for kind in type(source).__mro__:
+        if reason := _NOT_READ.get((kind.__module__.partition(".")[0], kind.__name__)):
+            raise DataError("documents", reason)
+    if isinstance(source, os.PathLike):
+        raise DataError("documents", f"{os.fspath(source)!r} is a path; to read files use neardup.dedup_files([...])")
+
+
+def rows_where(container: Rows, marked: Flags) -> Rows:
+    """Return the *marked* rows of a container, in a container of the same kind.
+
+    Arrow tables are filtered, not taken from: above 2 GiB of text ``take`` would overflow 32-bit offsets. A list
+    gives a list. Raises ``DataError`` for a container of another length than *marked*, and for one that cannot be
+    cut, such as an iterator.
+    """
+    require_in_memory(container)
+    source: Any = container
+    kind = type(source).__name__
+    if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__len__"):
+        raise DataError("rows", f"of a {kind} cannot be chosen; read it into a table or list first")
+    if len(source) != len(marked):
+        raise DataError("rows", f"are {len(source):,}, but the documents are {len(marked):,}")
+    found: Any
+    if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
+        found = _filtered(source, pa.array(marked))
+    elif isinstance(source, tuple | list):
+        chosen = compress(source, marked.tolist())
+        found = tuple(chosen) if isinstance(source, tuple) else list(chosen)
+    elif _is(source, "polars"):
+        found = source.filter(marked)
+    elif _is(source, "datasets", "Dataset"):
+        found = source.select(np.flatnonzero(marked))
+    elif isinstance(source, np.ndarray) or _is(source, "pandas"):
+        found = source[marked]
+    elif isinstance(source, Sequence):
+        found = list(compress(source, marked.tolist()))
+    else:
+        raise DataError("rows", f"of a {kind} cannot be chosen; read it into a table or list first")
+    return found  # type: ignore[no-any-return]  # the kind of container that came in
+
+
+def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Replace the dictionaries of string views, which no function of Arrow unpacks."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or kind.value_type not in _WIDE:
+        return column
+    wide = _WIDE[kind.value_type]
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(wide), ordered=kind.ordered)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(kind.index_type, wide, kind.ordered))
+
+
+def _is(source: Any, library: str, name: str | None = None) -> bool:
+    """Return whether an object's class, or one it inherits from, has this name and comes from this library."""
+    return any(
+        kind.__module__.partition(".")[0] == library and name in {None, kind.__name__} for kind in type(source).__mro__
+    )
+
+
+def _opened(source: Any) -> Any:
+    """Return a ``_Table`` of what has named columns, an Arrow column of what is one, and everything else as it is."""
+    if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray):
+        return _of_arrow(source)
+    if _is(source, "pandas", "Series"):
+        return _array(source, "text")
+    if frame := _frame(source):
+        return frame
+    named = hasattr(source, "columns")
+    if hasattr(source, "__arrow_c_stream__"):
+        return _of_arrow((pa.RecordBatchReader.from_stream if named else pa.chunked_array)(source))
+    if named:
+        raise DataError("documents", f"a {type(source).__name__} cannot be read: convert it to pandas, polars or Arrow")
+    return source
+
+
+def _of_arrow(source: Any) -> Any:
+    if isinstance(source, pa.RecordBatchReader):
+        return _Table(source.schema.names, lambda names: _read(source, names))
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    elif not isinstance(source, pa.Table) and pa.types.is_struct(source.type):
+        chunks = source.chunks if isinstance(source, pa.ChunkedArray) else [source]
+        source = pa.Table.from_struct_array(pa.chunked_array(chunks, source.type))
+    return _Table(source.column_names, source.select) if isinstance(source, pa.Table) else source
+
+
+def _frame(source: Any) -> _Table | None:
+    """Return what tells and reads the columns of a pandas or polars ``DataFrame`` or a Hugging Face ``Dataset``."""
+    if _is(source, "pandas", "DataFrame"):
+        index = [name for name in source.index.names if name is not None and name not in source.columns]
+        return _Table([*source.columns, *index], lambda names: _arrays(source, names, _of_pandas))
+    if _is(source, "polars", "DataFrame"):
+        return _Table(source.columns, lambda names: _arrays(source, names, _of_polars))
+    if hasattr(source, "with_format") and hasattr(source, "select_columns"):
+        return _Table(source.column_names, lambda names: _of_dataset(source, names))
+    return None
+
+
+def _read(reader: pa.RecordBatchReader, names: list[str]) -> pa.Table:
+    """Read the rest of a stream; other columns are let go batch by batch."""
+    schema = pa.schema([reader.schema.field(name) for name in names])
+    return pa.Table.from_batches([batch.select(names) for batch in reader], schema)
+
+
+def _of_pandas(frame: Any, name: str) -> Any:
+    return frame[name] if name in frame.columns else frame.index.get_level_values(name).to_series()
+
+
+def _of_polars(frame: Any, name: str) -> Any:
+    return frame.get_column(name)
+
+
+def _of_dataset(dataset: Any, names: list[str]) -> pa.Table:
+    return dataset.select_columns(names).with_format("arrow")[:] if names else _no_columns(len(dataset))
+
+
+def _no_columns(rows: int) -> pa.Table:
+    return pa.Table.from_struct_array(pa.nulls(rows, pa.struct([])))
+
+
+def _arrays(frame: Any, names: list[str], column: Callable[[Any, str], Any]) -> pa.Table:
+    table = _no_columns(len(frame))
+    for name in names:
+        table = table.append_column(name, _array(column(frame, name), name))
+    return table
+
+
+def _array(values: Any, name: str) -> pa.ChunkedArray:
+    """Return values as an Arrow column; a missing value of pandas (NaN, None, NaT) is null."""
+    try:
+        if hasattr(values, "__arrow_c_stream__") and not _is(values, "pandas"):
+            return pa.chunked_array(values)
+        array = pa.array(values, from_pandas=_is(values, "pandas"))
+    except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
+        array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
+    except _NOT_ARROW as error:
+        raise DataError(f"column {name!r}", f"cannot be held by Arrow as one type: {error}") from error
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _as_bytes(value: Any) -> Any:
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
+
+
+def _filtered(source: Any, marked: pa.Array) -> Any:
+    """Filter Arrow rows; columns of string views, which Arrow does not filter, as large strings in between."""
+    if isinstance(source, pa.RecordBatch):
+        table = _filtered(pa.Table.from_batches([source]), marked).combine_chunks()
+        return next(iter(table.to_batches()), source.slice(0, 0))
+    if isinstance(source, pa.Table):
+        columns = [_filtered(column, marked) for column in source.columns]
+        return pa.Table.from_arrays(columns, schema=source.schema)
+    wide = _WIDE.get(source.type)
+    return source.filter(marked) if wide is None else source.cast(wide).filter(marked).cast(source.type)

@@ -1,0 +1,297 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup.model.errors import DataError
+from neardup.text.containers import records_as_table, rows_where, table_or_column, without_views
+
+PAGES = pa.table({"text": ["one", "two"], "id": [1, 2]})
+MARKED = np.array([False, True])
+
+
+class OnlyStream:
+    def __init__(self, column):
+        self._column = column
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._column.__arrow_c_stream__(requested_schema)
+
+
+class Relation(OnlyStream):
+    """A stream of named columns, such as a query of DuckDB."""
+
+    columns = ("text", "id")
+
+
+def library(name):
+    """An optional library; `make` installs it, and an environment without it skips the test."""
+    return pytest.importorskip(name)
+
+
+def pandas_frame(table):
+    return library("pandas").DataFrame(table.to_pydict())
+
+
+def polars_frame(table):
+    return library("polars").DataFrame(table.to_pydict())
+
+
+def dataset(table):
+    return library("datasets").Dataset(table)
+
+
+ARROW = {
+    "table": lambda t: t,
+    "batch": lambda t: pa.RecordBatch.from_pylist(t.to_pylist(), t.schema),
+    "structs": lambda t: t.to_struct_array(),
+    "struct array": lambda t: pa.array(t.to_pylist(), pa.struct(t.schema)),
+}
+STREAMS = {"reader": lambda t: t.to_reader(), "stream": OnlyStream, "relation": Relation}
+FRAMES = {"pandas": pandas_frame, "polars": polars_frame, "datasets": dataset}
+
+
+@pytest.mark.parametrize("make", [*ARROW.values(), *STREAMS.values()], ids=[*ARROW, *STREAMS])
+@pytest.mark.parametrize("rows", [2, 0])
+def test_a_table_of_any_kind_is_a_table(make, rows):
+    pages = pa.Table.from_batches([pa.RecordBatch.from_pylist(PAGES.to_pylist()[:rows], PAGES.schema)])
+    assert table_or_column(make(pages)).equals(pages)
+    assert table_or_column(make(pages), ["id"]).equals(pages.select(["id"]))
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("rows", [2, 0])
+def test_a_data_frame_is_a_table(make, rows):
+    pages = PAGES.slice(0, rows)
+    assert table_or_column(make(pages)).to_pydict() == pages.to_pydict()
+    assert table_or_column(make(pages), ["text"], ["id", "url"]).to_pydict() == pages.to_pydict()
+
+
+@pytest.mark.parametrize("make", [*ARROW.values(), *FRAMES.values()], ids=[*ARROW, *FRAMES])
+def test_a_table_without_the_columns_has_its_rows(make):
+    found = table_or_column(make(PAGES), (), ["url"])
+    assert (found.num_columns, found.num_rows) == (0, 2)
+
+
+def test_a_stream_of_no_batches_is_an_empty_table():
+    reader = pa.RecordBatchReader.from_batches(PAGES.schema, [])
+    assert table_or_column(reader).equals(PAGES.schema.empty_table())
+
+
+def test_a_column_stays_a_column():
+    column = pa.chunked_array([["one"], ["two"]])
+    assert table_or_column(OnlyStream(column)).equals(column)
+    for source in (column, column.chunk(0), ["one"], "one", 5):
+        assert table_or_column(source) is source
+
+
+def test_columns_that_arrow_cannot_hold_do_not_matter_unless_they_are_needed():
+    frame = pandas_frame(PAGES)
+    frame["meta"] = [1, "a"]
+    frame[7] = frame[8] = 0.5
+    assert table_or_column(frame, ["text"], ["id"]).to_pydict() == PAGES.to_pydict()
+    with pytest.raises(DataError, match="column 'meta': cannot be held by Arrow as one type"):
+        table_or_column(frame, ["meta"])
+    wide = polars_frame(PAGES).with_columns(big=library("polars").col("id").cast(library("polars").Int128))
+    assert table_or_column(wide, ["text"]).to_pydict() == {"text": ["one", "two"]}
+    with pytest.raises(DataError, match="column 'big'"):
+        table_or_column(wide, ["big"])
+
+
+def test_a_dataset_reads_only_the_columns_that_are_needed(monkeypatch):
+    datasets = library("datasets")
+    read = []
+    fetch = datasets.Dataset.__getitem__
+    monkeypatch.setattr(
+        datasets.Dataset, "__getitem__", lambda own, key: read.append(own.column_names) or fetch(own, key)
+    )
+    shuffled = dataset(PAGES).shuffle(seed=3)
+    assert sorted(table_or_column(shuffled, ["text"]).column("text").to_pylist()) == ["one", "two"]
+    assert read == [["text"]]
+
+
+def test_the_index_of_pandas_is_a_column_where_it_has_the_name():
+    frame = pandas_frame(PAGES).set_index("id")
+    assert table_or_column(frame, ["text"], ["id"]).to_pydict() == PAGES.to_pydict()
+    nameless = frame.rename_axis(None)
+    assert table_or_column(nameless, ["text"], ["id"]).column_names == ["text"]
+
+
+def test_missing_values_of_pandas_are_null():
+    pandas = library("pandas")
+    texts = pandas.Series(["a", None, float("nan")], dtype=object)
+    for source in (texts, texts.astype("category")):
+        assert table_or_column(source).to_pylist() == ["a", None, None]
+        assert table_or_column(pandas.DataFrame({"text": source})).column("text").to_pylist() == ["a", None, None]
+    odd = table_or_column(pandas.Series(["a\ud800", None], dtype=object))
+    assert odd.to_pylist() == [b"a\xed\xa0\x80", None]
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
+def test_categories_of_polars_can_be_unpacked(kind):
+    polars = library("polars")
+    series = polars.Series(["b", None, "a"], dtype=polars.Enum(["b", "a"]) if kind == "Enum" else polars.Categorical)
+    column = table_or_column(polars.DataFrame({"text": series})).column("text")
+    assert column.cast(pa.large_string()).to_pylist() == ["b", None, "a"]
+    assert column.type.ordered == (kind == "Enum")
+
+
+def test_dictionaries_of_views_are_dictionaries_of_large_values():
+    for view, wide in ((pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())):
+        values = pa.array([b"x", b"y"], pa.binary()).cast(wide).cast(view)
+        chunks = [pa.DictionaryArray.from_arrays(pa.array([1, None, 0], pa.int8()), values)]
+        found = without_views(pa.chunked_array(chunks))
+        assert found.type == pa.dictionary(pa.int8(), wide)
+        assert [value and value.encode() if isinstance(value, str) else value for value in found.to_pylist()] == [
+            b"y",
+            None,
+            b"x",
+        ]
+    plain = pa.chunked_array([["a"]])
+    assert without_views(plain) is plain
+
+
+def test_a_column_that_is_missing_or_there_twice_is_named():
+    with pytest.raises(DataError, match=r"column 'url': is not there; the columns are text, id"):
+        table_or_column(PAGES, ["url"])
+    twice = pa.table([["a"], ["b"], [1]], names=["text", "text", "id"])
+    with pytest.raises(DataError, match=r"column 'text': is there more than once"):
+        table_or_column(twice, ["text"])
+    assert table_or_column(twice, ["id"]).column_names == ["id"]
+    frame = library("pandas").DataFrame([["a", "b"]], columns=["text", "text"])
+    with pytest.raises(DataError, match=r"column 'text': is there more than once"):
+        table_or_column(frame, ["text"])
+
+
+# What is not in memory is refused with the call that reads it.
+
+
+def lazy_frame(_):
+    return polars_frame(PAGES).lazy()
+
+
+def arrow_dataset(folder):
+    import pyarrow.dataset as arrow
+    from pyarrow import parquet
+
+    parquet.write_table(PAGES, folder / "pages.parquet")
+    return arrow.dataset(folder / "pages.parquet")
+
+
+NOT_READ = {
+    "LazyFrame": (lazy_frame, r"\.collect\(\)"),
+    "pyarrow Dataset": (arrow_dataset, r"\.to_table\(\)"),
+    "Scanner": (lambda folder: arrow_dataset(folder).scanner(), r"\.to_table\(\)"),
+    "IterableDataset": (lambda _: dataset(PAGES).to_iterable_dataset(), r"list\(dataset\)"),
+    "DatasetDict": (lambda _: library("datasets").DatasetDict(train=dataset(PAGES)), r"datasets\['train'\]"),
+    "path": (lambda folder: folder / "pages.jsonl", r"neardup\.dedup_files"),
+}
+
+
+@pytest.mark.parametrize(("make", "way"), NOT_READ.values(), ids=NOT_READ)
+@pytest.mark.parametrize("function", [table_or_column, lambda source: rows_where(source, MARKED)], ids=["open", "rows"])
+def test_what_is_not_in_memory_is_refused_with_the_way_out(make, way, function, tmp_path):
+    with pytest.raises(DataError, match=way):
+        function(make(tmp_path))
+
+
+def test_a_frame_of_an_unknown_library_is_refused():
+    class Frame:
+        columns = ("text",)
+
+        def __iter__(self):
+            return iter(self.columns)
+
+    with pytest.raises(DataError, match="a Frame cannot be read: convert it to pandas, polars or Arrow"):
+        table_or_column(Frame())
+
+
+# Records.
+
+
+def test_records_are_a_table_of_the_keys_that_are_needed():
+    records = [{"text": "one", "id": 1, "meta": {1}}, {"text": None, "meta": "x"}]
+    table = records_as_table(records, ["text"], ["id", "url"])
+    assert table.to_pydict() == {"text": ["one", None], "id": [1, None]}
+    assert records_as_table([{"text": "a\ud800"}], ["text"], []).column("text").to_pylist() == [b"a\xed\xa0\x80"]
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"text": "one"}, "two"], "document 1: is a str, but the first one is a mapping"),
+        ([{"text": "one"}, {"Text": "two", "id": 1}], "document 1: has no 'text'; its keys are Text, id"),
+        ([{"text": "one", "id": 1}, {"text": "two", "id": "b"}], "column 'id': cannot be held by Arrow as one type"),
+    ],
+)
+def test_records_that_make_no_table_are_refused(records, message):
+    with pytest.raises(DataError, match=message):
+        records_as_table(records, ["text"], ["id"])
+
+
+# Rows of what came in.
+
+
+def views(_):
+    array = pa.array(["one", "two"], pa.string_view())
+    return pa.table({"text": array, "raw": pa.array([b"1", b"2"], pa.binary_view()), "id": [1, 2]})
+
+
+CONTAINERS = {**{name: make for name, make in ARROW.items() if name != "struct array"}, **FRAMES, "views": views}
+
+
+@pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)
+def test_rows_come_in_the_container_that_was_given(make):
+    source = make(PAGES)
+    rows = rows_where(source, MARKED)
+    assert type(rows) is type(source)
+    assert len(rows) == 1
+    found = table_or_column(rows)
+    assert found.column("text").to_pylist() == ["two"]
+    assert found.column_names == table_or_column(source).column_names
+    if isinstance(source, pa.Table):
+        assert rows.schema == source.schema
+    assert len(rows_where(source, np.array([False, False]))) == 0
+    assert table_or_column(rows_where(source, np.array([True, True]))).equals(table_or_column(source))
+
+
+def test_rows_of_pandas_keep_their_index():
+    frame = pandas_frame(PAGES).set_index("id")
+    assert rows_where(frame, MARKED).index.tolist() == [2]
+    assert rows_where(frame["text"], MARKED).to_dict() == {2: "two"}
+
+
+SEQUENCES = [["one", "two"], ("one", "two"), np.array(["one", "two"]), pa.array(["one", "two"])]
+
+
+@pytest.mark.parametrize("source", SEQUENCES, ids=lambda source: type(source).__name__)
+def test_rows_of_a_sequence_are_a_sequence_of_its_kind(source):
+    rows = rows_where(source, MARKED)
+    assert type(rows) is type(source)
+    assert [str(text) for text in rows] == ["two"]
+    series = library("polars").Series(["one", "two"])
+    assert rows_where(series, MARKED).to_list() == ["two"]
+    assert rows_where(dataset(PAGES)["text"], MARKED) == ["two"]
+    records = [{"text": "one"}, {"text": "two"}]
+    assert rows_where(records, MARKED)[0] is records[1]
+
+
+def test_rows_of_more_text_than_32_bit_offsets_reach():
+    chunk = pa.array(["x" * (1 << 27)])
+    table = pa.table({"text": pa.chunked_array([chunk] * 17)})
+    assert table.nbytes > 1 << 31
+    marked = np.zeros(17, np.bool_)
+    marked[[3, 16]] = True
+    assert rows_where(table, marked).column("text").length() == 2
+
+
+@pytest.mark.parametrize(
+    "source", [iter(["one", "two"]), PAGES.to_reader(), OnlyStream(PAGES), "ab", {"text": "ab", 1: 2}]
+)
+def test_rows_of_what_is_read_once_are_refused(source):
+    with pytest.raises(DataError, match="cannot be chosen"):
+        rows_where(source, MARKED)
+
+
+def test_rows_of_another_number_are_refused():
+    with pytest.raises(DataError, match="are 3, but the documents are 2"):
+        rows_where(["a", "b", "c"], MARKED)
