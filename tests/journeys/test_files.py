@@ -1,5 +1,6 @@
 """A stranger's whole uses of the program, from files to files, as real processes."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -99,7 +100,7 @@ def test_the_same_documents_in_every_format_get_the_same_answer(tmp_path):
 
 def test_in_a_pipeline(tmp_path):
     done = run("dedup", "-", "--out", "-", "--json", input=COLLECTION.read_bytes())
-    assert len(done.stdout.splitlines()) == json.loads(done.stderr)["kept"] == 225
+    assert len(done.stdout.splitlines()) == json.loads(done.stderr)["kept"] == 224
     broken = run("dedup", "-", "--out", "-", input=b'{"text": "a"}\nbroken\n', code=1)
     assert broken.stdout == b'{"text": "a"}\n'
     assert b"<stdin>:2: it is not valid JSON" in broken.stderr
@@ -205,9 +206,9 @@ def on_a_terminal(*arguments, **variables):
 
 def test_a_terminal_sees_progress_and_colours():
     shown = on_a_terminal("dedup", COLLECTION, "--dry-run")
-    for word in ("Reading", "Shingling", "Signing", "Comparing", "100%", "225\x1b[0m  kept"):
+    for word in ("Reading", "Shingling", "Signing", "Comparing", "100%", "224\x1b[0m  kept"):
         assert word in shown
-    assert "\x1b[1m225" in shown
+    assert "\x1b[1m224" in shown
     assert "\x1b[1;31m" in on_a_terminal("demo")
 
 
@@ -309,6 +310,65 @@ def test_stopped_while_waiting_for_more_input(tmp_path):
             == b"neardup: interrupted; unfinished output was removed, what was complete by then is left\n"
         )
     assert names(tmp_path) == []
+
+
+def opened(process):
+    """Give the names of the files that a process has open."""
+    found = []
+    for one in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it was closed by now
+            found.append(str(one.readlink()))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_it_while_its_terminal_is_stopped(tmp_path, number):
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    os.mkfifo(tmp_path / "report")  # nobody reads it
+    ours, theirs = os.openpty()
+    os.set_blocking(theirs, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(theirs, b"full")
+    os.set_blocking(theirs, True)
+    name = os.ttyname(theirs)
+    with subprocess.Popen(
+        [*PROGRAM, "dedup", "in.jsonl", "--out", "kept.jsonl", "--report", "report"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(),
+    ) as process:
+        while opened(process.pid).count(name) < 3:  # until bars are about to be shown
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
+    os.close(ours)
+    os.close(theirs)
+    assert names(tmp_path) == ["in.jsonl", "report"]
+
+
+LOADING = """
+import os, signal, sys
+from importlib.abc import MetaPathFinder
+
+class Interrupted(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "neardup.interfaces":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupted())
+from neardup.__main__ import main
+main()
+"""
+
+
+def test_interrupted_while_it_is_loading_it_says_nothing():
+    done = subprocess.run([sys.executable, "-c", LOADING], check=False, capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 # Installations that cannot be written to

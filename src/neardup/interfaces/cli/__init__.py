@@ -12,8 +12,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from neardup import __version__
@@ -33,6 +32,7 @@ from neardup.interfaces.cli import (
     stats,
     warm,
 )
+from neardup.interfaces.cli.interruption import SIGNALLED, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
@@ -62,7 +62,6 @@ _INSTEAD = {  # of what the library says, in the command line's words
     "there is no full text without": "there is no search without; `neardup index INPUT --to DIR --search` keeps them",
     "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
 }
-_SIGNALLED = 128
 _SHOWN = 200  # characters of a wrong value in a message
 
 
@@ -72,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _escape_what_cannot_be_printed()
     atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded for garbage, before it ends
     try:
-        with warnings.catch_warnings(), _signals_as_they_came():
+        with warnings.catch_warnings(), signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = _notice
             code = _VERBS[parsed.verb].run(parsed)
@@ -89,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
         words = getattr(_VERBS[parsed.verb], "INTERRUPTED", _INTERRUPTED)
-        return _complain(words, _SIGNALLED + signal.SIGINT)
+        return _complain(words, SIGNALLED + signal.SIGINT)
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
     return int(code)
@@ -148,32 +147,6 @@ def _escape_what_cannot_be_printed() -> None:
     """Print escapes for characters that the encoding of standard output lacks, as standard error does anyway."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-@contextmanager
-def _signals_as_they_came() -> Iterator[None]:
-    """End as a signal asks, so that unfinished output is removed, whatever the work makes of what the signal raised.
-
-    Compiled code hides it behind a ``SystemError`` or two, and a library may take it for a failure of its own.
-    """
-    came: list[int] = []
-
-    def stop(number: int, _: object = None) -> NoReturn:
-        came.append(number)
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        sys.exit(_SIGNALLED + number)
-
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, stop)
-    try:
-        yield
-    except BaseException:
-        if came:
-            stop(came[0])
-        raise
 
 
 def _advice(error: NeardupError) -> str:

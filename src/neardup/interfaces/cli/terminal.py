@@ -1,14 +1,15 @@
 """What a person sees on the terminal: tables, and progress on standard error."""
 
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import closing, contextmanager, nullcontext
+from typing import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
+    from neardup.interfaces.cli.interruption import PatientTerminal
     from neardup.sources.collection import Rejected
 
 _SHOWN = 5  # records rejected that are shown by name
@@ -27,10 +28,24 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
     if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield None
         return
+    from rich.console import Console
+
     from neardup.pipeline.progress import bars
 
-    with bars(console(errors=True)) as update:
+    terminal = _terminal()
+    screen = Console(file=cast("IO[str]", terminal or sys.stderr), highlight=False, soft_wrap=False)
+    with closing(terminal) if terminal else nullcontext(), bars(screen) as update:
         yield update
+
+
+def _terminal() -> "PatientTerminal | None":
+    """Return standard error as a terminal that holds up no signal; ``None`` where it cannot be opened again."""
+    from neardup.interfaces.cli.interruption import PatientTerminal
+
+    try:
+        return PatientTerminal(sys.stderr)
+    except (OSError, AttributeError):  # it has no name here, or is none of the system's
+        return None
 
 
 def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False) -> None:

@@ -1,0 +1,96 @@
+"""How a command ends by a signal: unfinished output is removed, and no blocked terminal holds it up."""
+
+import atexit
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NoReturn, TextIO
+
+SIGNALLED: Final = 128  # to which the number of the signal is added: the exit code
+_PATIENCE: Final = 2.0  # seconds for the last words, once all is cleaned up
+_LOOK: Final = 0.1  # seconds between two looks at whether a signal came
+_ending = threading.Event()
+
+
+@contextmanager
+def signals_as_they_came() -> Iterator[None]:
+    """End as a signal asks, so that unfinished output is removed, whatever the work makes of what the signal raised.
+
+    Compiled code hides it behind a ``SystemError`` or two, and a library may take it for a failure of its own.
+    """
+    came: list[int] = []
+    _ending.clear()
+
+    def stop(number: int, _: object = None) -> NoReturn:
+        came.append(number)
+        _ending.set()
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(SIGNALLED + number)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+    try:
+        yield
+    except BaseException:
+        if came:
+            _end_soon(SIGNALLED + came[0])
+            stop(came[0])
+        raise
+
+
+def _end_soon(code: int) -> None:
+    """End the process even if its last words cannot be written, because their terminal is stopped."""
+    if not any(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr)):
+        return
+    watchdog = threading.Timer(_PATIENCE, os._exit, [code])
+    watchdog.daemon = True
+    watchdog.start()
+    atexit.register(lambda: sys.stdout is not None and sys.stdout.flush())  # later it would be out of its reach
+
+
+class PatientTerminal:
+    """Standard error, a terminal: waits while the terminal is stopped, but no longer once a signal came.
+
+    A plain write waits for as long as the terminal is stopped, and with it all who want to write after it.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self, terminal: TextIO) -> None:
+        """Open the terminal once more, because its other users count on writes that wait; may raise ``OSError``."""
+        name = os.ttyname(terminal.fileno())
+        self._file = os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+
+    def isatty(self) -> bool:
+        """Tell that it is a terminal."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor, for its size."""
+        return self._file
+
+    def write(self, text: str) -> int:
+        """Write all of the text, or what fits when a signal came."""
+        rest = text.encode(errors="replace")
+        while rest:
+            try:
+                rest = rest[os.write(self._file, rest) :]
+            except BlockingIOError:
+                if _ending.is_set():
+                    break
+                select.select([], [self._file], [], _LOOK)
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing: everything is written at once."""
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self._file)
