@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
-from neardup import Policy, Summary
-from neardup.interfaces.wording import evidence_of, rule_of
+from neardup import CommonShingles, Policy, Summary
+from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, rule_of
+from neardup.pipeline.clusters import LargeCluster
 
 
 def row(rule, resemblance=None, within=None, around=None):
@@ -25,6 +27,13 @@ def test_evidence_in_words(decision, words):
     assert evidence_of(decision).startswith(words)
 
 
+def summary(**parameters):
+    names = ("documents", "kept", "exact", "near", "empty", "too_short", "duplicate_ids", "candidates", "compared")
+    numbers = dict.fromkeys((*names, "not_compared"), 0)
+    said = {"scheme": "minhash", "recipe": "r", "threshold": 0.6, "measure": "resemblance", "policy": Policy()}
+    return Summary(**{**numbers, **said, **parameters})
+
+
 @pytest.mark.parametrize(
     ("scheme", "policy", "words"),
     [
@@ -42,11 +51,35 @@ def test_evidence_in_words(decision, words):
     ],
 )
 def test_rules_in_words(scheme, policy, words):
-    counts = dict.fromkeys(
-        ("documents", "kept", "exact", "near", "empty", "too_short", "duplicate_ids", "candidates"), 0
+    assert rule_of(summary(scheme=scheme, policy=policy)) == words
+
+
+def test_large_clusters_in_words():
+    large = LargeCluster(representative="a" * 70, documents=1200, share_of_drops=0.713, shared=96)
+    small = LargeCluster(representative="b", documents=9, share_of_drops=0.1)
+    template = LargeCluster(
+        representative="c",
+        documents=30,
+        share_of_drops=0.02,
+        shared=1096,
+        template=True,
+        beginning="You are a",
+        ignore_common=0.02,
     )
-    numbers = {**counts, "compared": 0, "not_compared": 0}
-    assert (
-        rule_of(Summary(**numbers, scheme=scheme, recipe="r", threshold=0.6, measure="resemblance", policy=policy))
-        == words
+    assert cluster_lines(summary()) == []
+    assert cluster_lines(summary(largest_clusters=(small,))) == []
+    assert cluster_lines(summary(largest_clusters=(large, template, small))) == [
+        f"largest cluster: 1,200 documents, 71% of the drops; kept: {'a' * 60}...",
+        "another large cluster: 30 documents, 2% of the drops; kept: c",
+        (
+            '  its documents are different but for 1,096 features that nearly all of them share: "You are a...".'
+            " A template? --ignore-common 0.02 compares the rest"
+        ),
+    ]
+
+
+def test_common_shingles_in_words():
+    common = CommonShingles(shingling="x", terms=np.arange(5, dtype=np.uint64), share=0.002, documents=1206)
+    assert common_words(summary(common=common)) == (
+        f"shingles did not count: they are in more than 0.2% of 1,206 different documents (list {common.identity})"
     )

@@ -145,16 +145,16 @@ def test_every_scheme_of_shingles_takes_a_list(scheme):
     assert again.summary.recipe == result.summary.recipe
 
 
-def test_what_is_common_altogether_counts():
-    texts = [*CHATS, PROMPT, PROMPT, PROMPT.upper()]
+def test_what_is_common_altogether_is_equal_or_different():
+    texts = [*CHATS, PROMPT, PROMPT, PROMPT.upper(), PROMPT.partition("Never")[0]]
     result = neardup.dedup(texts, ignore_common=0.1)
-    assert result.kept.tolist() == [0, 1, 2, 3, 4, 5]
-    assert result.decisions["rule"].to_pylist()[6:] == ["same text", "same features"]
+    assert result.kept.tolist() == [0, 1, 2, 3, 4, 5, 8]
+    assert result.decisions["rule"].to_pylist()[6:] == ["same text", "same features", None]
 
 
 def test_other_schemes_refuse_it():
     with pytest.raises(ParameterError, match="checksum"):
-        neardup.dedup(CHATS, scheme=neardup.Checksum(), ignore_common=0.1)
+        neardup.dedup(CHATS, scheme=neardup.Checksum(fields=(neardup.Field(name="body"),)), ignore_common=0.1)
     common = CommonShingles.fitted(CHATS, SHINGLING, 0.1)
     with pytest.raises(ParameterError, match="a list already"):
         neardup.dedup(CHATS, scheme=MinHash(common=common), ignore_common=0.1)

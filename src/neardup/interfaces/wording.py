@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup.pipeline.clusters import LargeCluster
     from neardup.pipeline.result import Summary
 
 _ESTIMATING = {"minhash", "sentences"}  # their rule is an estimate that reaches the threshold
@@ -10,6 +11,8 @@ _ALSO = {  # what must hold besides, however a match is verified
     "simhash": ", and fingerprints within the distance",
     "combined": ", and a match by the second scheme",
 }
+_NAME = 60  # characters of an id
+_LARGE = 10  # documents of a cluster that is worth a line
 _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
@@ -49,6 +52,33 @@ def common_words(summary: "Summary") -> str:
     return (
         f"shingles did not count: they are in more than {share} of {common.documents:,} different documents"
         f" (list {common.identity})"
+    )
+
+
+def cluster_lines(summary: "Summary") -> list[str]:
+    """Describe the largest cluster of a run, and the large ones that look like documents of one template.
+
+    Nothing is said of a run whose largest cluster is small and no template.
+    """
+    lines = []
+    for number, cluster in enumerate(summary.largest_clusters):
+        if not cluster.template and (number or cluster.documents < _LARGE):
+            continue
+        what = "largest cluster" if number == 0 else "another large cluster"
+        share, kept = percent(cluster.share_of_drops), cluster.representative
+        kept = kept if len(kept) <= _NAME else f"{kept[:_NAME]}..."
+        lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: {kept}")
+        if cluster.template:
+            lines.append(f"  {template_hint(cluster)}")
+    return lines
+
+
+def template_hint(cluster: "LargeCluster") -> str:
+    """Say that the documents of a cluster share one block, how it begins, and what to do."""
+    beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
+    return (
+        f"its documents are different but for {cluster.shared:,} features that nearly all of them share{beginning}."
+        f" A template? --ignore-common {cluster.ignore_common:g} compares the rest"
     )
 
 

@@ -8,10 +8,13 @@ import numpy as np
 from numba import njit
 
 from neardup.kernels.compile import kernel
+from neardup.kernels.shingles import SPREAD, mix
 from neardup.kernels.weights import place_of, prefix_shift
 
 ROOM = 8  # counted documents of a bucket that later ones are compared with
 NEAREST = 4  # of these
+
+_SPREAD = np.uint64(SPREAD)
 
 
 @kernel
@@ -150,10 +153,12 @@ def count_once(values, bounds, meetings, buckets, least, counted):
 
 @kernel
 def leave_out(values, bounds, terms, prefixes):
-    """Leave out each document's features that are among *terms*, in place, unless nothing would be left of it.
+    """Leave out each document's features that are among *terms*, in place. Returns the number of features left.
 
-    *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in ``neardup.kernels.weights``. The
-    features may repeat and keep their order; *bounds* follow. Returns the number of features that is left.
+    In a document that has no others, one feature stands for all of them in their order, repeats included:
+    ``h = h * SPREAD + feature`` for each, beginning with 0, then ``mix(h)``, mod 2**64 (see
+    ``neardup.kernels.shingles``). *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in
+    ``neardup.kernels.weights``. Features may repeat and keep their order; *bounds* follow.
     """
     shift = prefix_shift(prefixes)
     count = 0
@@ -167,10 +172,12 @@ def leave_out(values, bounds, terms, prefixes):
             if place_of(value, terms, prefixes, shift) < 0:
                 values[count] = value
                 count += 1
-        if count == first:  # all are common, and nothing was written yet
+        if count == first and begin < end:  # all are common, and nothing was written yet
+            whole = np.uint64(0)
             for position in range(begin, end):
-                values[count] = values[position]
-                count += 1
+                whole = whole * _SPREAD + values[position]
+            values[count] = mix(whole)
+            count += 1
         begin = end
     bounds[bounds.size - 1] = count
     return count

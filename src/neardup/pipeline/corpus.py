@@ -18,6 +18,7 @@ from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme
+from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, Summary, decisions_table
@@ -330,6 +331,8 @@ class _Run:
         representative = np.full(number, -1, np.int64)
         representative[left] = right
         kept = np.flatnonzero(representative < 0)
+        same = np.zeros(number, np.bool_)
+        same[left] = exact
         signed = np.zeros(number, np.bool_)
         signed[order] = signatures.present[heads.of]
         summary = Summary(
@@ -349,6 +352,7 @@ class _Run:
             measure=self._scheme.rule if self._scheme.rule == "overlap" else "resemblance",
             policy=self._policy,
             common=common_of(self._scheme),
+            largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)

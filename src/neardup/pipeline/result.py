@@ -10,6 +10,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
+from neardup.pipeline.clusters import LargeCluster
 from neardup.text.containers import Rows, rows_where
 from neardup.text.templates import CommonShingles
 
@@ -27,7 +28,8 @@ class Summary:
     ``candidates`` pairs were proposed and ``compared`` of them verified; ``not_compared`` pairs at
     most shared a key and were passed over, because very many documents share it. ``threshold`` is of the
     *measure* that exact verification looks at: ``resemblance``, or ``overlap``, a share of the smaller set.
-    ``common`` is the list of shingles that did not count, or ``None``.
+    ``common`` is the list of shingles that did not count, or ``None``;
+    ``largest_clusters`` are those of the most documents, with what these share.
     """
 
     documents: int
@@ -46,6 +48,7 @@ class Summary:
     measure: str
     policy: Policy
     common: CommonShingles | None = None
+    largest_clusters: tuple[LargeCluster, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Give the numbers as plain values, as ``--json`` prints them."""

@@ -26,7 +26,8 @@ class Shingling:
     no shingle of a longer text; a text without tokens has none. The exact hash functions are stated in
     ``neardup.kernels.tokens`` and ``neardup.kernels.shingles``.
 
-    Shingles listed in *common* are not features, unless a text has no others (see ``CommonShingles``).
+    Shingles listed in *common* are not features; of a text that has no others, one feature stands for all of them
+    (see ``CommonShingles``).
     """
 
     analysis: Analysis = field(default_factory=Analysis)

@@ -44,8 +44,8 @@ class CommonShingles:
     ``share``, ``documents``
         how it was fitted: they are in more than this share of so many different documents.
 
-    A document's features are its shingles that are not listed. Where all are listed, all of them count, so that blank
-    forms are still compared with each other. Equal texts keep equal features.
+    A document's features are its shingles that are not listed. Where all are listed, one feature stands for all of them
+    together: blank forms are equal to each other if all of their words are. Equal texts keep equal features.
 
     The list is immutable; ``identity`` is its id. ``fitted`` makes one, ``save`` and ``load`` keep it in a file.
     """

@@ -15,7 +15,7 @@ from neardup.interfaces.cli.options import (
 )
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import common_words, rule_of
+from neardup.interfaces.wording import cluster_lines, common_words, rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
@@ -160,6 +160,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
         ],
         errors=errors,
     )
+    show_lines(cluster_lines(summary), errors=errors)
     show_rejected(done.rejected, errors=errors)
     size = done.documents.texts.nbytes / 1e6
     worth_telling = size > seconds >= 1  # the start takes longer than a small collection

@@ -19,11 +19,12 @@ from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Fragment, excerpt
 from neardup.interfaces.pages.frame import framed
 from neardup.interfaces.pages.texts import safe
-from neardup.interfaces.wording import decimals, evidence_of, rule_of
+from neardup.interfaces.wording import cluster_lines, decimals, evidence_of, rule_of
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
     from neardup.pipeline.files import FilesResult
+    from neardup.pipeline.result import Summary
 
 _READ: Final = 50_000  # characters of a text that are looked at
 _NAME: Final = 160  # characters of an id, a path or a reason
@@ -43,7 +44,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
     sections = [
         _totals(done),
         f'<div class="charts">\n{_resemblance(seen, done, scheme)}{_clusters(seen)}</div>\n',
-        _largest(seen.largest, pairs),
+        _largest(seen.largest, pairs, done.result.summary),
         _sample(seen, pairs),
         _rejected(done),
         _how(done, scheme),
@@ -150,10 +151,11 @@ def _clusters(seen: Overview) -> str:
     return _section("Cluster sizes", f"<figure>\n{chart}\n<figcaption>{caption}</figcaption>\n</figure>\n")
 
 
-def _largest(clusters: Sequence[Cluster], pairs: "_Pairs") -> str:
+def _largest(clusters: Sequence[Cluster], pairs: "_Pairs", summary: "Summary") -> str:
     if not clusters:
         return ""
-    parts = ["<p>Of each, up to three members from the least alike to the most.</p>\n"]
+    parts = [f"<p>{escape(printable(line))}</p>\n" for line in cluster_lines(summary)]
+    parts += ["<p>Of each, up to three members from the least alike to the most.</p>\n"]
     for number, cluster in enumerate(clusters):
         inner = "".join(pairs.shown(int(position), opened=True) for position in cluster.shown)
         parts.append(

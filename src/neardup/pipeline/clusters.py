@@ -1,0 +1,118 @@
+"""The largest clusters of a run, and what their documents share: copies of one text, or one template."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.model.arrays import Flags, Positions
+from neardup.model.protocols import Scheme
+from neardup.pipeline.documents import Documents
+from neardup.text.columns import text_column, whole_batch
+from neardup.text.templates import LEAST, different
+
+CLUSTERS: Final = 3
+SAMPLE: Final = 64  # documents of a cluster that are looked at
+NEARLY_ALL: Final = 0.9
+BEGINNING: Final = 80  # characters of a shared passage that are shown
+
+_STEPS: Final = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
+_READ: Final = 1 << 16  # bytes of a text that are looked at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeCluster:
+    """One of the largest clusters of a run, and what its documents share.
+
+    ``representative``
+        the id of its kept document.
+    ``documents``, ``share_of_drops``
+        its size with the kept document, and its part of all documents that the run dropped, from 0 to 1.
+    ``shared``
+        the number of features that nearly all of its different documents have (at least ``NEARLY_ALL`` of them), as
+        found in up to ``SAMPLE`` documents, evenly spread over the input; 0 where these were not looked at.
+    ``template``
+        whether most of these are different documents with one block in common, not copies and edited copies of one text
+        (see ``neardup.kernels.templates.count_once``).
+    ``beginning``
+        of a template, how the longest passage begins that two of its documents share, else empty.
+    ``ignore_common``
+        of a template, a share for ``dedup(ignore_common=...)`` that leaves it out, else ``None``.
+    """
+
+    representative: str
+    documents: int
+    share_of_drops: float
+    shared: int = 0
+    template: bool = False
+    beginning: str = ""
+    ignore_common: float | None = None
+
+
+def largest_clusters(
+    documents: Documents, representatives: Positions, exact: Flags, scheme: Scheme
+) -> tuple[LargeCluster, ...]:
+    """Describe the largest clusters of two or more documents, the largest first, ties by position.
+
+    *representatives* has the position of the kept document for each dropped one, and -1 for a kept one; *exact* tells
+    which dropped ones are equal to it byte by byte. A cluster of fewer than ``LEAST`` texts is not looked into.
+    """
+    dropped = np.flatnonzero(representatives >= 0)
+    sizes = np.bincount(representatives[dropped], minlength=len(representatives))
+    heads = np.argsort(-sizes, kind="stable")[:CLUSTERS] if len(dropped) else dropped
+    found = []
+    for head in heads[sizes[heads] > 0].tolist():
+        members = dropped[representatives[dropped] == head]
+        about: dict[str, Any] = {}
+        if 1 + int((~exact[members]).sum()) >= LEAST:
+            about = _looked_into(documents, np.append(head, members), scheme)
+        found.append(
+            LargeCluster(
+                representative=str(documents.ids[head].as_py()),
+                documents=1 + len(members),
+                share_of_drops=len(members) / len(dropped),
+                **about,
+            )
+        )
+    return tuple(found)
+
+
+def _looked_into(documents: Documents, members: Positions, scheme: Scheme) -> dict[str, Any]:
+    members = np.sort(members)
+    sample = members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
+    raw = [text[:_READ] for text in documents.raw_texts(sample) if text]
+    if not raw:
+        return {}
+    texts = [text.decode("utf-8", "ignore") for text in raw]
+    features = scheme.shingling.batch_features(whole_batch(text_column(texts)))
+    counted = different(features, getattr(scheme.shingling, "size", 1))
+    bounds = features.offsets
+    sets = [features.values[begin:end].tobytes() for begin, end in pairwise(bounds)]
+    values = features.values[: bounds[-1]][np.repeat(counted, np.diff(bounds))]
+    _, counts = np.unique(values, return_counts=True)
+    number = int(counted.sum())
+    shared = int((counts >= NEARLY_ALL * number).sum())
+    if scheme.columns or number < LEAST or 2 * number < len(set(sets)):
+        return {"shared": shared}
+    one, other = (texts[place] for place in np.flatnonzero(counted)[[0, -1]])
+    share = len(members) * number / len(texts) / max(len(documents.texts), 1)
+    fitting = [step for step in _STEPS if step <= share / 2]
+    return {
+        "shared": shared,
+        "template": True,
+        "beginning": _beginning(one, other),
+        "ignore_common": fitting[0] if fitting else _STEPS[-1],
+    }
+
+
+def _beginning(one: str, other: str) -> str:
+    """Return how the longest passage begins that two texts share, on one line."""
+    from neardup.evaluation.passages import shared_passages  # loaded for templates only
+
+    passages = shared_passages(one, other).shared
+    longest = max(passages, key=lambda passage: passage.words, default=None)
+    if longest is None:
+        return ""
+    begin, end = longest.a
+    return " ".join(one[begin:end].split())[:BEGINNING]

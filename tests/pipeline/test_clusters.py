@@ -1,0 +1,87 @@
+"""What is said of the largest clusters: how large, what is shared, and whether that is a template."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+
+OPENING = (
+    "Welcome to the harbour news. Subscribe, share, follow us, and read our privacy policy before you go on. Cookies"
+    " help us to show you what you like; you can refuse them at the foot of each page. Write to us with questions. "
+)
+STORIES = [
+    "A storm took three fishing boats",
+    "Bakers ask for more rye this year",
+    "Seven herons stood in the shallow water",
+    "The mayor opened a bridge on Sunday",
+]
+WORDS = [f"w{number}" for number in range(500)]
+
+
+def prose(seed, words):
+    return np.random.default_rng(seed).choice(WORDS, words).tolist()
+
+
+ARTICLE = " ".join(prose(10_000, 120))
+OTHERS = [" ".join(prose(seed, 60)) for seed in range(10_002, 10_012)]
+
+
+def edited(seed):
+    words = ARTICLE.split()
+    words[np.random.default_rng(seed).integers(len(words))] = "changed"
+    return " ".join(words)
+
+
+def clusters_of(texts, **parameters):
+    return neardup.dedup(texts, **parameters).summary.largest_clusters
+
+
+def test_a_template_is_recognised():
+    (found,) = clusters_of([*OTHERS, *(OPENING + story for story in STORIES)])
+    assert (found.representative, found.documents, found.share_of_drops) == ("10", 4, 1.0)
+    assert found.template
+    assert found.beginning == OPENING[:80]
+    assert found.shared == len(OPENING.split()) - 2
+    assert found.ignore_common == 0.1
+    assert clusters_of([*OTHERS, *(OPENING + story for story in STORIES)], ignore_common=found.ignore_common) == ()
+
+
+@pytest.mark.parametrize("copies", [[ARTICLE] * 9, [edited(seed) for seed in range(40)]], ids=["equal", "edited"])
+def test_copies_of_one_text_are_no_template(copies):
+    (found,) = clusters_of([*OTHERS, *copies])
+    assert found.documents == len(copies)
+    assert (found.template, found.beginning, found.ignore_common) == (False, "", None)
+
+
+def test_the_largest_come_first_and_what_to_try_fits_their_size():
+    many = [f"{ARTICLE} and page {number} says {' '.join(prose(number, 12))}" for number in range(40)]
+    others = [" ".join(prose(seed, 60)) for seed in range(100, 1000)]
+    texts = [*others, *many, *["twice twice twice"] * 2, *[OTHERS[0]] * 3]
+    table = {"id": [f"d{number}" for number in range(945)], "text": texts}
+    found = clusters_of(pa.table(table))
+    assert [(one.representative, one.documents) for one in found] == [("d900", 40), ("d942", 3), ("d940", 2)]
+    assert [one.template for one in found] == [True, False, False]
+    assert found[0].share_of_drops == 39 / 42
+    assert found[0].ignore_common == 0.02
+    assert found[1].shared == 0  # equal byte by byte: not looked into
+
+
+def test_a_run_without_drops_has_no_clusters():
+    assert clusters_of(OTHERS) == ()
+    assert clusters_of([]) == ()
+
+
+def test_only_the_beginning_of_long_texts_is_looked_at():
+    long = [OPENING + story + " and on" * 40_000 for story in STORIES]
+    (found,) = clusters_of(long)
+    assert found.documents == 4
+    assert neardup.dedup(long).summary.as_dict()["largest_clusters"][0]["documents"] == 4
+
+
+def test_clusters_of_equal_fields_get_no_advice():
+    texts = [OPENING + story for story in STORIES]
+    scheme = neardup.Checksum(fields=(neardup.Field(name="title"),))
+    (found,) = clusters_of(pa.table({"text": texts, "title": ["one title"] * 4}), scheme=scheme)
+    assert found.documents == 4
+    assert not found.template
