@@ -5,7 +5,7 @@ import pytest
 
 from neardup import Features, MinHash, Sentences, SimHash, Trials
 from neardup.evaluation.designs import DESIGNS, MinHashDesign, SentencesDesign, SimHashDesign, TrialsDesign, spread
-from neardup.index.buckets import share_a_key
+from neardup.schemes.plausibility import share_a_key
 
 
 def test_keys_are_choices():

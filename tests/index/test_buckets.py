@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from neardup import MinHash, dedup
 from neardup.engines.local import LocalEngine
 from neardup.index import buckets
-from neardup.index.buckets import BLOCK, DEPTH, ROOM, Buckets, share_a_key
+from neardup.index.buckets import BLOCK, DEPTH, ROOM, Buckets
 
 # Keys differ in their high bits: the low ones make room for the rank.
 ROWS = st.integers(1, 4).flatmap(
@@ -232,15 +232,6 @@ def test_pairs_that_share_crowded_pooled_keys_only_meet_by_the_next_larger_ones(
     assert {*planted} <= found
     assert len(found) <= 3000 * 6 * ROOM * (DEPTH + 1)
     assert index.not_compared > 0
-
-
-@given(ROWS, st.booleans())
-def test_pairs_that_share_a_key_can_be_asked_for(rows, pooled):
-    keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1)
-    left, right = np.triu_indices(len(rows), 1)
-    holds = share_a_key(keys, left, right, pooled=pooled)
-    expected = sharing([(True, key) for _, key in rows], pooled=pooled)
-    assert sorted(zip(left[holds].tolist(), right[holds].tolist(), strict=True)) == sorted(expected)
 
 
 # Real texts: a collection under one licence, which is about half of each document.

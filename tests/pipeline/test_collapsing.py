@@ -201,7 +201,7 @@ def test_a_large_set_is_the_same_from_a_cache(tmp_path, number):
             assert fresh.hidden >= number // 2 - 1
             for _ in range(2):
                 assert collapse(hits, by, index=index, cache=cache).page == fresh.page
-        assert cache.hits == 1
+        assert cache.hits == 2
 
 
 def test_readers_of_other_thresholds_share_a_cache(tmp_path):
@@ -215,13 +215,27 @@ def test_readers_of_other_thresholds_share_a_cache(tmp_path):
     assert (cache.hits, cache.misses) == (2, 2)
 
 
-def test_only_what_an_index_was_asked_is_cached(index):
-    cache = JudgedSets()
-    collapse(RECORDS, cache=cache)
-    collapse(RECORDS, index=index, cache=cache)
-    collapse(IDS, signatures=MinHash().sign(TEXTS), index=index, cache=cache)
+@pytest.mark.parametrize(
+    "ways", [{}, {"signatures": MinHash().sign(TEXTS)}, {"signatures": MinHash().sign(TEXTS), "index": ...}]
+)
+def test_a_cache_that_would_never_be_asked_is_refused(index, ways):
+    ways = {name: index if way is ... else way for name, way in ways.items()}
+    with pytest.raises(ParameterError, match="cache"):
+        collapse(RECORDS, cache=JudgedSets(), **ways)
+
+
+def test_a_cache_knows_what_records_say_of_the_fields_of_rules(index):
+    cache, by = JudgedSets(), [SameValue("kind"), NearDuplicates()]
+    others = [{**hit, "kind": 9} for hit in RECORDS]
+    for _ in range(2):
+        for hits in (RECORDS, others, [{**hit, "more": object()} for hit in RECORDS]):
+            fresh = collapse(hits, by, index=index)
+            assert collapse(hits, by, index=index, cache=cache).page == fresh.page
+    assert (cache.hits, cache.misses) == (4, 2)
+    days = [{"id": hit["id"], "day": date(2001, 1, 1)} for hit in RECORDS]
+    collapse(days, SameValue("day", of=str), index=index, cache=cache)  # whose equality is not known
     collapse(IDS, index=index, cache=cache, enabled=False)
-    assert (cache.hits, cache.misses, len(cache)) == (0, 0, 0)
+    assert (cache.hits, cache.misses) == (4, 2)
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), Trials(), Sentences(), SimHash(), Combined()])
@@ -275,6 +289,8 @@ def test_without_texts_there_is_no_evidence(tmp_path):
         {"signatures": np.zeros((5, 128), np.uint32)},
         {"index": "folder"},
         {"cache": {}},
+        {"verify": "none"},
+        {"verify": True},
         {"id": 7},
     ],
     ids=str,
@@ -340,8 +356,12 @@ def test_rows_cut_from_larger_ones():
 
 @pytest.mark.parametrize(("scheme", "least"), [(SimHash(distance=20), 0.556), (Trials(hashes=1, needed=4), 0.667)])
 def test_evidence_names_what_the_value_was_held_against(scheme, least):
-    (hidden,) = collapse(RECORDS[:2], NearDuplicates(scheme=scheme)).page[0].hidden
+    (hidden,) = collapse(RECORDS[:2], NearDuplicates(scheme=scheme), verify="estimate").page[0].hidden
     assert round(hidden.threshold, 3) == least <= hidden.value
+    assert (hidden.measure, hidden.verified) == (scheme.measure, False)
+    (hidden,) = collapse(RECORDS[:2], NearDuplicates(scheme=scheme)).page[0].hidden
+    assert (hidden.value, hidden.threshold, hidden.measure) == (1.0, scheme.threshold, "resemblance")
+    assert hidden.verified
 
 
 def test_what_is_signed_beside_the_text_is_evidence(tmp_path):

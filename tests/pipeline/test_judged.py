@@ -6,6 +6,7 @@ import pytest
 from neardup import JudgedSets, MinHash, ParameterError
 from neardup.decisions.collapse import alone, collapse
 from neardup.pipeline.judged import Judged
+from neardup.pipeline.near_hits import NearHits
 
 SCHEME = MinHash()
 TEXTS = ["a text of some words", "A text, of some words!", "", "another one that is quite different"]
@@ -13,20 +14,24 @@ TEXTS = ["a text of some words", "A text, of some words!", "", "another one that
 
 def judged(number=4):
     signed = SCHEME.sign(TEXTS[:number])
-    outcome = collapse(number, [1], [None], SCHEME.ranked_rule(signed), signed.present)
-    return Judged(outcome, 0, SCHEME, signed, [None])
+    hits = NearHits(SCHEME, signed, SCHEME.ranked_rule(signed))
+    return Judged(collapse(number, [1], [None], hits.ranked, signed.present), 0, hits, [None])
+
+
+def measured(found):
+    return [column.tolist() for column in found.measured]
 
 
 def test_what_is_known_of_signatures_stays_when_they_are_gone():
     one, settled = judged(), judged().settle()
-    assert settled.signatures is None
-    assert settled.estimates == one.estimates == {1: 1.0}
+    assert settled.hits is None
+    assert measured(settled) == measured(one) == [[1], [1.0], [False]]
     assert settled.unsigned == one.unsigned == 1
 
 
 def test_nothing_is_known_without_signatures():
-    bare = Judged(alone(3), None, None, None, [])
-    assert (bare.unsigned, bare.estimates) == (0, {})
+    bare = Judged(alone(3), None, None, [])
+    assert (bare.unsigned, measured(bare)) == (0, [[], [], []])
 
 
 def test_hits_and_misses_are_counted():
@@ -52,7 +57,7 @@ def test_the_last_used_stay():
 def test_a_set_too_large_is_not_kept_and_displaces_none():
     cache = JudgedSets(20)
     cache.judged("small", lambda: judged(2))
-    cache.judged("large", lambda: Judged(alone(21), None, None, None, []))
+    cache.judged("large", lambda: Judged(alone(21), None, None, []))
     assert (len(cache), cache.held) == (1, 16)
 
 
@@ -61,7 +66,7 @@ def test_a_set_too_large_is_not_kept_and_displaces_none():
 def test_small_sets_are_bounded_too(most, hits):
     cache = JudgedSets(16 * most)
     for key in range(20):
-        cache.judged(key, lambda: Judged(alone(hits), None, None, None, []))
+        cache.judged(key, lambda: Judged(alone(hits), None, None, []))
     assert len(cache) == most
 
 

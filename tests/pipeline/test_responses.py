@@ -72,6 +72,7 @@ def test_the_form_stays_and_repeats_are_inner_hits():
             "neardup.rule": ["minhash"],
             "neardup.measure": ["resemblance"],
             "neardup.value": [1.0],
+            "neardup.verified": [True],
         },
     }
     assert answer["neardup"] == {

@@ -2,11 +2,12 @@ import random
 import shutil
 import threading
 from importlib.resources import as_file, files
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from neardup import Checksum, Index, MinHash, SimHash, StorageRefused
+from neardup import Checksum, Index, MinHash, SimHash, StorageRefused, resemblance
 from neardup.index.disk import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
@@ -310,14 +311,19 @@ def sample(tmp_path_factory):
         yield opened
 
 
-def hidden_by(search, hits, collapse, threshold, keep):
+def hidden_by(search, hits, *, collapse, threshold, keep, verify):
     """Say of each hit, by the definition, which better-ranked hit that stays hides it."""
     index = search._index
     documents = {hit.id: index.get([hit.id])[0] for hit in hits}
     scheme = index.scheme if threshold is None else index.scheme.with_threshold(threshold)
     signed = index.signatures([hit.id for hit in hits])
+    features = scheme.shingling.features([documents[hit.id].text for hit in hits])
+    sets = [{*features.values[begin:end].tolist()} for begin, end in pairwise(features.offsets.tolist())]
 
     def same(rank, better):
+        if collapse == "near" and verify == "exact":
+            common, whole = sets[rank] & sets[better], sets[rank] | sets[better]
+            return bool(common) and len(common) / len(whole) >= scheme.threshold
         if collapse == "near":
             return bool(scheme.match_pairs(signed, np.array([rank]), np.array([better]))[0])
         if collapse == "exact":
@@ -336,16 +342,18 @@ def hidden_by(search, hits, collapse, threshold, keep):
 
 
 @pytest.mark.parametrize(
-    ("collapse", "threshold", "keep"),
+    "way",
     [("near", None, 1), ("near", 0.4, 1), ("near", 0.9, 2), ("exact", None, 1), ("site", None, 1), ("site", None, 3)],
 )
 @pytest.mark.parametrize("query", ["the harbour", "said", "tram", "nowhereword"])
-def test_an_answer_is_what_is_found_without_repeats(sample, query, collapse, threshold, keep):
+@pytest.mark.parametrize("verify", ["exact", "estimate"])
+def test_an_answer_is_what_is_found_without_repeats(sample, query, verify, way):
     hits = sample.find(query).hits
-    of, heads = hidden_by(sample, hits, collapse, threshold, keep)
+    ways = dict(zip(("collapse", "threshold", "keep", "verify"), (*way, verify), strict=True))
+    of, heads = hidden_by(sample, hits, **ways)
     answers, results = [], []
     for page in range(1, 100):
-        answers.append(sample.answer(query, page=page, size=3, collapse=collapse, threshold=threshold, keep=keep))
+        answers.append(sample.answer(query, page=page, size=3, **ways))
         results += answers[-1].results
         if page >= answers[-1].pages:
             break
@@ -368,7 +376,11 @@ def test_why_a_hit_is_hidden(sample):
     assert near
     for repeat in near:
         assert (repeat.rule, repeat.measure, repeat.threshold) == ("minhash", "resemblance", 0.6)
-        assert 0.6 <= repeat.value <= 1
+        assert repeat.verified
+        own, other = (document.text for document in sample._index.get([repeat.hit.id, repeat.of]))
+        assert repeat.value == resemblance(own, other) >= 0.6
+    estimated = sample.answer("the", size=100, verify="estimate").results
+    assert not any(repeat.verified for group in estimated for repeat in group.repeats)
     exact = [repeat for group in sample.answer("the", collapse="exact", size=100).results for repeat in group.repeats]
     assert {(repeat.rule, repeat.value) for repeat in exact} == {("same text", None)}
     sites = [repeat for group in sample.answer("the", collapse="site", size=100).results for repeat in group.repeats]

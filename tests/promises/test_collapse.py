@@ -28,6 +28,7 @@ from neardup import (
     SimHash,
     Trials,
     collapse,
+    dedup,
     host,
 )
 from neardup.model.hits import group_id
@@ -65,8 +66,8 @@ class Pool:
     urls: list[str | None]
     kinds: list[int | None]
     signatures: Any
-    matches: list[list[bool]]
-    estimates: list[list[float]]
+    matches: dict[str, list[list[bool]]]  # by what decides: "estimate" or "exact"
+    values: dict[str, list[list[float]]]
 
     def records(self, chosen):
         return [{"id": f"d{d}", "text": self.texts[d], "url": self.urls[d], "kind": self.kinds[d]} for d in chosen]
@@ -95,7 +96,45 @@ def pool(name):
     left, right = (found.ravel() for found in np.indices((POOL, POOL)))
     matches = scheme.matches(signatures[left], signatures[right]).reshape(POOL, POOL).tolist()
     estimates = scheme.estimate(signatures[left], signatures[right]).reshape(POOL, POOL).tolist()
-    return Pool(scheme, texts, urls, kinds, signatures, matches, estimates)
+    values = {"estimate": estimates, "exact": exact_values(scheme, texts)}
+    return Pool(
+        scheme, texts, urls, kinds, signatures, {"estimate": matches, "exact": exact_matches(scheme, texts)}, values
+    )
+
+
+def exact_values(scheme, texts):
+    """What two texts have in common, of sets of whole numbers; of a checksum, whether they are equal."""
+    if scheme.columns:
+        return [[float(one == other) for other in texts] for one in texts]
+    features = scheme.shingling.features(texts)
+    ends = features.offsets.tolist()
+    sets = [{*features.values[begin:end].tolist()} for begin, end in pairwise(ends)]
+
+    def share(one, other):
+        whole = min(len(one), len(other)) if scheme.measure == "overlap" else len(one | other)
+        return len(one & other) / whole if whole else 0.0
+
+    return [[share(one, other) for other in sets] for one in sets]
+
+
+def exact_matches(scheme, texts):
+    """Which pairs match by the rule of ``dedup``: the estimate and filters only rule out what is far off."""
+    signatures = scheme.sign(pa.table(dict.fromkeys(scheme.columns, texts)) if scheme.columns else texts)
+    keys, values = scheme.keys(signatures).tolist(), exact_values(scheme, texts)
+
+    def match(one, other):
+        pair = np.array([one]), np.array([other])
+        if not signatures.present[[one, other]].all() or values[one][other] < scheme.threshold:
+            return False
+        if scheme.estimate_pairs(signatures, *pair)[0] < scheme.floor:
+            return False
+        if isinstance(scheme, SimHash | Combined) and not scheme.passes(signatures, *pair)[0]:
+            return False
+        if scheme.pooled:
+            return bool({*keys[one]} & {*keys[other]})
+        return any(a == b for a, b in zip(keys[one], keys[other], strict=True))
+
+    return [[match(one, other) for other in range(len(texts))] for one in range(len(texts))]
 
 
 @st.composite
@@ -116,11 +155,11 @@ def rules_of(documents, rules, keeps):
     return [made[rule](keep) for rule, keep in zip(rules, keeps, strict=True)]
 
 
-def definition(documents, chosen, rules, keeps):
+def definition(documents, chosen, rules, keeps, verify):
     def matches(rule, better, hit):
         one, other = chosen[better], chosen[hit]
         if rules[rule] == "near":
-            return documents.matches[one][other]
+            return documents.matches[verify][one][other]
         values = documents.column(rules[rule])
         return values[one] is not None and values[one] == values[other]
 
@@ -133,7 +172,10 @@ def told(groups):
         (
             group.id,
             [(hit.id, hit.rank) for hit in group.kept],
-            [(hit.id, hit.rank, hit.of, hit.rule, hit.measure, hit.value, hit.threshold) for hit in group.hidden],
+            [
+                (hit.id, hit.rank, hit.of, hit.rule, hit.measure, hit.value, hit.threshold, hit.verified)
+                for hit in group.hidden
+            ],
             group.hides,
         )
         for group in groups
@@ -141,15 +183,19 @@ def told(groups):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-@settings(max_examples=12)
+@pytest.mark.parametrize("verify", ["estimate", "exact"])
+@settings(max_examples=10)
 @given(case=asked(), top=st.none() | st.integers(1, 25), size=st.integers(1, 6))
-def test_equals_its_definition(name, case, top, size):
+def test_equals_its_definition(name, verify, case, top, size):
     documents, (chosen, rules, keeps) = pool(name), case
     hits, by = documents.records(chosen), rules_of(documents, rules, keeps)
     number = len(chosen) if top is None else min(top, len(chosen))
-    of, broken, heads = definition(documents, chosen[:number], rules, keeps)
+    of, broken, heads = definition(documents, chosen[:number], rules, keeps, verify)
+    ways = {"verify": verify, "top": top}
+    if verify == "estimate":
+        ways["signatures"] = documents.signatures[np.array(chosen, np.int64)]
 
-    whole = collapse(hits, by, signatures=documents.signatures[np.array(chosen, np.int64)], top=top)
+    whole = collapse(hits, by, **ways)
     assert (whole.outcome.of.tolist(), whole.outcome.by.tolist(), whole.outcome.heads.tolist()) == (of, broken, heads)
 
     # The totals.
@@ -171,26 +217,26 @@ def test_equals_its_definition(name, case, top, size):
             better, rule = chosen[kept[hit.of]], rules[broken[hit.rank]]
             assert kept[hit.of] < hit.rank
             if rule == "near":
-                assert documents.matches[better][chosen[hit.rank]]
-                assert hit.value == documents.estimates[better][chosen[hit.rank]]
-                measure = "equality" if documents.scheme.columns else documents.scheme.measure
-                assert (hit.rule, hit.measure) == (documents.scheme.name, measure)
-                assert hit.threshold == least_estimate(documents.scheme) <= hit.value + 1e-12
+                scheme = documents.scheme
+                assert documents.matches[verify][better][chosen[hit.rank]]
+                assert hit.value == documents.values[verify][better][chosen[hit.rank]]
+                measure = "equality" if scheme.columns else {"exact": scheme.rule, "estimate": scheme.measure}[verify]
+                assert (hit.rule, hit.measure, hit.verified) == (scheme.name, measure, verify == "exact")
+                least = scheme.threshold if verify == "exact" else least_estimate(scheme)
+                assert hit.threshold == least <= hit.value + 1e-12
             else:
                 values = documents.column(rule)
                 assert hit.value == values[better] == values[chosen[hit.rank]]
-                assert (hit.measure, hit.threshold) == ("equality", None)
+                assert (hit.measure, hit.threshold, hit.verified) == ("equality", None, True)
 
     # The pages, one after the other, are the whole; and so are those of one group.
-    signed = documents.signatures[np.array(chosen, np.int64)]
-    pages = [collapse(hits, by, signatures=signed, top=top, size=size, page=page) for page in range(1, 30)]
+    pages = [collapse(hits, by, **ways, size=size, page=page) for page in range(1, 27 // size + 2)]
     assert [group for page in pages for group in page.page] == list(whole.page)
     assert {page.pages for page in pages} == {-(-whole.groups // size)}
     assert {(page.hits, page.groups, page.hidden) for page in pages} == {(whole.hits, whole.groups, whole.hidden)}
     for group in whole.page[:2]:
         parts = [
-            collapse(hits, by, signatures=signed, top=top, size=size, page=page, include=group.id)
-            for page in range(1, 27 // size + 2)
+            collapse(hits, by, **ways, size=size, page=page, include=group.id) for page in range(1, 27 // size + 2)
         ]
         listed = [one for part in parts for one in part.page]
         assert [hit for one in listed for hit in one.kept] == list(group.kept)
@@ -201,40 +247,78 @@ def test_equals_its_definition(name, case, top, size):
         assert {part.pages for part in parts} == {-(-(len(group.kept) + len(group.hidden)) // size)}
 
     # Turned off, all stay.
-    off = collapse(hits, by, signatures=signed, top=top, enabled=False)
+    off = collapse(hits, by, **ways, enabled=False)
     assert off.kept == [f"d{document}" for document in chosen[:number]]
     assert (off.groups, off.hidden) == (number, 0)
 
 
+@pytest.mark.parametrize("name", SCHEMES)
+def test_two_texts_collapse_where_dedup_drops_one(name):
+    documents, rng = pool(name), random.Random(1)
+    scheme, rule = documents.scheme, NearDuplicates(scheme=documents.scheme)
+    for _ in range(60):
+        pair = rng.sample(range(POOL), k=2)
+        texts = [documents.texts[d] for d in pair]
+        if not all(documents.signatures.present[pair]):
+            continue  # an exact copy of a text without a signature is dropped, too
+        kept = dedup(pa.table({"text": texts}), scheme=scheme).kept.tolist()
+        assert collapse([{"id": d, "text": text} for d, text in enumerate(texts)], rule).kept == kept
+
+
 @pytest.fixture(scope="module", params=SCHEMES)
 def admitted(request, tmp_path_factory):
+    """Documents, an index that keeps their texts, and one that does not."""
     documents = pool(request.param)
     key = getattr(documents.scheme, "key", None)
-    folder = tmp_path_factory.mktemp("admitted") / "index"
-    with Index.create(folder, documents.scheme, fields=FIELDS, key=key) as index:
-        documents.admit_to(index, range(0, POOL, 2))
-        index.flush()
-        documents.admit_to(index, range(1, POOL, 2))
-        yield documents, index
+    folder = tmp_path_factory.mktemp("admitted")
+    ways = {"fields": FIELDS, "key": key}
+    with (
+        Index.create(folder / "texts", documents.scheme, texts=True, **ways) as texts,
+        Index.create(folder / "signed", documents.scheme, **ways) as signed,
+    ):
+        for index in (texts, signed):
+            documents.admit_to(index, range(0, POOL, 2))
+            index.flush()
+            documents.admit_to(index, range(1, POOL, 2))
+        yield documents, texts, signed
 
 
 @settings(max_examples=10)
 @given(case=asked(), top=st.none() | st.integers(1, 25))
 def test_it_does_not_matter_who_knows_the_hits(admitted, case, top):
-    (documents, index), (chosen, rules, keeps) = admitted, case
+    (documents, texts, index), (chosen, rules, keeps) = admitted, case
     by, records, ids = rules_of(documents, rules, keeps), documents.records(chosen), [f"d{d}" for d in chosen]
-    signed, cache = documents.signatures[np.array(chosen, np.int64)], JudgedSets()
-    expected = told(collapse(records, by, signatures=signed, top=top).page)
-    assert told(collapse(records, by, top=top).page) == expected
-    assert told(collapse(records, by, index=index, top=top).page) == expected
-    assert told(collapse(ids, by, index=index, top=top).page) == expected
-    for _ in range(2):
-        found = collapse(ids, by, index=index, top=top, cache=cache)
-        assert told(found.page) == expected
-        assert found.unsigned == collapse(ids, by, index=index, top=top).unsigned
-    assert (cache.hits, cache.misses) == (1, 1)
+    signed = documents.signatures[np.array(chosen, np.int64)]
+    without = [{name: value for name, value in hit.items() if name != "text"} for hit in records]
+    estimated = told(collapse(records, by, signatures=signed, top=top, verify="estimate").page)
+    for hits, ways in (
+        (records, {"verify": "estimate"}),
+        (without, {"signatures": signed}),
+        (without, {"index": index}),
+        (records, {"index": texts, "verify": "estimate"}),
+        (ids, {"index": index}),
+        (ids, {"index": texts, "verify": "estimate"}),
+    ):
+        assert told(collapse(hits, by, top=top, **ways).page) == estimated
+    exact = told(collapse(records, by, top=top).page)
+    for hits, ways in (
+        (records, {"verify": "exact"}),
+        (records, {"signatures": signed}),
+        (records, {"index": index}),
+        (records, {"index": texts}),
+        (ids, {"index": texts}),
+    ):
+        if not (documents.scheme.columns and len(ways) and "verify" not in ways):  # whose fields no index keeps
+            assert told(collapse(hits, by, top=top, **ways).page) == exact
+    for kept, expected in ((index, estimated), (texts, estimated if documents.scheme.columns else exact)):
+        cache = JudgedSets()
+        for _ in range(2):
+            found = collapse(ids, by, index=kept, top=top, cache=cache)
+            assert told(found.page) == expected
+            assert found.unsigned == collapse(ids, by, index=kept, top=top).unsigned
+        assert (cache.hits, cache.misses) == (1, 1)
     if rules == ["near"]:
-        assert told(collapse(ids, by, signatures=signed, top=top).page) == expected
+        assert told(collapse(ids, by, signatures=signed, top=top).page) == estimated
 
 
 @pytest.mark.parametrize("name", ["minhash", "simhash", "checksum"])
@@ -244,7 +328,7 @@ def test_a_cache_never_gives_an_old_answer(name, seed, tmp_path):
     documents, rng, cache = pool(name), random.Random(seed), JudgedSets(400)
     by = [NearDuplicates(), SameValue("kind", keep=2)]
     names = [f"d{number}" for number in range(12)]
-    writer = Index.create(tmp_path / "index", documents.scheme, fields=FIELDS, durability="bulk")
+    writer = Index.create(tmp_path / "index", documents.scheme, fields=FIELDS, durability="bulk", texts=seed > 0)
     with writer, Index.open(tmp_path / "index") as one, Index.open(tmp_path / "index") as other:
         for _ in range(60):
             does = rng.choice(

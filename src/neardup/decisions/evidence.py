@@ -67,6 +67,10 @@ class Shared:
         """``|A & B| / min(|A|, |B|)``."""
         return _share(self.shared, np.minimum(self.left, self.right))
 
+    def measured(self, measure: str) -> Shares:
+        """Return the measure that a scheme verifies: ``overlap`` of the smaller set, else the resemblance."""
+        return self.of_smaller if measure == "overlap" else self.resemblance
+
 
 def count_shared(sets: FeatureSets, left: Positions, right: Positions) -> Positions:
     """Count what the pairs ``(left[i], right[i])`` share; their repeats must be removed already."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Words
+from neardup.model.arrays import Flags, Positions, Words
 
 ROOM = 64  # members a bucket lists; what finds no room is counted, never compared silently not at all
 DEPTH = 6  # how often a crowded bucket is divided by further keys
@@ -187,13 +187,6 @@ class Buckets:
         sizes = np.empty(len(packed) // 2, np.int64)
         count, found = kernels.runs(packed, self._rank_bits, 0, ranks, buckets, sizes)
         return ranks[:count], buckets[:count], sizes[:found]
-
-
-def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
-    """Say whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or *pooled* in any."""
-    shares = np.empty(len(left), np.bool_)
-    kernels.share(keys, left, right, pooled, shares)
-    return shares
 
 
 def changes(values: Words) -> Flags:

@@ -6,6 +6,9 @@ A rank is a document's place from best to worst, so in every bucket the better d
 import numpy as np
 
 from neardup.kernels.compile import kernel
+from neardup.kernels.sets import first_place, places_for
+
+_ONE = np.uint64(1)
 
 
 @kernel
@@ -60,16 +63,36 @@ def next_larger(keys, members, rank_bits, current):
 
 @kernel
 def share(keys, left, right, pooled, shares):
-    """Say whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any."""
+    """Say whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
+
+    Pooled, the keys of ``left[i]`` are entered in a table, once for all pairs that follow each other.
+    """
+    table = np.empty(places_for(keys.shape[1]), np.uint64)
+    owners = np.full(table.size, -1, np.int64)
+    mask = np.uint64(table.size - 1)
+    owner = -1
     for pair in range(left.size):
         one = keys[left[pair]]
         other = keys[right[pair]]
         found = False
-        for column in range(one.size):
-            if pooled:
-                for key in other:
-                    found |= key == one[column]
-            else:
+        if pooled:
+            if pair == 0 or left[pair] != left[pair - 1]:
+                owner = pair
+                for key in one:
+                    place = first_place(key, mask)
+                    while owners[place] == owner and table[place] != key:
+                        place = (place + _ONE) & mask
+                    owners[place] = owner
+                    table[place] = key
+            for key in other:
+                place = first_place(key, mask)
+                while owners[place] == owner and table[place] != key:
+                    place = (place + _ONE) & mask
+                if owners[place] == owner:
+                    found = True
+                    break
+        else:
+            for column in range(one.size):
                 found |= other[column] == one[column]
         shares[pair] = found
 

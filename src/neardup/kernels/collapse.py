@@ -18,11 +18,12 @@ and how many such groups there are. Its rows, by name:
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, ones
 from neardup.kernels.sentences import EMPTY, decided
+from neardup.kernels.sets import fill, may_match, places_for, shared_enough, table_for
 
 ROWS = 6  # of the table
 OF, BY, HEADS, RANKS, MEMBERS, BEGINS = range(ROWS)
@@ -281,16 +282,88 @@ def by_pairs(rows, terms, present, near, codes, keeps, table):
     return _fold(rows, 0, terms, present, near, codes, keeps, table)
 
 
+@njit(nogil=True, forceinline=True)
+def _first_by_sets(candidates, more, terms, others, number, hit):
+    """Go through the plausible better hits; both lists ascend."""
+    bounds, estimated, known, values, starts, sizes, keys, owners, threshold, of_smaller, shares, verified = more
+    size = sizes[hit]
+    places = places_for(size)
+    filled = False
+    place = 0
+    for entry in range(bounds[hit], bounds[hit + 1]):
+        other = candidates[entry]
+        while place < number and others[place] < other:
+            place += 1
+        if place == number:
+            break
+        if others[place] != other:
+            continue
+        if not (known[hit] and known[other]) or terms[0] <= 0:
+            if estimated[entry]:
+                verified[hit] = False
+                return other
+            continue
+        if not may_match(size, sizes[other], threshold, of_smaller):
+            continue
+        terms[0] -= size + sizes[other]
+        if not filled:
+            fill(values[starts[hit] : starts[hit] + size], keys[:places], owners[:places], hit)
+            filled = True
+        shared = shared_enough(
+            size, sizes[other], values, starts[other], keys[:places], owners[:places], hit, threshold, of_smaller
+        )
+        if shared > 0:
+            whole = min(size, sizes[other]) if of_smaller else size + sizes[other] - shared
+            shares[hit] = shared / whole
+            verified[hit] = True
+            return other
+    return -1
+
+
+@kernel
+def by_sets(
+    bounds,
+    estimated,
+    known,
+    values,
+    starts,
+    sizes,
+    threshold,
+    of_smaller,
+    shares,
+    verified,
+    rows,
+    terms,
+    present,
+    near,
+    codes,
+    keeps,
+    table,
+):
+    """Measure the sets of plausible pairs as ``neardup.kernels.sets.first_matches`` does.
+
+    The plausible better hits of hit *h* are ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct set of a hit is
+    ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. ``terms[0]`` is how many values may be compared in all;
+    it is used up. A pair of which one set is not known, or that comes too late, matches if it is *estimated* to.
+    ``shares[h]`` becomes what a hit has in common with the hit that it matches, where that is *verified*.
+    """
+    keys, owners = table_for(sizes, np.flatnonzero(known))
+    more = (bounds, estimated, known, values, starts, sizes, keys, owners, threshold, of_smaller, shares, verified)
+    return _fold(rows, more, terms, present, near, codes, keeps, table)
+
+
 _FINDERS = {
     ("uint32", 2, "uint8"): _first_by_minima,
     ("uint64", 1, ""): _first_by_trials,
     ("uint64", 2, "uint64"): _first_by_fingerprints,
     ("uint32", 2, "uint64"): _first_by_sentences,
     ("bool", 2, ""): _first_by_pairs,
+    ("int64", 1, ""): _first_by_sets,
 }
 
 
 @overload(_first, jit_options={"nogil": True, "forceinline": True})
 def _finder(rows, more, terms, others, number, hit):  # noqa: ARG001 - Numba's protocol
-    find = _FINDERS[str(rows.dtype), rows.ndim, str(getattr(more, "dtype", ""))]
+    kind = str(more.dtype) if isinstance(more, types.Array) else ""
+    find = _FINDERS[str(rows.dtype), rows.ndim, kind]
     return lambda rows, more, terms, others, number, hit: find(rows, more, terms, others, number, hit)  # noqa: PLW0108 - Numba asks for a function

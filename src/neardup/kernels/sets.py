@@ -33,7 +33,7 @@ def first_place(value, mask):
 
 
 @njit(nogil=True)
-def _table_for(sizes, chosen):
+def table_for(sizes, chosen):
     """Make an empty table that has room for the largest of the *chosen* sets: its keys, and the places' owners."""
     widest = 0
     for segment in chosen:
@@ -43,7 +43,7 @@ def _table_for(sizes, chosen):
 
 
 @njit(nogil=True)
-def _fill(values, keys, owners, owner):
+def fill(values, keys, owners, owner):
     """Enter distinct *values* in a table; a place is taken where ``owners`` holds *owner*."""
     mask = np.uint64(keys.size - 1)
     for value in values:
@@ -110,7 +110,7 @@ def make_distinct(values, starts, sizes, chosen, distinct):
 
     Segments that are ``distinct`` already are passed over; the others become so.
     """
-    keys, owners = _table_for(sizes, chosen)
+    keys, owners = table_for(sizes, chosen)
     for segment in chosen:
         if distinct[segment]:
             continue
@@ -133,13 +133,13 @@ def make_distinct(values, starts, sizes, chosen, distinct):
 @kernel
 def intersections(values, starts, sizes, left, right, shared):
     """Count what the distinct sets ``left[i]`` and ``right[i]`` share."""
-    keys, owners = _table_for(sizes, left)
+    keys, owners = table_for(sizes, left)
     for pair in range(left.size):
         one = values[starts[left[pair]] : starts[left[pair]] + sizes[left[pair]]]
         other = values[starts[right[pair]] : starts[right[pair]] + sizes[right[pair]]]
         places = places_for(one.size)
         if pair == 0 or left[pair] != left[pair - 1]:
-            _fill(one, keys[:places], owners[:places], pair)
+            fill(one, keys[:places], owners[:places], pair)
             owner = pair
         shared[pair] = _shared(other, keys[:places], owners[:places], owner, 0)
 
@@ -164,14 +164,14 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
 
 
 @njit(nogil=True)
-def _may_match(size, other, threshold, of_smaller):
+def may_match(size, other, threshold, of_smaller):
     """Say whether a subset would reach the threshold, with the division that decides in the end."""
     smaller = min(size, other)
     return smaller > 0 and (of_smaller or smaller / max(size, other) >= threshold)
 
 
 @njit(nogil=True)
-def _shared_enough(size, other, values, start, keys, owners, owner, threshold, of_smaller):
+def shared_enough(size, other, values, start, keys, owners, owner, threshold, of_smaller):
     """Count what the set in the table (*size* values) shares with ``values[start : start + other]``; 0 if too few.
 
     What decides is one division of integers: by the smaller set's size with *of_smaller*, else by the union's.
@@ -197,7 +197,7 @@ def first_matches(
     number of comparisons.
     """
     compared = 0
-    keys, owners = _table_for(sizes, asking)
+    keys, owners = table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         if matched[document] >= 0:
@@ -209,13 +209,13 @@ def first_matches(
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
             other = sizes[candidate]
-            if not _may_match(size, other, threshold, of_smaller):
+            if not may_match(size, other, threshold, of_smaller):
                 continue
             if not filled:
-                _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
+                fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            shared = _shared_enough(
+            shared = shared_enough(
                 size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
             )
             if shared > 0:
@@ -260,7 +260,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_sma
     already is not compared.
     """
     compared = 0
-    keys, owners = _table_for(sizes, asking)
+    keys, owners = table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         size = sizes[document]
@@ -268,16 +268,16 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_sma
         filled = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            if not _may_match(size, other, threshold, of_smaller):
+            if not may_match(size, other, threshold, of_smaller):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)
             if one == two:
                 continue
             if not filled:
-                _fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
+                fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
-            shared = _shared_enough(
+            shared = shared_enough(
                 size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
             )
             if shared > 0:

@@ -56,8 +56,9 @@ class ShownHit(NamedTuple):
 class Repeat(Struct, frozen=True, kw_only=True):
     """A hit that is hidden, because it matches *of*, the id of a better one that is shown.
 
-    *rule* says by what: the name of the index's scheme, ``same text`` or ``same site``. *value* is what the scheme's
-    *measure* says of both, held against *threshold*; or the site; or nothing.
+    *rule* says by what: the name of the index's scheme, ``same text`` or ``same site``. *value* is what *measure* says
+    of both, held against *threshold*; or the site; or nothing. It is *verified* where texts or values were compared;
+    else *value* is an estimate.
     """
 
     hit: FoundHit
@@ -66,6 +67,7 @@ class Repeat(Struct, frozen=True, kw_only=True):
     measure: str
     value: Any
     threshold: float | None
+    verified: bool
 
 
 class AnswerGroup(Struct, frozen=True, kw_only=True):
@@ -81,9 +83,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     """A page of what a query finds, without repeats.
 
     *total* documents match; the best *examined* of them were collapsed, to so many *groups*, of which *hidden* hits are
-    not shown; *unsigned* ones have no signature, and so are nobody's near duplicates. *threshold* is the least estimate
-    of near duplicates, where it is an estimate that decides. *results* are the groups of this
-    *page* of *pages*; or, with *include*, the members of that group on this page.
+    not shown; *unsigned* ones have no signature, and so are nobody's near duplicates. *threshold* is how strict the
+    scheme was, as an estimate of its measure, where it has such a choice. *results* are the groups of this *page* of
+    *pages*; or, with *include*, the members of that group on this page.
     """
 
     query: str
@@ -125,6 +127,7 @@ def _group(group: AnswerGroup, told: Callable[[float], Any]) -> dict[str, Any]:
             "measure": one.measure,
             "value": _told(one.value, told),
             "threshold": _told(one.threshold, told),
+            "verified": one.verified,
         }
         for one in group.repeats
     ]

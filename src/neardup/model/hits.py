@@ -23,7 +23,8 @@ class HiddenHit(Struct, frozen=True):
     """A hit that goes because it matches *of*, a better-ranked hit that stays.
 
     *rule* is the name of the rule, and *measure* of what it looks at. *value* is what it found there, for equal values
-    the value itself, and *threshold* what the value was held against, ``None`` for equal values.
+    the value itself, and *threshold* what the value was held against, ``None`` for equal values. It is *verified* if
+    texts or values were compared; else *value* is an estimate of signatures.
     """
 
     id: Any
@@ -34,6 +35,7 @@ class HiddenHit(Struct, frozen=True):
     measure: str
     value: Any
     threshold: float | None
+    verified: bool
 
 
 class HitGroup(Struct, frozen=True):

@@ -162,8 +162,7 @@ class Verifier:
         sets = FeatureSets(features, np.arange(len(features)))
         sets.make_distinct(np.arange(len(features)))
         other = other + len(asking)
-        shared = Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other])
-        return shared.of_smaller if self._scheme.measure == "overlap" else shared.resemblance
+        return Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other]).measured(self._scheme.measure)
 
     def _features(self, texts: TextBatch) -> Features:
         return self._scheme.shingling.batch_features(texts)

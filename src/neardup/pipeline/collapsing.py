@@ -1,17 +1,16 @@
 """The query moment: ranked hits without those that repeat a better one."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.decisions.collapse import STAYS, Collapse, alone
 from neardup.decisions.collapse import collapse as decided
 from neardup.evaluation.comparison import Explanation, explain
-from neardup.model.arrays import Positions, Signatures, require_same_recipe
+from neardup.model.arrays import Positions, Signatures
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
@@ -19,10 +18,9 @@ from neardup.pipeline.given import types_of
 from neardup.pipeline.hits import Hits, PlacedHits
 from neardup.pipeline.judged import Judged, JudgedSets
 from neardup.pipeline.living import Index
+from neardup.pipeline.near_hits import HitVerify, NearHits, near_hits
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import least_estimate
-from neardup.schemes.minhash import MinHash
-from neardup.text.columns import text_column
 
 _VALUES: Final = frozenset({str, int, type(None)})
 _STRINGS: Final = frozenset({str, type(None)})
@@ -30,7 +28,18 @@ _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
-_Said = tuple[str, str, Any, float | None]  # of a rule: its name, its measure, what it found by rank, its threshold
+
+
+class _Said(NamedTuple):
+    """Of a rule: its name, what it found by rank, which ranks are *verified*, and measures and thresholds of both."""
+
+    name: str
+    values: Any
+    verified: Container[int]
+    exact: tuple[str, float | None]
+    estimated: tuple[str, float | None]
+
+
 _Told = tuple[list[int], list[int], list[_Said]]
 
 
@@ -142,19 +151,23 @@ class Collapsed:
     def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
         """Tell of a hit that goes what a ``HiddenHit`` is made of."""
         ids, (mates, by, rules) = self._given.ids, told
-        name, measure, values, threshold = rules[by[rank]]
-        return make(ids[rank], rank, self._given.given[rank], ids[mates[rank]], name, measure, values[rank], threshold)
+        name, values, checked, exact, estimated = rules[by[rank]]
+        verified = rank in checked
+        measure, threshold = exact if verified else estimated
+        given, of = self._given.given[rank], ids[mates[rank]]
+        return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
 
     def _told(self) -> _Told:
         """Give the outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
         scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
-                said.append((rule.name, "equality", values, None))
+                equal = "equality", None
+                said.append(_Said(rule.name, values, range(self.hits), equal, equal))
             elif scheme is not None:
-                # Equal checksums say that what was signed is equal, and nothing of the rest.
-                measure = "equality" if scheme.columns else scheme.measure
-                said.append((scheme.name, measure, self._judged.estimates, least_estimate(scheme)))
+                ranks, shares, verified = self._judged.measured
+                found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
+                said.append(_Said(scheme.name, found, frozenset(ranks[verified].tolist()), *_measures_of(scheme)))
         return *self._outcome.matched(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
@@ -181,9 +194,8 @@ class Collapsed:
         """Give the signatures of hits where their texts are not all that was signed."""
         if scheme is None or not scheme.columns:
             return None
-        signed = self._judged.signatures
-        if signed is not None:
-            return signed[np.array(ranks)]
+        if self._judged.hits is not None:
+            return self._judged.hits.signatures[np.array(ranks)]
         return None if self._index is None else self._index.signatures([str(self._given.ids[rank]) for rank in ranks])
 
     @property
@@ -235,6 +247,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     size: int | None = None,
     include: int | None = None,
     cache: JudgedSets | None = None,
+    verify: HitVerify | None = None,
 ) -> Collapsed:
     """Hide each of ranked hits that matches a better-ranked hit that stays.
 
@@ -249,17 +262,27 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
     A page has *size* groups (``None``: all), and no group is on two pages. *include*, the id of a group, lists the
     members of that group instead, *size* of them a page; all totals stay those of the whole. A *cache* remembers what
-    became of hits that an index was asked about.
+    became of hits that an index was asked about, by their ids; it goes with *index* and without *signatures*.
 
-    Nothing to collapse is no error: there are no groups then. Raises ``ParameterError``, ``DataError`` for what is no
-    hit or no value, and ``RecipeMismatch`` for signatures of another scheme.
+    *verify* chooses what decides about near duplicates. ``None``: their texts where these are at hand (in the records,
+    or in an index that keeps texts), by the same rule as ``dedup``; else the estimate of their signatures. Each hidden
+    hit reports which of both it was (``verified``). Of one set of hits, at most 64 MiB of texts are read from an index
+    and 2**28 features compared; the estimate decides what lies beyond. ``"exact"``: the texts only, an error where one
+    is missing or there is too much of them. ``"estimate"``: the signatures only. A text of a record counts beside
+    *signatures* or an *index* only if it is the text that was signed.
+
+    No hits give no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
+    ``RecipeMismatch`` for signatures of another scheme.
     """
     rules = rules_of(by)
     if index is not None:
         require(isinstance(index, Index), "index", index, "must be an Index")
     if cache is not None:
         require(isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
+        usable = index is not None and signatures is None
+        require(usable, "cache", cache, "goes with hits that an index is asked about: pass index, and no signatures")
     require(isinstance(id, str), "id", id, "must be a field's name")
+    require(verify in {None, "exact", "estimate"}, "verify", verify, "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given.ids)
@@ -270,39 +293,56 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
 
     if not enabled:
-        judged = Judged(alone(number), None, None, None, [None] * len(rules))
+        judged = Judged(alone(number), None, None, [None] * len(rules))
     elif index is None:
-        judged = _judged(rules, given, number, signatures, index)
+        judged = _judged(rules, given, number, signatures, index, verify)
     else:
         with index.store.busy:  # so that all that is asked of it was true at one time
             index.store.require_open()
-            if cache is None or signatures is not None or given.records:
-                judged = _judged(rules, given, number, signatures, index)
+            digest = None if cache is None else given.digest(number, [*map(_field_of, rules)])
+            if cache is None or digest is None:
+                judged = _judged(rules, given, number, signatures, index, verify)
             else:
-                asked = (*index.state, *rules, given.digest(number))
-                judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index))
+                asked = (*index.state, *rules, verify, digest)
+                judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index, verify))
     return Collapsed(given, judged, rules, part, index)
 
 
-def _judged(
-    rules: tuple[Rule, ...], given: Hits, number: int, signatures: Signatures | None, index: Index | None
+def _judged(  # noqa: PLR0913, PLR0917 - all that may know of hits
+    rules: tuple[Rule, ...],
+    given: Hits,
+    number: int,
+    signatures: Signatures | None,
+    index: Index | None,
+    verify: HitVerify | None,
 ) -> Judged:
     """Ask the rules about the first *number* hits."""
-    scheme: Scheme | None = None
-    signed: Signatures | None = None
+    hits: NearHits | None = None
     near: int | None = None
     values: list[list[Any] | None] = []
     for rule in rules:
         if isinstance(rule, NearDuplicates):
-            near, scheme = len(values), _scheme(rule, index if signatures is None else None)
-            signed = _signed(scheme, rule, given, number, signatures, index)
+            near, hits = len(values), near_hits(rule, given, number, signatures, index, verify)
             values.append(None)
         else:
             values.append(_values(rule, given, number))
-    ranked = None if scheme is None or signed is None else scheme.ranked_rule(signed)
     codes = [None if own is None else _codes(own) for own in values]
-    outcome = decided(number, [rule.keep for rule in rules], codes, ranked, None if signed is None else signed.present)
-    return Judged(outcome, near, scheme, signed, values)
+    ranked, present = (None, None) if hits is None else (hits.ranked, hits.signatures.present)
+    outcome = decided(number, [rule.keep for rule in rules], codes, ranked, present)
+    if verify == "exact" and hits is not None:
+        hits.require_verified()
+    return Judged(outcome, near, hits, values)
+
+
+def _field_of(rule: Rule) -> str:
+    return rule.text if isinstance(rule, NearDuplicates) else rule.field
+
+
+def _measures_of(scheme: Scheme) -> tuple[tuple[str, float | None], tuple[str, float | None]]:
+    """Name what a scheme measures and the threshold: verified, and estimated."""
+    if scheme.columns:  # equal checksums say that what was signed is equal, and nothing of the rest
+        return ("equality", scheme.threshold), ("equality", scheme.threshold)
+    return (scheme.rule, float(scheme.threshold)), (scheme.measure, least_estimate(scheme))
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
@@ -325,39 +365,6 @@ def _part(page: int, size: int | None, include: int | None) -> _Part:
     whole = None if size is None else require_whole("size", size, 1)
     wanted = None if include is None else require_whole("include", include, 0)
     return _Part(require_whole("page", page, 1), whole, wanted)
-
-
-def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
-    """Give the scheme of a rule; that of an index must have the index's recipe, and may have a policy of its own."""
-    if index is not None:
-        own: Scheme = index.scheme
-        if rule.scheme is not None:
-            require_same_recipe(own.recipe, rule.scheme.recipe)
-            own = rule.scheme
-        return own
-    return MinHash() if rule.scheme is None else rule.scheme
-
-
-def _signed(  # noqa: PLR0913, PLR0917 - all that may have signatures
-    scheme: Scheme,
-    rule: NearDuplicates,
-    given: Hits,
-    number: int,
-    signatures: Signatures | None,
-    index: Index | None,
-) -> Signatures:
-    if signatures is not None:
-        require_same_recipe(scheme.recipe, signatures.recipe)
-        return signatures if len(signatures.rows) == number else signatures[:number]
-    if index is not None:
-        return index.signatures_at(given.places(index, number))
-    if scheme.columns:
-        return scheme.sign(pa.table({name: _texts(given.values(name, number), name) for name in scheme.columns}))
-    return scheme.sign(_texts(given.values(rule.text, number), rule.text))
-
-
-def _texts(values: list[Any], name: str) -> Any:
-    return text_column(values, name).combine_chunks()
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:

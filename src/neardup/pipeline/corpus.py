@@ -1,6 +1,6 @@
 """The corpus moment: a collection in, decisions out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -12,10 +12,10 @@ from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leade
 from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.buckets import Buckets, Proposal, Ranks, share_a_key
+from neardup.index.buckets import Buckets, Proposal, Ranks
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
-from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.clusters import largest_clusters
@@ -24,12 +24,11 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.checksum import BODY
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
 from neardup.schemes.terms import common_of, fitted_common, with_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 from neardup.text.templates import CommonShingles, require_share
-
-PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # asking ranks and candidates to what holds
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -278,12 +277,8 @@ class _Run:
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
         """Leave out what need not be compared: estimated far below the threshold, or refused by a filter."""
-        scheme, verify = self._scheme, self._policy.verify
-        tests: list[PairTest] = []
-        if verify == "exact" and scheme.floor > 0:
-            tests.append(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= scheme.floor)
-        if verify != "estimate" and isinstance(scheme, FilterScheme):
-            tests.append(partial(scheme.passes, signatures))
+        verify = self._policy.verify
+        tests = [] if verify == "estimate" else plausible_tests(self._scheme, signatures, by_estimate=verify == "exact")
         for test in tests:
             block = self._where(block, test)
         return block

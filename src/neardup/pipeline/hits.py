@@ -18,6 +18,7 @@ from neardup.pipeline.living import Index
 from neardup.text.containers import table_or_column
 
 _PLAIN = frozenset({str, int})
+_DIGESTED = frozenset({str, int, bool, type(None)})
 
 
 class Hits:
@@ -57,14 +58,24 @@ class Hits:
         """Give the names of some hits."""
         return [self.names[rank] for rank in ranks]
 
-    def digest(self, number: int) -> bytes:
-        """Give 256 bits that tell the names of the first *number* hits, in this order, from all others."""
+    def digest(self, number: int, fields: Sequence[str] = ()) -> bytes | None:
+        """Return 256 bits that identify the names of the first *number* hits, in order, and their records' *fields*.
+
+        ``None`` if a record holds something in such a field that is neither a string nor an integer.
+        """
         names = self.names[:number]
         try:
             written = packed(names)
         except UnicodeEncodeError:  # a lone surrogate, which no id of an index has
-            written = repr(names).encode()
-        return sha256(written).digest()  # mostly by the processor itself
+            written = repr(names).encode("utf-8", "surrogatepass")
+        digest = sha256(written)  # mostly by the processor itself
+        for field in fields:
+            if self.says(field):
+                values = self._said(field, number)
+                if not types_of(values) <= _DIGESTED:
+                    return None
+                digest.update(repr((field, values)).encode("utf-8", "surrogatepass"))
+        return digest.digest()
 
     def places(self, index: Index, number: int) -> Places:
         """Find where an index has the first *number* hits, or -1."""
@@ -78,13 +89,17 @@ class Hits:
         if not self.given:
             return []
         if self.records:
-            if field in self.given[0] or any(field in hit for hit in self.given):
+            if self.says(field):
                 return self._said(field, number)
             if self._index is None or field not in self._index.fields:
                 raise DataError(f"field {field!r}", "is in none of the hits")
         if self._index is None:
             raise ParameterError("index", None, f"must be given: the hits are ids, and do not say their {field!r}")
         return self._index.values(field, self.names[:number])
+
+    def says(self, field: str) -> bool:
+        """Say whether any record has a field."""
+        return self.records and (field in self.given[0] or any(field in hit for hit in self.given))
 
     def _said(self, field: str, number: int) -> list[Any]:
         records = self.given if number == len(self.given) else self.given[:number]
@@ -110,8 +125,8 @@ class PlacedHits(Hits):
         """Give the names of some hits."""
         return self._store.decoded("id", self._places[np.array(ranks, np.int64)])
 
-    def digest(self, number: int) -> bytes:
-        """Give 256 bits that tell the first *number* hits, in this order, from all others of the index."""
+    def digest(self, number: int, _: Sequence[str] = ()) -> bytes | None:
+        """Return 256 bits that identify the first *number* hits, in order."""
         return sha256(self._ordinals[:number].tobytes()).digest()
 
     def places(self, _: Index, number: int) -> Places:

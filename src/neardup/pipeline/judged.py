@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.decisions.collapse import Collapse
-from neardup.model.arrays import Positions, Signatures
+from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import require_whole
-from neardup.model.protocols import Scheme
+from neardup.pipeline.near_hits import NearHits
+
+Shares = npt.NDArray[np.float64]
 
 _NOBODY: Final = np.empty(0, np.bool_)
 _NO_RANKS, _NO_SHARES = np.empty(0, np.int64), np.empty(0)
@@ -21,48 +23,47 @@ _LEAST: Final = 16  # hits, as which a set counts at least: its key and rules ta
 class Judged:
     """The *outcome* for hits by rank, by which of the rules asked they went, and what those looked at.
 
-    *near* is the number of the rule of near duplicates, by *scheme* and *signatures*, until these are forgotten;
-    *values* are those of the other rules, by number.
+    *near* is the number of the rule of near duplicates, and *hits* what it asked, until that is forgotten; *scheme* is
+    its scheme. *values* are those of the other rules, by number.
     """
 
-    __slots__ = ("_shares", "_unsigned", "near", "outcome", "scheme", "signatures", "values")
+    __slots__ = ("_measured", "_unsigned", "hits", "near", "outcome", "scheme", "values")
 
     def __init__(
-        self,
-        outcome: Collapse,
-        near: int | None,
-        scheme: Scheme | None,
-        signatures: Signatures | None,
-        values: Sequence[Sequence[Any] | None],
+        self, outcome: Collapse, near: int | None, hits: NearHits | None, values: Sequence[Sequence[Any] | None]
     ) -> None:
-        self.outcome, self.near, self.scheme, self.values = outcome, near, scheme, values
-        self.signatures = signatures
+        self.outcome, self.near, self.hits, self.values = outcome, near, hits, values
+        self.scheme = None if hits is None else hits.scheme
         self._unsigned: int | None = None
-        self._shares: tuple[Positions, npt.NDArray[np.float64]] | None = None
+        self._measured: tuple[Positions, Shares, Flags] | None = None
 
     @property
     def unsigned(self) -> int:
         """How many hits have no signature."""
         if self._unsigned is None:
-            present = _NOBODY if self.signatures is None else self.signatures.present
+            present = _NOBODY if self.hits is None else self.hits.signatures.present
             self._unsigned = len(present) - int(np.count_nonzero(present))
         return self._unsigned
 
     @property
-    def estimates(self) -> dict[int, float]:
-        """What near duplicates have in common with the hits that they match, by rank."""
-        ranks, shares = self._measured()
-        return dict(zip(ranks.tolist(), shares.tolist(), strict=True))
-
-    def _measured(self) -> tuple[Positions, npt.NDArray[np.float64]]:
-        """Give the ranks of the hits that near duplicates hide, and their estimates."""
-        if self._shares is None:
-            ranks, shares = _NO_RANKS, _NO_SHARES
-            if self.signatures is not None and self.scheme is not None:
+    def measured(self) -> tuple[Positions, Shares, Flags]:
+        """The ranks of the hits that near duplicates hide, what each has in common with its match, and if verified."""
+        if self._measured is None:
+            self._measured = _NO_RANKS, _NO_SHARES, _NOBODY
+            if self.hits is not None:
                 (ranks,) = (self.outcome.by == self.near).nonzero()
-                shares = self.scheme.estimate_pairs(self.signatures, ranks, self.outcome.of[ranks])
-            self._shares = ranks, shares
-        return self._shares
+                self._measured = ranks, *self._measures(self.hits, ranks)
+        return self._measured
+
+    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags]:
+        better = self.outcome.of[ranks]
+        if hits.verified is None or hits.shares is None:
+            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), np.zeros(len(ranks), np.bool_)
+        verified, shares = hits.verified[ranks], hits.shares[ranks]
+        guessed = ~verified
+        if guessed.any():
+            shares[guessed] = hits.scheme.estimate_pairs(hits.signatures, ranks[guessed], better[guessed])
+        return shares, verified
 
     def settle(self) -> "Judged":
         """Look at the signatures for the last time, forget them, and hold the rest in little memory.
@@ -70,9 +71,9 @@ class Judged:
         A cache turns over all the memory that it has: the less that is, the more of it is near.
         """
         _ = self.unsigned
-        ranks, shares = self._measured()
-        self.signatures, self.outcome = None, self.outcome.compact(len(self.values))
-        self._shares = ranks.astype(self.outcome.table.dtype), shares
+        ranks, shares, verified = self.measured
+        self.hits, self.outcome = None, self.outcome.compact(len(self.values))
+        self._measured = ranks.astype(self.outcome.table.dtype), shares, verified
         return self
 
 

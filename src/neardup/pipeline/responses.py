@@ -9,6 +9,7 @@ from neardup.model.hits import HiddenHit
 from neardup.pipeline.collapsing import Collapsed, collapse, rules_of
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
+from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, Rule
 
 OURS: Final = "neardup"
@@ -26,6 +27,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     size: int | None = None,
     include: int | None = None,
     cache: JudgedSets | None = None,
+    verify: HitVerify | None = None,
     name: str = "duplicates",
 ) -> dict[str, Any]:
     """Collapse the hits of a response to a search, and give a response of the same form; the one given stays as it is.
@@ -37,10 +39,11 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
 
     Of the answer ``hits.hits`` are those that stay, of this page, in their order. Each hit that matches one of them is
     in that one's ``inner_hits[name].hits``; its ``fields`` say whom it matches (``neardup.of``), by which rule
-    (``neardup.rule``), what that measures (``neardup.measure``) and found (``neardup.value``). The id of its group is
-    in the ``fields`` of every hit (``neardup.group``). All totals of the engine stay, ``hits.total`` too; those of the
-    collapse are in ``neardup``: ``hits`` (that came), ``examined``, ``groups``, ``hidden``, ``unsigned``, ``page`` and
-    ``pages``. With *include* the members of the group are listed as hits of their own, also those that are hidden.
+    (``neardup.rule``), what that measures (``neardup.measure``) and found (``neardup.value``), and whether texts or
+    values were compared (``neardup.verified``). The id of its group is in the ``fields`` of every hit
+    (``neardup.group``). All totals of the engine stay, ``hits.total`` too; those of the collapse are in ``neardup``:
+    ``hits`` (that came), ``examined``, ``groups``, ``hidden``, ``unsigned``, ``page`` and ``pages``. With *include* the
+    members of the group are listed as hits of their own, also those that are hidden.
 
     Other keys are passed through, and a response that is an error stays one. Raises ``DataError`` for what is no
     response, and what ``collapse`` raises.
@@ -70,6 +73,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
         size=size,
         include=include,
         cache=cache,
+        verify=verify,
     )
     shown = _gathered(collapsed, given, name) if include is None else _listed(collapsed, given)
     said = {
@@ -92,11 +96,11 @@ def _asked(
     for rule in rules:
         if not isinstance(rule, NearDuplicates):
             values.add(rule.field)
-        elif not signed and index is None:
+        elif index is None or not index.keeps_texts:
             texts.update(getattr(rule.scheme, "columns", ()) or (rule.text,))
     records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
     # Of hits that came without their sources nothing is known; where they did come, a field of none is a mistake.
-    silent = index is None and not any(hit.get("_source") or hit.get("fields") for hit in given)
+    silent = index is None and not signed and not any(hit.get("_source") or hit.get("fields") for hit in given)
     for field in sorted(texts | values):
         found = [_said(hit, field, joined=field in texts) for hit in given]
         if silent or any(value is not None for value in found):
@@ -172,4 +176,5 @@ def _told(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -
         fields[f"{OURS}.rule"] = [repeat.rule]
         fields[f"{OURS}.measure"] = [repeat.measure]
         fields[f"{OURS}.value"] = [repeat.value]
+        fields[f"{OURS}.verified"] = [repeat.verified]
     return {**hit, "fields": fields}

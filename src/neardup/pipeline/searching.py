@@ -26,6 +26,7 @@ from neardup.pipeline.given import as_strings
 from neardup.pipeline.hits import PlacedHits
 from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
+from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold, threshold_of
 from neardup.sources.hosts import host
@@ -243,13 +244,15 @@ class Search:
         include: int | None = None,
         top: int = TOP,
         seconds: float = SECONDS,
+        verify: HitVerify | None = None,
     ) -> Answer:
         """Find, collapse the best *top* hits, and give a page of *size* groups with what to show of each.
 
         *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, which is that of its
         scheme unless it is given (``at_threshold``); what is ``"exact"``, the same text; what is of the same
         ``"site"``; or nothing, ``"off"``. Of each group the *keep* best are shown. *include*, the id of a group, lists
-        its members instead, *size* of them a page.
+        its members instead, *size* of them a page. Near duplicates are verified on the texts unless *verify* is
+        ``"estimate"``: see ``collapse``.
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
@@ -262,7 +265,7 @@ class Search:
         def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
             given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
             rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
-            ways: dict[str, Any] = {"index": self._index, "cache": self.judged} if near else {}
+            ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
             if collapse in {"exact", "site"}:
                 ids = self._store.decoded("id", ranked.places)
                 values = self._contents(ranked) if collapse == "exact" else map(site_of, self._urls(ids, ranked.places))
@@ -285,7 +288,7 @@ class Search:
             AnswerGroup(
                 id=group.id,
                 shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
-                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one, least) for one in group.hidden),
+                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one) for one in group.hidden),
                 hides=group.hides,
             )
             for group in collapsed.page
@@ -403,11 +406,17 @@ def site_of(url: str | None) -> str | None:
     return own.removeprefix("www.") or None if own else None
 
 
-def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit, least: float | None) -> Repeat:
-    """Say why a hit is hidden; a digest is nobody's business."""
-    rule = _SAID.get(hidden.rule, hidden.rule)
-    value = None if hidden.rule == "same exact" else hidden.value
-    return Repeat(hit=hit, of=of.id, rule=rule, measure=hidden.measure, value=value, threshold=least)
+def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
+    """Report why a hit is hidden; digests are not reported."""
+    return Repeat(
+        hit=hit,
+        of=of.id,
+        rule=_SAID.get(hidden.rule, hidden.rule),
+        measure=hidden.measure,
+        value=None if hidden.rule == "same exact" else hidden.value,
+        threshold=hidden.threshold,
+        verified=hidden.verified,
+    )
 
 
 def _limit(seconds: float) -> TimeLimit:

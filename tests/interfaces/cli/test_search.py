@@ -49,9 +49,8 @@ def test_results_and_what_they_hide(neardup, seen):
 def test_all_shows_the_repeats_and_why(neardup, seen):
     shown = neardup("search", "seen", "fishing boats", "--all").out
     assert "   Duplicates (2)\n      edited\n      http://a.example/x y#z\n      minhash: resemblance 0." in shown
-    repeat = (
-        "      Storm at dawn\n      http://a.example/storm\n      minhash: resemblance 1.00, at least 0.60, of copy\n"
-    )
+    why = "minhash: resemblance 1.00, at least 0.60 (verified), of copy"
+    repeat = f"      Storm at dawn\n      http://a.example/storm\n      {why}\n"
     assert repeat in shown
 
 
@@ -91,10 +90,19 @@ def test_a_group(neardup, seen):
 
 
 def test_nothing_found_says_what_to_do(neardup, seen):
-    for query in ("nowhere", "***", "🎉", "fishing rye"):
+    advice = {"nowhere": "Fewer words", "fishing rye": "Fewer words", "***": "signs and emoji", "🎉": "signs and emoji"}
+    for query, said in advice.items():
         shown = neardup("search", "seen", query).out
         assert shown.startswith(f"Nothing found for: {query}\n")
-        assert "Fewer words" in shown
+        assert said in shown
+
+
+def test_what_decides_can_be_chosen(neardup, seen):
+    estimated = neardup("search", "seen", "fishing boats", "--all", "--verify", "estimate").out
+    assert "minhash: estimated resemblance 1.00, at least 0.60 (not verified), of copy" in estimated
+    by_site = neardup("search", "seen", "fishing boats", "--collapse", "site").out
+    assert "more from this site" in by_site
+    assert "more from the same sites hidden" in by_site
 
 
 def test_nothing_of_a_document_plays_tricks(neardup, seen):

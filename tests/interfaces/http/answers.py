@@ -15,8 +15,9 @@ def shown(found, title=None, body="the ferry left", spans=((4, 9),)):
     return ShownHit(found, Snippet(Marked(title or found.title or "", ()), Marked(body, tuple(spans))))
 
 
-def repeat(found, of="a", *, rule="minhash", measure="resemblance", value=0.875, threshold=0.6):
-    return Repeat(hit=found, of=of, rule=rule, measure=measure, value=value, threshold=threshold)
+def repeat(found, of="a", **told):
+    whole = {"rule": "minhash", "measure": "resemblance", "value": 0.875, "threshold": 0.6, "verified": True}
+    return Repeat(hit=found, of=of, **{**whole, **told})
 
 
 def group(best, repeats=(), hides=None, number=7):

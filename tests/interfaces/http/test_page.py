@@ -398,7 +398,7 @@ def test_rules_and_repeats_change_what_is_shown(hostile, paged):
         page = service.get(f"/?q=baker{ways}").text
         totals[ways] = page.partition('role="status">')[2].partition("<")[0]
     count = 2 * len(PAYLOADS)
-    assert totals["&rule=site"].startswith(f"1 result, {min(count, 100) - 1} repeats hidden")
+    assert totals["&rule=site"].startswith(f"1 result, {min(count, 100) - 1} more from the same sites hidden")
     assert "repeats shown" in totals["&repeats=shown"]
     assert len(set(totals.values())) >= 4
 

@@ -51,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="least estimate of a near duplicate (default: that of the index's scheme)",
     )
+    hiding.add_argument(
+        "--verify",
+        choices=("exact", "estimate"),
+        default=_HIDDEN,
+        help="what decides about near duplicates: their texts, all of them, or the estimate of their signatures"
+        " (default: the texts, as far as there are not too many)",
+    )
     hiding.add_argument("--keep", type=int, metavar="N", default=1, help="how many of a group are shown")
     hiding.add_argument(
         "--include", type=int, metavar="GROUP", default=_HIDDEN, help="show the members of a group only"
@@ -66,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.searching import Search
 
     given = vars(arguments)
-    names = ("page", "size", "collapse", "threshold", "keep", "include", "top", "seconds")
+    names = ("page", "size", "collapse", "threshold", "keep", "include", "top", "seconds", "verify")
     with opened(arguments, "r") as index, Search.open(index) as search:
         answer = search.answer(" ".join(arguments.query), **{name: given[name] for name in names if name in given})
     if arguments.json:
@@ -81,7 +88,7 @@ def _show(answer: "Answer", *, repeats: bool) -> None:
 
     first = (answer.page - 1) * answer.size + 1
     for number, group in enumerate(answer.results, first):
-        _show_group(number, group, repeats=repeats or answer.include is not None)
+        _show_group(number, group, answer.collapse, repeats=repeats or answer.include is not None)
     for line in _totals(answer):
         _print(Text(printable(line)))
 
@@ -91,12 +98,17 @@ def _totals(answer: "Answer") -> list[str]:
     if not answer.total:
         return [
             f"Nothing found for: {answer.query}",
-            "A document must have every word. Fewer words, or a * behind the beginning of one, find more.",
+            "A document must have every word. Fewer words, or a * behind the beginning of one, find more."
+            if any(letter.isalnum() for letter in answer.query)
+            else "Only words and numbers are searched: signs and emoji are not.",
         ]
     if answer.include is not None:
         return [] if answer.results else [f"There is no group {answer.include} on page {answer.page} of this query."]
     shown = answer.examined - answer.hidden
-    said = f"{_counted(shown, 'result')}, {_counted(answer.hidden, 'repeat')} hidden"
+    hidden = _counted(answer.hidden, "repeat")
+    if answer.collapse == "site":
+        hidden = f"{answer.hidden:,} more from the same sites"
+    said = f"{_counted(shown, 'result')}, {hidden} hidden"
     if answer.total > answer.examined:
         said += f", of the best {answer.examined:,} of {answer.total:,} documents"
     if answer.pages > 1 and answer.results:
@@ -113,7 +125,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _show_group(number: int, group: "AnswerGroup", *, repeats: bool) -> None:
+def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bool) -> None:
     from rich.text import Text
 
     for hit, snippet in group.shown:
@@ -124,7 +136,8 @@ def _show_group(number: int, group: "AnswerGroup", *, repeats: bool) -> None:
             _print(_marked(snippet.body), 1, wraps=True)
         _print(Text(f"{hit.admitted:%Y-%m-%d %H:%M} UTC", "dim"), 1)
     if group.hides:
-        _print(Text(f"Duplicates ({group.hides:,})", "cyan"), 1)
+        label = f"{group.hides:,} more from this site" if collapse == "site" else f"Duplicates ({group.hides:,})"
+        _print(Text(label, "cyan"), 1)
     for repeat in group.repeats if repeats else ():
         _print(Text(printable(repeat.hit.title or repeat.hit.id)), 2)
         _print(_address(repeat.hit), 2)
@@ -153,11 +166,13 @@ def _address(hit: "FoundHit") -> "Text":
 def _why(repeat: "Repeat") -> str:
     """Say by which rule a hit is hidden.
 
-    Examples: ``minhash: resemblance 0.83, at least 0.60``, ``same site: a.example``, ``same text``.
+    Examples: ``minhash: resemblance 0.83, at least 0.60 (verified)``, ``same site: a.example``, ``same text``.
     """
     if isinstance(repeat.value, float):
         limit = "" if repeat.threshold is None else f", at least {decimals(repeat.threshold)}"
-        return f"{repeat.rule}: {repeat.measure} {decimals(repeat.value)}{limit}"
+        measure = repeat.measure if repeat.verified else f"estimated {repeat.measure}"
+        verified = "verified" if repeat.verified else "not verified"
+        return f"{repeat.rule}: {measure} {decimals(repeat.value)}{limit} ({verified})"
     return repeat.rule if repeat.value is None else f"{repeat.rule}: {printable(str(repeat.value))}"
 
 

@@ -16,6 +16,7 @@ from neardup.model.arrays import Signatures
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import Collapsed, collapse
 from neardup.pipeline.given import types_of
+from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
 from neardup.schemes.checksum import BODY
@@ -62,6 +63,8 @@ class CollapseBody(Body):
 
     *by* are rules, asked in turn. Only the first *top* are examined. A page has *size* groups; all, if it is null.
     *include* lists the members of one group. With *enabled* off, all hits stay. *recipe* is that of the signatures.
+    *verify*: "exact" compares the texts, which must be there, given or kept by the index; "estimate" compares
+    signatures; null compares texts where they are there, and signatures elsewhere.
     """
 
     hits: batch(Id | Ranked)  # type: ignore[valid-type]
@@ -72,6 +75,7 @@ class CollapseBody(Body):
     size: Keep | None = None
     include: GroupId | None = None
     recipe: str | None = None
+    verify: HitVerify | None = None
 
 
 class KeptHit(msgspec.Struct):
@@ -82,7 +86,10 @@ class KeptHit(msgspec.Struct):
 
 
 class Repeat(msgspec.Struct):
-    """A hit that goes because it matches the better one *of*: by which *rule*, and what that found."""
+    """A hit that goes because it matches the better one *of*: by which *rule*, and what that found.
+
+    It is *verified* if texts or values were compared; else *value* is an estimate.
+    """
 
     id: str
     rank: int
@@ -91,6 +98,7 @@ class Repeat(msgspec.Struct):
     measure: str
     value: float | int | str
     threshold: float | None
+    verified: bool
 
 
 class Group(msgspec.Struct):
@@ -139,6 +147,7 @@ def collapse_hits(serving: Serving, given: CollapseBody) -> CollapseAnswer:
         page=given.page,
         size=given.size,
         include=None if given.include is None else int(given.include),
+        verify=given.verify,
         **own,
     )
     return told(found, given.page)
@@ -161,9 +170,9 @@ def _kept(own: Any, rank: int, _: Any) -> KeptHit:
 
 
 def _repeat(  # noqa: PLR0913, PLR0917 - as a ``HiddenHit`` is made
-    own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None
+    own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None, verified: Any
 ) -> Repeat:
-    return Repeat(str(own), rank, str(of), rule, measure, _value(value), rounded(threshold))
+    return Repeat(str(own), rank, str(of), rule, measure, _value(value), rounded(threshold), verified)
 
 
 def _value(value: Any) -> float | int | str:
@@ -240,6 +249,7 @@ OPERATIONS: Final = (
         body=CollapseBody,
         answer=CollapseAnswer,
         short=_SHORT,
+        compares_texts=True,
         refuses=[UNAVAILABLE],
     ),
 )

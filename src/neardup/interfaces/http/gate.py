@@ -185,7 +185,7 @@ class Gate:
         if operation.body is not None:
             _require_json(head)
             body = await self._receiving.body(receive, head.length, direct.body() if direct is not None else None)
-        long = len(body) > operation.short
+        long = operation.is_long(self._serving, len(body))
         try:
             if operation.always:
                 return Reply(

@@ -22,8 +22,9 @@ class Operation:
 
     *path* may end in ``{id}``, which stands for the whole rest, percent-encoded. *body* or *query* is the structure of
     what is given, *answer* that of what comes back; *run* makes one of the other, or bytes of *media*. *scope* is what
-    a token must allow, ``None`` where nobody needs one. Bodies of more than *short* bytes are work for a thread. What
-    is answered *always* is so at once, however much there is to do.
+    a token must allow, ``None`` where nobody needs one. Bodies of more than *short* bytes are work for a thread, and so
+    is everything that *compares_texts* of an index that keeps them. What is answered *always* is so at once, however
+    much there is to do.
     """
 
     name: str
@@ -36,10 +37,15 @@ class Operation:
     query: Any = None
     scope: Scope | None = "read"
     short: int = SHORT
+    compares_texts: bool = False
     media: str = JSON
     always: bool = False
     refuses: Sequence[Kind] = ()
     explained: str = ""
+
+    def is_long(self, serving: Serving, size: int) -> bool:
+        """Say whether a body of so many bytes is work for a thread."""
+        return size > self.short or (self.compares_texts and serving.index.keeps_texts)
 
     @property
     def prefix(self) -> bytes:

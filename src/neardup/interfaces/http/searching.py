@@ -10,6 +10,7 @@ from neardup.interfaces.http.operations import Operation
 from neardup.interfaces.http.problems import NO_SEARCH, QUERY_TIME, UNAVAILABLE, Refused
 from neardup.interfaces.http.serving import Serving
 from neardup.model.answers import as_record
+from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.searching import Collapsing
 
 MOST_QUERY: Final = 1024  # characters
@@ -21,7 +22,8 @@ class SearchQuery(Body):
 
     *collapse* hides near duplicates, down to *threshold* if it is given; what is exactly the same; what is of the same
     site; or nothing. Of each group *keep* hits are shown. *include* lists the members of one group. The best *top* hits
-    are examined.
+    are examined. *verify*: "exact" compares the texts of near duplicates, "estimate" their signatures; without it,
+    texts are compared as far as there are not too many.
     """
 
     q: Annotated[str, msgspec.Meta(max_length=MOST_QUERY)]
@@ -32,6 +34,7 @@ class SearchQuery(Body):
     keep: Annotated[int, msgspec.Meta(ge=1, le=BATCH)] = 1
     include: GroupId | None = None
     top: Annotated[int, msgspec.Meta(ge=1, le=BATCH)] = TOP
+    verify: HitVerify | None = None
 
 
 class Piece(msgspec.Struct):
@@ -60,7 +63,7 @@ class SearchHit(msgspec.Struct):
 
 
 class SearchRepeat(msgspec.Struct):
-    """A hit that is hidden, because it matches the better one *of*."""
+    """A hit that is hidden, because it matches the better one *of*; *verified* on the texts, or by an estimate."""
 
     id: str
     title: str | None
@@ -72,6 +75,7 @@ class SearchRepeat(msgspec.Struct):
     measure: str
     value: float | int | str | None
     threshold: float | None
+    verified: bool
 
 
 class SearchGroup(msgspec.Struct):
@@ -120,6 +124,7 @@ def search(serving: Serving, given: SearchQuery) -> dict[str, Any]:
         include=None if given.include is None else int(given.include),
         top=given.top,
         seconds=serving.limits.query_seconds,
+        verify=given.verify,
     )
     return as_record(found, rounded)
 

@@ -36,11 +36,15 @@ def test_the_total_says_what_was_looked_at(told, said):
 @pytest.mark.parametrize(
     ("one", "said"),
     [
-        (repeat(hit()), "Near-duplicate: estimated resemblance 0.88, at least 0.6 by minhash"),
-        (repeat(hit(), value=0.999), "Near-duplicate: estimated resemblance 0.99, at least 0.6 by minhash"),
+        (repeat(hit()), "Near-duplicate, verified: resemblance 0.88, at least 0.6 by minhash"),
+        (repeat(hit(), value=0.999), "Near-duplicate, verified: resemblance 0.99, at least 0.6 by minhash"),
         (
-            repeat(hit(), value=1.0, threshold=0.95),
-            "Near-duplicate: estimated resemblance 1.00, at least 0.95 by minhash",
+            repeat(hit(), value=1.0, threshold=0.95, verified=False),
+            "Near-duplicate, not verified: estimated resemblance 1.00, at least 0.95 by minhash",
+        ),
+        (
+            repeat(hit(), rule="checksum", measure="equality", value=1.0, threshold=1.0, verified=False),
+            "Near-duplicate, not verified: equal by checksum",
         ),
         (repeat(hit(), rule="same text", measure="equality", value=None, threshold=None), "Same text"),
         (
@@ -54,11 +58,29 @@ def test_the_reason_names_rule_and_value(one, said):
     assert because(one) == said
 
 
-def test_a_rule_without_a_threshold_says_what_it_saw():
-    one = repeat(hit("b"), rule="combined", value=0.93, threshold=None)
-    assert because(one) == "Near-duplicate by combined: resemblance 0.93"
-    one = repeat(hit("b"), rule="checksum", measure="equality", value=1.0, threshold=None)
-    assert because(one) == "Near-duplicate: equal by checksum"
+def test_what_is_of_the_same_site_is_not_called_a_duplicate():
+    one = repeat(hit("b"), rule="same site", measure="equality", value="a.example", threshold=None)
+    found = answer(group(shown(hit()), [one], hides=18), collapse="site")
+    (result,) = results_view(Asked(query="x", rule="site"), found, {}).results
+    assert result.hidden == "18 more from this site"
+    assert result.others.label == "List all 18 from this site"
+    assert members_view(Asked(query="x", rule="site"), found).heading == "18 more from this site"
+    assert total_of(found) == "1 result, 18 more from the same sites hidden"
+    assert total_of(answer(group(shown(hit())), collapse="site")) == "1 result, no others from the same sites hidden"
+    (result,) = results_view(Asked(query="x"), answer(group(shown(hit()), [one])), {}).results
+    assert result.hidden == "Duplicates (1)"
+
+
+def test_a_hidden_hit_names_the_hit_that_it_repeats():
+    found = answer(group(shown(hit("a", "Kept")), [repeat(hit("b", "Gone")), repeat(hit("c"), of="on another page")]))
+    (result,) = results_view(Asked(query="x"), found, {}).results
+    assert [one.of for one in result.repeats] == ["Kept", "on another page"]
+
+
+@pytest.mark.parametrize("query", ["\U0001f30a", "?!", "+ -"])
+def test_a_query_of_signs_only_is_told_so(query):
+    said, _ = results_view(Asked(query=query), answer(), {}).advice
+    assert said == "Only words and numbers are searched: signs and emoji are not."
 
 
 def test_no_other_step_where_there_is_no_threshold():
@@ -101,7 +123,7 @@ def test_many_duplicates_have_a_page_of_their_own():
     many = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED + 1)], number=99)
     view = results_view(Asked(query="x", page=2), answer(few, many, page=2, pages=2), STEPS)
     assert [len(one.repeats) for one in view.results] == [LISTED, LISTED]
-    assert [one.others for one in view.results] == [None, "/?q=x&include=99"]
+    assert [one.others and one.others.href for one in view.results] == [None, "/?q=x&include=99"]
     assert view.first == 11
 
 
@@ -134,7 +156,7 @@ def test_behind_the_last_page_it_leads_back():
 def test_members_are_those_of_the_page():
     whole = group(shown(hit()), [repeat(hit("b"))], hides=31)
     view = members_view(Asked(query="x", include=7, page=2), answer(whole, include=7, page=2, pages=4, hidden=31))
-    assert (view.hides, len(view.stay), len(view.repeats)) == (31, 1, 1)
+    assert (view.heading, len(view.stay), len(view.repeats)) == ("Duplicates (31)", 1, 1)
     assert view.back == "/?q=x"
     assert view.pages.following == "/?q=x&include=7&page=3"
 

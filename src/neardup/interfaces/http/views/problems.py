@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 _REMEDIES: Final = {
     401: "The browser asks for a name and a password: any name, and a token as the password.",
-    404: "It may have been removed, or its address was changed on the way.",
+    404: "It may have been removed, or the address is incomplete.",
     414: "Shorter words to search for make a shorter address.",
-    422: "Going back and choosing anew helps.",
+    422: "Go back, or start a new search.",
     429: "A moment later, the same page will do.",
     503: "The page may do again in a moment; else whoever runs the service can see in its log why not.",
 }

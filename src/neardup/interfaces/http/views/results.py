@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.links import COMPARE, START, link
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
+from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts, shortened
 from neardup.interfaces.http.views.paging import Choice, Paging, paging
 from neardup.interfaces.wording import decimals
 
@@ -49,20 +49,21 @@ class Asked:
 
 
 class RepeatView(NamedTuple):
-    """A duplicate: *why* it is one, and where both are compared."""
+    """A hidden hit: *why* it is hidden, the name of the hit *of* that it matches, and where both are compared."""
 
     entry: Entry
     why: str
+    of: str
     compare: str | None
 
 
 class ResultView(NamedTuple):
-    """A result, which *hides* so many; the page *others* lists them if these are not all."""
+    """A result with its hidden hits: what these are called, some of them, and the page *others* that lists them all."""
 
     entry: Entry
-    hides: int
+    hidden: str
     repeats: tuple[RepeatView, ...]
-    others: str | None
+    others: Choice | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +93,10 @@ class ResultsView(SearchView):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersView(SearchView):
-    """A page of what a result hides; *stay* are those that are shown."""
+    """A page of what a result hides, with its *heading*; *stay* are those that are shown."""
 
     back: str
-    hides: int
+    heading: str
     stay: tuple[Entry, ...]
     repeats: tuple[RepeatView, ...]
 
@@ -127,9 +128,9 @@ def members_view(asked: Asked, answer: "Answer") -> MembersView:
     return MembersView(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
         back=asked.link(include=None, page=1),
-        hides=sum(group.hides for group in answer.results),
+        heading=_begun(hidden_of(answer.collapse, sum(group.hides for group in answer.results))),
         stay=tuple(_entry(shown.hit, shown) for group in answer.results for shown in group.shown),
-        repeats=tuple(_repeat(one) for group in answer.results for one in group.repeats),
+        repeats=tuple(_repeat(one, group) for group in answer.results for one in group.repeats),
     )
 
 
@@ -139,23 +140,32 @@ def total_of(answer: "Answer") -> str:
     if answer.collapse == "off":
         said.append("repeats shown")
     elif answer.groups:
-        said.append(f"{_count(answer.hidden, 'repeat')} hidden")
+        more = f"{answer.hidden:,} more from the same sites" if answer.hidden else "no others from the same sites"
+        said.append(f"{more if answer.collapse == 'site' else _count(answer.hidden, 'repeat')} hidden")
     if answer.total > answer.examined:
         said.append(f"of the {answer.examined:,} best of {answer.total:,} matches")
     return _begun(", ".join(said))
 
 
+def hidden_of(collapse: str, number: int) -> str:
+    """Name the hits that a result hides: those of the same site are not duplicates.
+
+    >>> hidden_of("near", 3), hidden_of("site", 1200)
+    ('duplicates (3)', '1,200 more from this site')
+    """
+    return f"{number:,} more from this site" if collapse == "site" else f"duplicates ({number:,})"
+
+
 def because(one: "Repeat") -> str:
     """Say by which rule a hit is hidden, and what that saw."""
-    if one.threshold is None and isinstance(one.value, float):  # no estimate alone decides
-        if one.measure == "equality":
-            return f"Near-duplicate: equal by {one.rule}"
-        return f"Near-duplicate by {one.rule}: {one.measure} {decimals(one.value)}"
     if one.threshold is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
         return _begun(f"{one.rule}{known}")
-    value = f"estimated {one.measure} {decimals(float(one.value))}"
-    return f"Near-duplicate: {value}, at least {_short(one.threshold)} by {one.rule}"
+    verified = "verified" if one.verified else "not verified"
+    if one.measure == "equality":
+        return f"Near-duplicate, {verified}: equal by {one.rule}"
+    value = f"{'' if one.verified else 'estimated '}{one.measure} {decimals(float(one.value))}"
+    return f"Near-duplicate, {verified}: {value}, at least {_short(one.threshold)} by {one.rule}"
 
 
 def typed(query: str) -> str:
@@ -188,13 +198,19 @@ def _strictness(asked: Asked, thresholds: Mapping[str, float]) -> tuple[Choice, 
 
 def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
     best = group.shown[0]
-    listed = tuple(_repeat(one) for one in group.repeats[:LISTED])
-    others = asked.link(include=group.id, page=1) if group.hides > len(listed) else None
-    return ResultView(_entry(best.hit, best), group.hides, listed, others)
+    listed = tuple(_repeat(one, group) for one in group.repeats[:LISTED])
+    hidden = hidden_of(asked.rule, group.hides) if group.hides else ""
+    others = None
+    if group.hides > len(listed):
+        listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
+        others = Choice(listing, asked.link(include=group.id, page=1))
+    return ResultView(_entry(best.hit, best), _begun(hidden), listed, others)
 
 
-def _repeat(one: "Repeat") -> RepeatView:
-    return RepeatView(_entry(one.hit), because(one), link(COMPARE, a=one.of, b=one.hit.id))
+def _repeat(one: "Repeat", group: "AnswerGroup") -> RepeatView:
+    kept = next((shown.hit for shown in group.shown if shown.hit.id == one.of), None)  # may be on another page
+    of = shortened(one.of, _VALUE) if kept is None else _entry(kept).name
+    return RepeatView(_entry(one.hit), because(one), of, link(COMPARE, a=one.of, b=one.hit.id))
 
 
 def _entry(hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
@@ -214,6 +230,8 @@ def _advice(asked: Asked, answer: "Answer") -> tuple[tuple[str, ...], Choice | N
     if answer.pages and asked.page > answer.pages:
         last = Choice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
         return (f"There is no page {asked.page:,} of these results.",), last
+    if not any(letter.isalnum() for letter in asked.query):
+        return ("Only words and numbers are searched: signs and emoji are not.", "Type a word."), None
     return (
         "No document has all of these words.",
         "Fewer words find more, and so does a * behind the beginning of one. Those between quotes must stand together.",

@@ -1,0 +1,61 @@
+"""Which pairs of documents are worth an exact comparison, by their signatures alone: the same for every caller."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from neardup.kernels import buckets
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.model.protocols import FilterScheme
+
+PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # two documents of each pair to what holds
+
+_TOGETHER = 256  # documents that are paired with all better ones at a time
+
+
+def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = True) -> list[PairTest]:
+    """Return the tests that a candidate pair must pass before its texts are compared, cheapest first.
+
+    A pair that a filter of the scheme refuses fails, and, *by_estimate*, one whose estimate lies far below the
+    threshold.
+    """
+    tests: list[PairTest] = []
+    if by_estimate and scheme.floor > 0:
+        floor = scheme.floor
+        tests.append(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= floor)
+    if isinstance(scheme, FilterScheme):
+        tests.append(partial(scheme.passes, signatures))
+    return tests
+
+
+def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
+    """Say whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or *pooled* in any."""
+    shares = np.empty(len(left), np.bool_)
+    buckets.share(keys, left, right, pooled, shares)
+    return shares
+
+
+def plausible_pairs(scheme: Any, signatures: Signatures) -> tuple[Positions, Positions]:
+    """Return all plausible candidate pairs: the later document of each and the earlier one, both ascending.
+
+    A candidate pair shares a key and has two signatures.
+    """
+    number = len(signatures)
+    keys = scheme.keys(signatures)
+    tests: list[PairTest] = [
+        lambda left, right: signatures.present[left] & signatures.present[right],
+        *plausible_tests(scheme, signatures),
+        lambda left, right: share_a_key(keys, left, right, pooled=scheme.pooled),
+    ]
+    found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for begin in range(0, number, _TOGETHER):
+        left, right = np.tril_indices(min(begin + _TOGETHER, number) - begin, begin - 1, number)
+        left += begin
+        for test in tests:
+            holds = test(left, right)
+            left, right = left[holds], right[holds]
+        found.append((left, right))
+    lefts, rights = zip(*found, strict=True)
+    return np.concatenate(lefts), np.concatenate(rights)
