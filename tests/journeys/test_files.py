@@ -7,7 +7,6 @@ import shlex
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -376,28 +375,48 @@ def test_interrupted_while_it_is_loading_it_says_nothing():
 
 @pytest.fixture
 def installed():
-    """Copy the package to where anybody can read it and nobody can write."""
+    """Copy the package, without its machine code, to where anybody can read it and nobody can write."""
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("root may write anywhere, and there is no setpriv to become somebody else")
     place = Path(tempfile.mkdtemp(prefix="neardup-test-"))
     place.chmod(0o755)
     shutil.copytree(PACKAGE, place / "site" / "neardup", ignore=shutil.ignore_patterns("__pycache__"))
-    (place / "home").mkdir()
-    (place / "home").chmod(0o777)
+    for name in ("home", "tmp"):
+        (place / name).mkdir()
+        (place / name).chmod(0o777)
     (place / "in.jsonl").write_text('{"text": "one two three four"}\n' * 3)
-    folders = [path for path in (place / "site").rglob("*") if path.is_dir()] + [place / "site"]
-    for path in folders:
-        path.chmod(stat.S_IRUSR | stat.S_IXUSR | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
+    set_writable(place / "site", yes=False)
     yield place
-    for path in folders:
-        path.chmod(0o755)
+    set_writable(place / "site", yes=True)
     shutil.rmtree(place)
 
 
-def as_nobody(place, home):
+def set_writable(top, *, yes):
+    for path in (top, *top.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755 if yes else 0o555)
+
+
+def warmed(place, folder):
+    """Put the machine code of the kernels into a folder, as `neardup warm` of another user does."""
+    code = [path for path in (PACKAGE / "kernels" / "__pycache__").glob("*.nb[ic]") if path.is_file()]
+    if not any(path.name.startswith("minhash.sketch-") for path in code):
+        pytest.skip("the machine code of the kernels is not beside them: `neardup warm` makes it")
+    set_writable(place / "site", yes=True)
+    folder.mkdir(parents=True)
+    for path in code:
+        shutil.copy2(path, folder)
+        (folder / path.name).chmod(0o444)
+    set_writable(place / "site", yes=False)
+    folder.chmod(0o555)
+
+
+def as_nobody(place, home, **changes):
     """Run a small job from the copy, as a user without rights; return what it said on standard error."""
     become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
-    variables = environment(HOME=str(home), PYTHONPATH=str(place / "site"), PYTHONSAFEPATH="1")
+    variables = environment(
+        HOME=str(home), PYTHONPATH=str(place / "site"), PYTHONSAFEPATH="1", TMPDIR=str(place / "tmp")
+    )
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         variables.pop(name, None)
     where = "import neardup.pipeline; print(neardup.__file__)"  # and all it needs, which he may not be able to read
@@ -408,7 +427,7 @@ def as_nobody(place, home):
             capture_output=True,
             stdin=subprocess.DEVNULL,
             cwd="/",
-            env=variables,
+            env=variables | changes,
             timeout=PATIENCE,
         )
         if command[0] == "-c" and (done.returncode or not done.stdout.decode().startswith(str(place))):
@@ -418,16 +437,38 @@ def as_nobody(place, home):
     return done.stderr.decode()
 
 
-def test_kernels_go_to_the_users_cache_and_the_first_start_says_that_it_compiles(installed):
-    assert as_nobody(installed, installed / "home").startswith("First use on this machine: compiling the kernels")
-    assert list((installed / "home").rglob("*.nbi"))
+def test_the_first_start_says_that_it_compiles_and_the_next_need_not(installed):
+    assert as_nobody(installed, "/nonexistent").startswith("First use on this machine: compiling the kernels")
     assert not list((installed / "site").rglob("*.nbi"))
+    assert as_nobody(installed, "/nonexistent") == ""
+
+
+def test_machine_code_that_another_user_left_beside_the_kernels_is_used(installed):
+    warmed(installed, installed / "site" / "neardup" / "kernels" / "__pycache__")
     assert as_nobody(installed, installed / "home") == ""
+    assert list((installed / "home").rglob("minhash.sketch-*.nbi"))
+    assert not list((installed / "tmp").rglob("*.nbi"))
+    assert as_nobody(installed, "/nonexistent") == ""
+    assert list((installed / "tmp").rglob("minhash.sketch-*.nbi"))
 
 
-def test_without_any_cache_it_still_works(installed):
-    as_nobody(installed, "/nonexistent")
-    assert not list(installed.rglob("*.nbi"))
+def test_a_cache_folder_that_is_read_only_is_used(installed):
+    home, named = installed / "home", installed / "named"
+    folder = subprocess.run(
+        [sys.executable, "-c", "from neardup.kernels import minhash; print(minhash.sketch.stats.cache_path)"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment(NUMBA_CACHE_DIR=str(named), PYTHONPATH=str(installed / "site"), PYTHONSAFEPATH="1"),
+    ).stdout.strip()
+    Path(folder).rmdir()
+    warmed(installed, Path(folder))
+    named.chmod(0o555)
+    assert as_nobody(installed, home, NUMBA_CACHE_DIR=str(named)) == ""
+    assert not list(home.rglob("*.nbi"))
+    assert list((installed / "tmp").rglob("minhash.sketch-*.nbi"))
+    named.chmod(0o755)
+    Path(folder).chmod(0o755)
 
 
 # Long runs

@@ -7,7 +7,7 @@ import numpy as np
 
 from neardup.evaluation.measures import require_texts
 from neardup.kernels import passages as kernels
-from neardup.kernels.compile import is_cached
+from neardup.kernels.machine_code import is_kept
 from neardup.kernels.shingles import shingles
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import require
@@ -45,7 +45,7 @@ class Passages:
 
 def is_compiled() -> bool | None:
     """Tell whether the machine code that finds passages is on disk; ``None`` where no folder can keep it."""
-    return is_cached(kernels.passages)
+    return is_kept(kernels.passages)
 
 
 def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:

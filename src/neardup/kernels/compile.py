@@ -1,8 +1,6 @@
-"""How a function becomes a kernel: machine code without the interpreter lock, kept on disk between runs."""
+"""What kernels are made of: ``kernel``, the decorator, and instructions of the processor that NumPy has no name for."""
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from llvmlite import ir
@@ -10,22 +8,9 @@ from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-Kernel = Callable[..., Any]
+from neardup.kernels.machine_code import kernel as kernel  # noqa: PLC0414 - kernels need both
 
 _CHECKED = bool(config.BOUNDSCHECK)
-
-
-def kernel(function: Kernel) -> Kernel:
-    """Compile on first call with the arguments' types, and cache the machine code.
-
-    Numba keeps the cache beside the source, or in the user's cache folder where that is read-only.
-    Where neither can be written, the kernel still works and is compiled once a process.
-    """
-    try:
-        compiled: Kernel = njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # Numba found no place to write
-        compiled = njit(nogil=True)(function)
-    return compiled
 
 
 @intrinsic
@@ -204,12 +189,3 @@ def equal_words_at(array, position, other):
     if _CHECKED and (min(position, other) < 0 or max(position, other) + 8 > array.size):
         raise IndexError("a block is read outside its array")
     return _equal_8(array, position, other)
-
-
-def is_cached(function: Kernel) -> bool | None:
-    """Tell whether a kernel's machine code is on disk; ``None`` where there is no place to keep it."""
-    try:
-        cache = function._cache._cache_file  # type: ignore[attr-defined]  # noqa: SLF001 - Numba says it nowhere else
-        return Path(cache._cache_path, cache._index_name).exists()  # noqa: SLF001 - the same
-    except AttributeError:
-        return None

@@ -8,7 +8,7 @@ import numpy as np
 from neardup.evaluation.comparison import compare
 from neardup.index.columns import encoded
 from neardup.index.hamming import HammingTables
-from neardup.kernels.compile import is_cached
+from neardup.kernels.machine_code import is_kept
 from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -37,7 +37,7 @@ _TEXTS = [
 
 def is_warm() -> bool | None:
     """Tell whether the machine code of the kernels is on disk already; ``None`` where no folder can keep it."""
-    return is_cached(sketch)
+    return is_kept(sketch)
 
 
 def warm() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NO_FOLDER = "no folder can keep them. NUMBA_CACHE_DIR names one that can be written."
+_NO_FOLDER = "there is no writable folder for the machine code; set NUMBA_CACHE_DIR to one."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def run(_: argparse.Namespace) -> int:
     if warmed:
         print("The kernels are compiled already; checking them.", flush=True)
     elif warmed is None:
-        print(f"Compiling the kernels in vain: {_NO_FOLDER}", flush=True)
+        print(f"The kernels are compiled, but not for later commands: {_NO_FOLDER}", flush=True)
     else:
         print("Compiling the kernels for this machine (once, a minute or two).", flush=True)
     started = time.monotonic()
@@ -34,7 +34,7 @@ def run(_: argparse.Namespace) -> int:
 
 
 def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
-    """Tell on standard error that the first run compiles, if it will: *compiled* tells (``None``: the main job's)."""
+    """Announce on standard error that this run compiles, unless *compiled* (default: of the main job) is true."""
     if compiled is None:
         from neardup.pipeline.warming import is_warm
 
@@ -42,7 +42,7 @@ def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
     warmed = compiled()
     if sys.stderr is None or warmed:
         return
-    message = "First use on this machine: compiling the kernels, some ten seconds, once."
+    message = "First use on this machine: compiling the kernels once, which takes about ten seconds."
     if warmed is None:
-        message = f"Compiling the kernels, some ten seconds every time: {_NO_FOLDER}"
+        message = f"Every command compiles the kernels, which takes about ten seconds: {_NO_FOLDER}"
     print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,108 @@
+"""Where the machine code of kernels is kept: beside the source, or where this user can write.
+
+Numba uses a folder only if it can write there. Often another user has filled a folder that everybody can read: root,
+while a container was built. Its files are then copied once to a folder that this user can write.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from numba import config, njit
+
+Kernel = Callable[..., Any]
+
+_PARENTS: Final = ("/dev/shm",)  # noqa: S108 - after the folder for temporary files; see _own_folder
+
+
+def kernel(function: Kernel) -> Kernel:
+    """Compile a function on its first call with the arguments' types; its machine code is kept for later processes.
+
+    Where no folder can be written, it is compiled in every process. Helpers that kernels of other files call need
+    the plain ``njit``: they become part of these kernels.
+    """
+    beside = Path(function.__code__.co_filename).parent / "__pycache__"
+    named = config.CACHE_DIR
+    try:
+        compiled = _compiled(function)
+    except RuntimeError:  # Numba found no folder to write to
+        return _in_own_folder(function, named, beside)
+    place = _place(compiled)
+    if named and not place.is_relative_to(named):
+        return _in_own_folder(function, named, beside)
+    if not named and place != beside:
+        _fill(place, beside)
+    return compiled
+
+
+def is_kept(function: Kernel) -> bool | None:
+    """Tell whether a kernel's machine code is on disk; ``None`` where there is no folder to keep it."""
+    place = function.stats.cache_path  # type: ignore[attr-defined]
+    if place is None:
+        return None
+    module = Path(function.__code__.co_filename).stem  # type: ignore[attr-defined]
+    return any(Path(place).glob(f"{module}.{function.__name__}-*.nbi"))
+
+
+def _compiled(function: Kernel) -> Kernel:
+    compiled: Kernel = njit(nogil=True, cache=True)(function)
+    return compiled
+
+
+def _place(compiled: Kernel) -> Path:
+    return Path(compiled.stats.cache_path)  # type: ignore[attr-defined]
+
+
+def _in_own_folder(function: Kernel, named: str, beside: Path) -> Kernel:
+    """Keep machine code in a folder for temporary files, filled from the folder that is read-only."""
+    folder = _own_folder(named or str(beside))
+    if folder is None:
+        compiled: Kernel = njit(nogil=True)(function)
+        return compiled
+    try:
+        config.CACHE_DIR = folder
+        compiled = _compiled(function)
+    finally:
+        config.CACHE_DIR = named
+    place = _place(compiled)
+    _fill(place, Path(named, place.name) if named else beside)
+    return compiled
+
+
+@cache
+def _own_folder(instead: str) -> str | None:
+    """Make a folder that only this user can write to; ``None`` where that is impossible.
+
+    What is in it is executed: a folder of this name that belongs to another user, or lets others write, is not used.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else os.getlogin()
+    for parent in (tempfile.gettempdir(), *_PARENTS):
+        folder = Path(parent, f"neardup-kernels-{user}")
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            found = folder.lstat()
+        except OSError:
+            continue
+        if os.name == "nt" or (found.st_uid == user and found.st_mode & 0o170_777 == 0o040_700):
+            return str(folder / blake2b(instead.encode(), digest_size=8).hexdigest())
+    return None
+
+
+@cache
+def _fill(place: Path, source: Path) -> None:
+    """Copy the machine code of kernels of which *place* has none, every index after the code that it lists."""
+    try:
+        known = {path.name for path in place.glob("*.nbi")}
+        indexes = [path for path in source.glob("*.nbi") if path.name not in known]
+        for index in indexes:
+            for path in (*source.glob(f"{index.stem}.*.nbc"), index):
+                partial = place / f"{path.name}.{os.getpid()}"
+                shutil.copy2(path, partial)
+                partial.replace(place / path.name)
+    except OSError:
+        return  # what is missing is compiled

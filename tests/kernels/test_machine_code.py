@@ -1,0 +1,72 @@
+import tempfile
+
+import numpy as np
+import pytest
+
+from neardup.kernels import machine_code
+from neardup.kernels.machine_code import is_kept, kernel
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(machine_code, "_PARENTS", ())
+    machine_code._own_folder.cache_clear()
+    yield tmp_path
+    machine_code._own_folder.cache_clear()
+
+
+def test_a_folder_for_this_user_only(temporary):
+    folder = machine_code._own_folder("beside")
+    (own,) = temporary.iterdir()
+    assert folder.startswith(str(own))
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert machine_code._own_folder("elsewhere") != folder
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755])
+def test_a_folder_that_others_could_write_is_not_used(temporary, mode):
+    machine_code._own_folder("beside")
+    next(temporary.iterdir()).chmod(mode)
+    machine_code._own_folder.cache_clear()
+    assert machine_code._own_folder("beside") is None
+
+
+def test_a_link_is_not_used(temporary):
+    machine_code._own_folder("beside")
+    (own,) = temporary.iterdir()
+    own.rename(temporary / "target")
+    own.symlink_to(temporary / "target")
+    machine_code._own_folder.cache_clear()
+    assert machine_code._own_folder("beside") is None
+
+
+def test_without_any_folder_a_kernel_works(temporary, monkeypatch):
+    def add(left, right):
+        return left + right
+
+    def refused(_):
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(machine_code, "_compiled", refused)
+    temporary.rmdir()
+    added = kernel(add)
+    assert added(np.int64(2), np.int64(3)) == 5
+    assert is_kept(added) is None
+
+
+def test_code_is_copied_once_and_never_over_other_code(tmp_path):
+    place, source = tmp_path / "place", tmp_path / "source"
+    for folder in (place, source):
+        folder.mkdir()
+    for name in ("a.f-1.nbi", "a.f-1.1.nbc", "a.f-1.2.nbc", "a.g-9.nbi", "a.g-9.1.nbc"):
+        (source / name).write_text(name)
+    (place / "a.g-9.nbi").write_text("own")
+    machine_code._fill(place, source)
+    found = {path.name: path.read_text() for path in place.iterdir()}
+    assert found == {name: name for name in ("a.f-1.nbi", "a.f-1.1.nbc", "a.f-1.2.nbc")} | {"a.g-9.nbi": "own"}
+
+
+def test_where_there_is_nothing_to_copy(tmp_path):
+    machine_code._fill(tmp_path, tmp_path / "nowhere")
+    assert list(tmp_path.iterdir()) == []
