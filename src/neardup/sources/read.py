@@ -7,22 +7,12 @@ from typing import Final
 
 from neardup.model.errors import require
 from neardup.sources.collection import Advance, Collection, Request
-from neardup.sources.delimited import DelimitedText
-from neardup.sources.folder import Folder
 from neardup.sources.formats import common_format, expand
-from neardup.sources.jsonl import JsonLines
-from neardup.sources.parquet import ParquetTable
 
 MAX_BYTES: Final = 8 << 30
 Progress = Callable[[str, int, int], None]
 
-_READERS: Final[dict[str, Callable[[Sequence[str], Request, Advance], Collection]]] = {
-    "jsonl": JsonLines,
-    "csv": DelimitedText,
-    "tsv": DelimitedText,
-    "parquet": ParquetTable,
-    "folder": Folder,
-}
+Reader = Callable[[Sequence[str], Request, Advance], Collection]
 
 
 def read(  # noqa: PLR0913 - each is an option of its own
@@ -51,12 +41,33 @@ def read(  # noqa: PLR0913 - each is an option of its own
     require(not isinstance(inputs, str | os.PathLike), "inputs", inputs, "must be a sequence of names, not one string")
     require(max_bytes >= 1, "max_bytes", max_bytes, "must be at least 1")
     paths = expand(inputs)
-    reader = _READERS[common_format(paths)]
+    reader = _reader(common_format(paths))
     request = Request(text=text, id=id, columns=tuple(columns), strict=strict, max_bytes=max_bytes)
     advance = _advance(paths, progress)
     collection = reader(paths, request, advance)
     advance(len(paths) - 1, 1.0)
     return collection
+
+
+def _reader(form: str) -> Reader:
+    """Load the reader of a format, and no other: what reads Parquet takes long to load."""
+    match form:
+        case "csv" | "tsv":
+            from neardup.sources.delimited import DelimitedText
+
+            return DelimitedText
+        case "parquet":
+            from neardup.sources.parquet import ParquetTable
+
+            return ParquetTable
+        case "folder":
+            from neardup.sources.folder import Folder
+
+            return Folder
+        case _:
+            from neardup.sources.jsonl import JsonLines
+
+            return JsonLines
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
