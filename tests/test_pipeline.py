@@ -451,12 +451,12 @@ def test_a_threshold_replaces_the_schemes():
         (pa.array(["a", "b"], pa.large_string()), ["a", "b"], 0),
         (pa.array(["a", "b"], pa.string_view()), ["a", "b"], 0),
         (pa.array(["a", "b"]).dictionary_encode(), ["a", "b"], 0),
-        (pa.array(["a", None]), ["a", "1"], 0),
-        (pa.array(["a", None], pa.large_string()), ["a", "1"], 0),
-        (pa.nulls(2), ["0", "1"], 0),
+        (pa.array(["a", None]), ["a", "#1"], 0),
+        (pa.array(["a", None], pa.large_string()), ["a", "#1"], 0),
+        (pa.nulls(2), ["#0", "#1"], 0),
         (pa.array([7, 2**63], pa.uint64()), ["7", "9223372036854775808"], 0),
         (pa.array([7, 7]), ["7", "7"], 1),
-        (pa.array([float("nan"), 1.5]), ["0", "1.5"], 0),
+        (pa.array([float("nan"), 1.5]), ["#0", "1.5"], 0),
     ],
     ids=str,
 )
@@ -489,7 +489,7 @@ def test_no_documents():
         assert result.kept.tolist() == []
         assert result.decisions.num_rows == 0
         assert result.decisions.column_names == [
-            *("id", "kept", "representative", "rule"),
+            *("id", "position", "kept", "representative", "representative_position", "rule"),
             *("resemblance", "contained_in_kept", "contains_kept", "exact"),
         ]
         assert result.summary.documents == 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions.ranking import ranking
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import Policy
 
 
@@ -26,7 +26,7 @@ def by_value(keep, values, kind=None, chunks=1):
 
 
 def is_missing(value):
-    return value is None or (isinstance(value, float) and isnan(value))
+    return value is None or value == "" or (isinstance(value, float) and isnan(value))
 
 
 def defined(values, *, descending):
@@ -97,6 +97,68 @@ NOW = datetime(2024, 2, 29, tzinfo=UTC)
 def test_every_ordered_type(values, kind):
     assert by_value("max:x", values, kind) == [1, 2, 0]
     assert by_value("min:x", values, kind) == [0, 2, 1]
+
+
+NUMBERS = st.one_of(
+    st.integers(-(10**30), 10**30).map(str),
+    st.integers(2**63 - 2, 2**63 + 2).map(str),
+    st.decimals(allow_nan=False, allow_infinity=False, places=3).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.sampled_from(
+        ["1", "1.0", "+1", "1e0", "0.1", "0.10000000000000000001", "1e400", "2e400", "-1e400", "0", "-0", "1e-400"]
+    ),
+)
+
+
+@pytest.mark.parametrize("keep", ["max:x", "min:x"])
+@given(
+    values=st.lists(NUMBERS | st.sampled_from(["", " ", "inf", "-Infinity", "NaN", None]), max_size=12),
+    blank=st.booleans(),
+)
+def test_strings_that_are_numbers_rank_exactly_by_their_values(keep, values, blank):
+    if not any(value and any(letter.isdigit() for letter in value) for value in values):
+        values.append("7")
+    known = [None if value is None or not value.strip() or value == "NaN" else Decimal(value) for value in values]
+    written = [f" {value}\t" if blank and value is not None else value for value in values]
+    assert by_value(keep, written, pa.string(), 2) == defined(known, descending=keep == "max:x")
+
+
+@pytest.mark.parametrize("odd", ["1,000", "n/a", "NULL", "-", "0x10", "1_000", "٣", "10 %", "1.2.3"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+def test_a_value_that_is_not_a_number_among_numbers_is_refused_with_its_row(odd, kind):
+    with pytest.raises(ValueRefused, match=r"column 'x', row 3: is .* which is not a number, and others are") as caught:
+        by_value("max:x", ["9", None, "10", f" {odd}", odd, "11"], kind)
+    assert caught.value.row == 3
+    assert repr(f" {odd}") in str(caught.value)
+
+
+def test_strings_none_of_which_is_a_number_rank_as_text():
+    assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", "", "inf"]) == [4, 1, 2, 0, 3]
+
+
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_ordered_categories_rank_by_their_order(chunks):
+    categories = pa.array(["low", "mid", "high"])
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 2, None, 1, 0], pa.int8()), categories, ordered=True)
+    parts = pa.chunked_array([array[:2], array[2:]][:chunks] if chunks == 2 else [array])
+    assert ranked("max:x", [0] * 5, parts) == [1, 3, 0, 4, 2]
+    assert ranked("min:x", [0] * 5, parts) == [0, 4, 3, 1, 2]
+
+
+def test_ordered_categories_of_different_orders_are_refused():
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(words), ordered=True)
+        for words in (["low", "high"], ["high", "low"])
+    ]
+    with pytest.raises(DataError, match="whose order differs"):
+        ranked("max:x", [0, 0], pa.chunked_array(parts))
+
+
+def test_categories_of_string_views_rank_as_their_values():
+    array = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, 2], pa.uint32()), pa.array(["a", "c", "b"], pa.string_view())
+    )
+    assert ranked("max:x", [0] * 3, pa.chunked_array([array])) == [0, 2, 1]
 
 
 def test_a_column_of_nulls_leaves_the_order_alone():

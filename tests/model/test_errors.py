@@ -17,7 +17,7 @@ from neardup.model.errors import (
 
 KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, NeardupError)]
 MADE = [
-    (ParameterError("size", -1, "must be at least 0"), "size=-1, but it must be at least 0", ValueError),
+    (ParameterError("size", -1, "must be at least 0"), "size=-1 must be at least 0", ValueError),
     (RecipeMismatch("aa", "bb"), "signatures of recipe aa cannot be compared with signatures of recipe bb", TypeError),
     (DataError("line 3", "is broken"), "line 3: is broken", ValueError),
     (OutputError("out.jsonl", "is full"), "out.jsonl: is full", OSError),

@@ -1,4 +1,5 @@
 import itertools
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -87,3 +88,24 @@ def test_categories_of_polars_are_texts_fields_and_ranks(kind):
     assert dedup(frame, scheme=by_title).representatives.tolist() == [-1, -1, -1, 0]
     assert by_title.sign(frame).present.all()
     assert MinHash(shingle=1).sign(series).present.all()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_documents_without_an_id_are_called_by_their_position_as_no_other_is(kind):
+    def ids(*names):
+        return Documents.of(
+            pa.table({"text": ["a"] * len(names), "id": pa.array(names, kind)}), "text", "id"
+        ).ids.to_pylist()
+
+    assert ids("a", None, "1", None) == ["a", "#1", "1", "#3"]
+    assert ids("#1", None, "#0") == ["#1", "##1", "#0"]
+    assert ids("#0", "x", "y") == ["#0", "x", "y"]
+    assert ids(None, None) == ["#0", "#1"]
+
+
+def test_uuids_are_ids_in_their_text_form():
+    names = [UUID(int=number) for number in (0, 2**127)]
+    table = pa.table({"text": ["a", "b", "c"], "id": pa.array([*(name.bytes for name in names), None], pa.uuid())})
+    assert Documents.of(table, "text", "id").ids.to_pylist() == [*map(str, names), "#2"]
+    records = [{"text": "a", "id": name} for name in names]
+    assert dedup(records).decisions["id"].to_pylist() == [*map(str, names)]

@@ -124,7 +124,7 @@ def test_a_key_where_there_is_none(folder):
 
 @pytest.mark.parametrize("key", [b"", b"short", "sixteen letters ", bytearray(16), 16])
 def test_what_is_no_key(folder, key):
-    with pytest.raises(ParameterError, match="key='\\(secret\\)', but it must be 16 bytes"):
+    with pytest.raises(ParameterError, match="key='\\(secret\\)' must be 16 bytes"):
         Index.create(folder, key=key)
     assert not folder.exists()
 

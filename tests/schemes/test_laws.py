@@ -1,3 +1,4 @@
+import json
 from fractions import Fraction
 from itertools import pairwise, product
 from math import comb, pi
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup import MinHash, ParameterError, Sentences, SimHash, Trials
 from neardup.model.layout import Banding, Blocks
 from neardup.schemes.laws import (
     bands_and_sample_law,
@@ -110,3 +112,22 @@ def test_many_terms_are_taken_in_parts():
     chances = sample_law(GRID, 1 << 16, 0.5)
     assert chances[[10, 30]].tolist() == [pytest.approx(0, abs=1e-12), pytest.approx(1)]
     assert chances[20] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("value", [np.float32(0.6), np.float64(0.6), np.float16(0.6), 0.6])
+def test_shares_become_plain_numbers(value):
+    for scheme in (
+        MinHash(threshold=value),
+        Sentences(threshold=value),
+        SimHash(threshold=value),
+        Trials(threshold=value),
+    ):
+        assert json.dumps(scheme.threshold) == "0.6"
+    assert json.dumps(MinHash(recall=value).recall) == "0.6"
+    assert MinHash(threshold=value) == MinHash(threshold=0.6)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, np.float32("nan"), "0.6", None, True])
+def test_what_is_no_share_is_refused(value):
+    with pytest.raises(ParameterError, match="must be above 0 and at most 1"):
+        MinHash(threshold=value)

@@ -345,7 +345,7 @@ def test_only_strings_are_urls(url):
 
 @pytest.mark.parametrize("name", ["ignore_scheme", "ignore_userinfo", "ignore_fragment", "ignore_order"])
 def test_switches_are_on_or_off(name):
-    with pytest.raises(ParameterError, match=f"{name}=1, but it must be True or False"):
+    with pytest.raises(ParameterError, match=f"{name}=1 must be True or False"):
         Addresses(**{name: 1})
 
 

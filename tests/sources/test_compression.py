@@ -1,6 +1,7 @@
 import bz2
 import gzip
 import io
+import lzma
 import os
 import threading
 
@@ -10,13 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.model.errors import DataError
+from neardup.sources import compression
 from neardup.sources.compression import compressed, load
 
 CAP = 1 << 30
 PLAIN = b'{"text": "some words"}\n' * 1000
-PACKED = {"gzip": gzip.compress(PLAIN), "zstd": zstandard.compress(PLAIN)}
-ENDING = {"gzip": ".gz", "zstd": ".zst"}
-BOTH = pytest.mark.parametrize("compression", ["gzip", "zstd"])
+PACKED = {
+    "gzip": gzip.compress(PLAIN),
+    "zstd": zstandard.compress(PLAIN),
+    "bzip2": bz2.compress(PLAIN),
+    "xz": lzma.compress(PLAIN),
+}
+ENDING = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
+BOTH = pytest.mark.parametrize("compression", list(PACKED))
 
 
 @pytest.fixture
@@ -29,12 +36,18 @@ def loaded(tmp_path):
     return loaded
 
 
-@given(st.binary(max_size=300), st.sampled_from(["gzip", "zstd", None]))
+@given(st.binary(max_size=300), st.sampled_from([*PACKED, None]))
 def test_what_is_compressed_expands_to_itself(data, compression):
     packed = io.BytesIO()
     with compressed(packed, compression) as file:
         file.write(data)
-    expand = {"gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().stream_reader, None: bytes}[compression]
+    expand = {
+        "gzip": gzip.decompress,
+        "zstd": zstandard.ZstdDecompressor().stream_reader,
+        "bzip2": bz2.decompress,
+        "xz": lzma.decompress,
+        None: bytes,
+    }[compression]
     got = expand(packed.getvalue())
     assert (got if isinstance(got, bytes) else got.read()) == data
 
@@ -101,16 +114,17 @@ def test_a_damaged_file_is_noticed(loaded):
 
 @BOTH
 def test_a_bomb_is_stopped_at_the_cap(loaded, compression):
-    bomb = gzip.compress(bytes(1 << 24)) if compression == "gzip" else zstandard.compress(bytes(1 << 28))
+    pack = {"gzip": gzip.compress, "zstd": zstandard.compress, "bzip2": bz2.compress, "xz": lzma.compress}[compression]
+    bomb = pack(bytes(1 << (28 if compression == "zstd" else 24)))
     assert len(bomb) < 50_000
-    with pytest.raises(DataError, match=r"more than 1,000,000 bytes; --max-bytes raises this cap"):
+    with pytest.raises(DataError, match=r"more than 1,000,000 bytes"):
         loaded(bomb, compression, 1_000_000)
 
 
 @BOTH
 def test_the_cap_is_what_still_passes(loaded, compression):
     assert loaded(PACKED[compression], compression, len(PLAIN)) == PLAIN
-    with pytest.raises(DataError, match="--max-bytes"):
+    with pytest.raises(DataError, match="it expands to more than"):
         loaded(PACKED[compression], compression, len(PLAIN) - 1)
 
 
@@ -122,11 +136,11 @@ def test_the_cap_is_what_still_passes(loaded, compression):
         (bz2.compress(PLAIN), "bzip2"),
         (b"PK\x03\x04....", "zip"),
         (b"PAR1....", "Parquet"),
-        (PLAIN.decode().encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+        (PLAIN.decode().encode("utf-16"), "UTF-16 text"),
     ],
 )
 def test_a_plain_name_on_other_data_is_a_lie(loaded, data, name):
-    with pytest.raises(DataError, match=f"should be plain text, but its first bytes are those of {name}"):
+    with pytest.raises(DataError, match=f"should be plain UTF-8 text, but its first bytes are those of {name}"):
         loaded(data)
 
 
@@ -140,9 +154,11 @@ def test_a_compressed_name_on_other_data_is_a_lie(loaded, compression):
 
 @BOTH
 def test_what_was_compressed_twice_is_a_lie(loaded, compression):
-    twice = gzip.compress(PACKED["gzip"]) if compression == "gzip" else zstandard.compress(PACKED["zstd"])
-    with pytest.raises(DataError, match="should be plain text"):
-        loaded(twice, compression)
+    packed = io.BytesIO()
+    with compressed(packed, compression) as file:
+        file.write(PACKED[compression])
+    with pytest.raises(DataError, match="should be plain UTF-8 text"):
+        loaded(packed.getvalue(), compression)
 
 
 def test_a_pipe_is_read_to_its_end(tmp_path):
@@ -164,7 +180,7 @@ def test_standard_input_is_read_up_to_the_cap(monkeypatch):
     with pytest.raises(DataError, match="<stdin>: it expands to more than 100 bytes"):
         load("-", None, 100)
     given_input(PACKED["gzip"])
-    with pytest.raises(DataError, match="pipe it through a decompressor"):
+    with pytest.raises(DataError, match="should be plain UTF-8 text"):
         load("-", None, CAP)
 
 
@@ -173,22 +189,59 @@ def test_a_folder_cannot_be_read_as_a_file(tmp_path):
         load(str(tmp_path), None, CAP)
 
 
-def test_a_change_while_reading_is_noticed_but_a_replacement_is_none(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (lambda path: path.write_bytes(b""), "it was changed while it was read"),
+        (lambda path: path.write_bytes(PLAIN + b"more\n"), "it was changed while it was read"),
+        (lambda path: (path.with_name("y").write_bytes(PLAIN), path.with_name("y").replace(path)), "it was replaced"),
+        (lambda path: path.unlink(), "it was removed"),
+    ],
+    ids=["shorter", "longer", "replaced", "removed"],
+)
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path, monkeypatch, kept, change, rule):
+    if not kept:
+        monkeypatch.setattr(compression, "_MOST_OPEN", 0)
     path = tmp_path / "x.jsonl"
     path.write_bytes(PLAIN)
     contents = load(str(path), None, CAP)
     contents.check_unchanged()
-    other = tmp_path / "y"
-    other.write_bytes(b"new")
-    other.replace(path)
-    contents.check_unchanged()
-    assert bytes(contents.data) == PLAIN
-    path.unlink()
-    contents.check_unchanged()
+    change(path)
+    if kept and rule != "it was changed while it was read":
+        assert contents.read(0, len(PLAIN)) == PLAIN  # the one that was opened is still there
+        return
+    for use in (contents.check_unchanged, lambda: contents.read(0, 5), lambda: contents.data):
+        with pytest.raises(DataError, match=rule) as caught:
+            use()
+        assert caught.value.code == "changed"
 
+
+def test_a_file_that_shrinks_between_two_reads_of_the_system_is_an_error(tmp_path, monkeypatch):
+    path = tmp_path / "x.jsonl"
     path.write_bytes(PLAIN)
     contents = load(str(path), None, CAP)
-    with path.open("ab") as file:
-        file.write(b"more\n")
-    with pytest.raises(DataError, match="changed while being read"):
-        contents.check_unchanged()
+    then = path.stat()
+    monkeypatch.setattr(compression.os, "fstat", lambda _: then)  # it looked the same, a moment before
+    path.write_bytes(PLAIN[:100])
+    with pytest.raises(DataError, match="it was cut short while it was read"):
+        contents.read(50, 500)
+    assert bytes(contents.read(50, 100)) == PLAIN[50:100]
+
+
+@BOTH
+def test_zeros_may_follow_where_the_format_says_so(loaded, compression):
+    padded = PACKED[compression] + bytes(40_000)
+    if compression in {"gzip", "xz"}:
+        assert loaded(padded, compression) == PLAIN
+        assert loaded(padded + PACKED[compression], compression) == PLAIN * 2
+    else:
+        with pytest.raises(DataError, match="what follows its compressed data"):
+            loaded(padded, compression)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+def test_other_encodings_are_recognised_with_and_without_their_mark(loaded, encoding):
+    with pytest.raises(DataError, match=r"first bytes are those of UTF-(16|32) text") as caught:
+        loaded(PLAIN.decode().encode(encoding))
+    assert caught.value.code == "encoding"

@@ -65,7 +65,7 @@ def test_what_is_too_large_or_gone_is_rejected(made):
     got = read([place], max_bytes=4)
     assert got.ids.to_pylist() == ["b.txt"]
     assert [record.reason for record in got.rejected] == [
-        "it is larger than 4 bytes; --max-bytes raises this cap",
+        "it is larger than 4 bytes",
         "it cannot be read: No such file or directory",
     ]
 
@@ -84,7 +84,7 @@ def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
 
 
 def test_a_folder_without_documents_is_an_error(made):
-    with pytest.raises(DataError, match=r"holds no text or HTML files \(.*\.txt.*\); 1 others"):
+    with pytest.raises(DataError, match=r"holds no text or HTML files \(.*\.txt.*\); its files are: 1 \.parquet"):
         read([made({"x.parquet": b""})])
 
 
@@ -206,7 +206,7 @@ def test_columns_are_size_and_time(made):
     assert got.column("size").to_pylist() == [3]
     assert got.column("modified").cast(pa.int64()).to_pylist() == [10**18]
     assert got.column("size", literal=True).to_pylist() == ["3"]
-    with pytest.raises(DataError, match="there is no field 'title'; there are: size, modified"):
+    with pytest.raises(DataError, match="there is no field 'title'; the fields are: size, modified"):
         got.column("title")
 
 
@@ -214,3 +214,58 @@ def test_many_texts_are_gathered_in_chunks(made, monkeypatch):
     monkeypatch.setattr(folder, "_CHUNK", 4)
     files = {f"{number}.txt": b"abc" for number in range(9)}
     assert read([made(files)]).texts.to_pylist() == ["abc"] * 9
+
+
+def test_a_kill_while_a_folder_takes_the_place_of_another_leaves_both(made, tmp_path, monkeypatch):
+    """Every rename may be the last: the old folder is where it was, or under a name that tells whose it was."""
+    got = read([made({"a.txt": b"A"})])
+    whole = Path.rename
+    for survived in range(3):
+        out = made({"old.txt": b"old"}, f"out{survived}")
+        renames = []
+
+        def rename(path, target, renames=renames, survived=survived):
+            if len(renames) >= survived:
+                os._exit(0)
+            renames.append(path)
+            return whole(path, target)
+
+        if not (child := os.fork()):
+            monkeypatch.setattr(Path, "rename", rename)
+            try:
+                got.write(out, np.array([0]), force=True)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        visible = {path.name: contents(path) for path in tmp_path.glob(f"out{survived}*")}
+        assert {"old.txt": b"old"} in visible.values() or survived == 2
+        if survived == 1:
+            with pytest.raises(OutputError, match="a run was stopped while it replaced this folder"):
+                got.write(out, np.array([0]), force=True)
+            whole(tmp_path / "out1.replaced-by-neardup", out)
+        got.write(out, np.array([0]), force=True)
+        assert contents(out) == {"a.txt": b"A"}
+        assert list(tmp_path.glob(".neardup-*")) == list(tmp_path.glob("*.replaced-by-neardup")) == []
+
+
+def test_pages_have_titles_and_other_files_none(made):
+    page = b"<html><head><title>One\n &amp; two</title></head><body>text</body></html>"
+    got = read([made({"a.html": page, "b.html": b"<p>no title", "c.txt": b"<title>none</title>"})])
+    assert got.column("title").to_pylist() == ["One & two", "", None]
+    assert got.column("title", literal=True).to_pylist() == ["One & two", "", None]
+
+
+def test_patterns_choose_the_files(made):
+    place = made(
+        {"a.py": b"a", "sub/b.py": b"b", "sub/c.PY": b"c", "d.txt": b"d", "e.html": b"<p>e</p>", "LICENSE": b"l"}
+    )
+    assert read([place], glob=["*.py"]).ids.to_pylist() == ["a.py", "sub/b.py"]
+    assert read([place], glob=["sub/*", "LICENSE"]).ids.to_pylist() == ["LICENSE", "sub/b.py", "sub/c.PY"]
+    assert read([place], glob=["*.html"]).texts.to_pylist() == ["e"]
+    assert read([place], glob=["*.py"]).ignored == 4
+    got = read([place], glob=["*.py"])
+    got.write(place.with_name("out"), np.array([1]))
+    got.write(place.with_name("out"), np.array([0]), force=True)
+    assert contents(place.with_name("out")) == {"a.py": b"a"}
+    with pytest.raises(OutputError, match=r"holds more than documents \(a\.py\)"):
+        read([made({"a.txt": b"A"}, "other")]).write(place.with_name("out"), np.array([0]), force=True)

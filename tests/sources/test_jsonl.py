@@ -89,12 +89,12 @@ def test_a_text_that_is_missing_or_null_is_a_document_without_text(collection):
 
 
 def test_a_text_field_that_no_record_has_is_an_error_that_lists_the_fields(collection):
-    with pytest.raises(DataError, match=r"there is no field 'text'; there are: content, url"):
+    with pytest.raises(DataError, match=r"there is no field 'text'; the fields are: content, url"):
         collection(b'{"content": "a"}', b'{"content": "b", "url": 1}')
 
 
 def test_an_id_field_that_was_asked_for_must_exist(collection):
-    with pytest.raises(DataError, match=r"there is no field 'key'; there are: text, id"):
+    with pytest.raises(DataError, match=r"there is no field 'key'; the fields are: text, id"):
         collection(b'{"text": "a", "id": 1}', id="key")
     assert len(collection(b'{"text": "a", "key": null}', id="key")) == 1
 
@@ -109,8 +109,9 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "\\ude00 a"}', "an escape in it is half a surrogate pair"),
         (b'{"text": "a", "other": "\\uD800 b"}', "an escape in it is half a surrogate pair"),
         (b'{"text": "a\x00"}', "it is not valid JSON: invalid character (byte 11)"),
-        (b'{"text": "a", "x": NaN}', "it is not valid JSON: invalid character (byte 19)"),
-        (b'{"text": "a", "id": NaN}', "it is not valid JSON: invalid character (byte 20)"),
+        (b'{"text": "a", "x": NaN}', "it holds NaN, which JSON does not have; write null"),
+        (b'{"text": "a", "x": [1, -Infinity]}', "it holds -Infinity, which JSON does not have; write null"),
+        (b'{"text": "a", "id": NaN, }', "it is not valid JSON: invalid character (byte 20)"),
         (b'{"text": "a"', "it ends in the middle"),
         (b'{"text": "a"} {}', "it is not valid JSON: trailing characters (byte 15)"),
         (b"{'text': 'a'}", "it is not valid JSON: object keys must be strings (byte 1)"),
@@ -225,9 +226,17 @@ def test_standard_input_is_json_lines(monkeypatch, tmp_path):
     ("values", "expected", "literal"),
     [
         ([b"1", b"null", b"-7"], pa.array([1, None, -7]), ["1", None, "-7"]),
-        ([b"1", b"2.50"], pa.array([1.0, 2.5]), ["1", "2.50"]),
-        ([b"1", b"12345678901234567890123"], pa.array([1.0, 1.2345678901234568e22]), ["1", "12345678901234567890123"]),
-        ([b"1", b"9223372036854775808"], pa.array([1.0, 2.0**63]), ["1", "9223372036854775808"]),
+        ([b"1", b"2.50"], pa.array(["1", "2.50"], pa.large_string()), ["1", "2.50"]),
+        (
+            [b"1", b"12345678901234567890123"],
+            pa.array(["1", "12345678901234567890123"], pa.large_string()),
+            ["1", "12345678901234567890123"],
+        ),
+        (
+            [b"1", b"9223372036854775808"],
+            pa.array(["1", "9223372036854775808"], pa.large_string()),
+            ["1", "9223372036854775808"],
+        ),
         ([b'"a\\n"', b'""'], pa.array(["a\n", ""], pa.large_string()), ["a\n", ""]),
         ([b"true", b"null"], pa.array([True, None]), None),
         ([b"null", b"null"], pa.array([None, None], pa.int64()), [None, None]),
@@ -244,14 +253,16 @@ def test_a_column_has_the_type_of_its_values(collection, named, values, expected
 @pytest.mark.parametrize("named", [True, False])
 def test_a_column_of_several_kinds_is_an_error_unless_taken_literally(collection, named):
     got = collection(b'{"text": "a", "f": 1}', b'{"text": "a", "f": "b"}', columns=("f",) if named else ())
-    with pytest.raises(DataError, match="'f' must hold only numbers or only strings"):
+    with pytest.raises(
+        DataError, match=r"x\.jsonl:2: its 'f' is a string \(\"b\"\), but earlier records have a number"
+    ):
         got.column("f")
     assert got.column("f", literal=True).to_pylist() == ["1", "b"]
 
 
 def test_a_column_of_lists_is_an_error(collection):
     got = collection(b'{"text": "a", "f": [1]}')
-    with pytest.raises(DataError, match="only numbers"):
+    with pytest.raises(DataError, match=r"x\.jsonl:1: its 'f' must be a number or a string, not a list"):
         got.column("f")
     with pytest.raises(DataError, match="must be a string or a number, not a list"):
         got.column("f", literal=True)
@@ -259,7 +270,7 @@ def test_a_column_of_lists_is_an_error(collection):
 
 def test_a_column_that_no_record_has_lists_those_that_exist(collection):
     got = collection(b'{"text": "a", "f": 1}', b'{"text": "a", "g": 1}', columns=("h",))
-    with pytest.raises(DataError, match=r"there is no field 'h'; there are: text, f, g$"):
+    with pytest.raises(DataError, match=r"there is no field 'h'; the fields are: text, f, g$"):
         got.column("h")
 
 
@@ -284,6 +295,45 @@ def test_names_that_json_would_escape_are_refused(collection):
 def test_the_id_cannot_be_the_text(collection):
     with pytest.raises(ParameterError, match="another field than the text"):
         collection(b'{"text": "a"}', id="text")
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b'[{"text": "a"}, {"text": "b"}]\n', "json array"),
+        (b'\n [ {"text": "a"},\n{"text": "b"}]', "json array"),
+        (b'\xef\xbb\xbf[\r\n{"text": "a"},\r\n{"text": "b"}\r\n]', "json array"),
+        (b'[{"text": "' + b"a" * 100_000 + b'"}]', "json array"),
+        (b'{\n  "text": "a"\n}\n{\n  "text": "b"\n}\n', "json over lines"),
+        (b'["a", "b"]\n["c", "d"]\n', "all rejected"),
+        (b"junk\n" * 1000, "all rejected"),
+        (b'{"text": 1}\n', "all rejected"),
+    ],
+)
+def test_what_holds_no_record_at_all_is_an_error(tmp_path, data, code):
+    (tmp_path / "x.jsonl").write_bytes(data)
+    with pytest.raises(DataError) as caught:
+        read([tmp_path / "x.jsonl"])
+    assert caught.value.code == code
+
+
+def test_a_line_that_only_looks_like_an_array_is_rejected_alone(collection):
+    got = collection(b"[2024-01-01] started", b'{"text": "a"}', b"[1]", b"[")
+    assert (got.texts.to_pylist(), [one.position for one in got.rejected]) == (["a"], [1, 3, 4])
+
+
+def test_an_error_of_all_records_shows_the_first(collection):
+    with pytest.raises(
+        DataError, match=r"x\.jsonl: all 2 records were rejected; the first is at .*:1: it must be an object"
+    ):
+        collection(b"1", b"2")
+    with pytest.raises(DataError, match=r"x\.jsonl: its only record was rejected; .*:2: it must be an object"):
+        collection(b"", b"2")
+
+
+def test_a_file_without_records_has_every_field(collection):
+    assert len(collection().column("f")) == 0
+    assert len(collection(columns=("f",)).column("f")) == 0
 
 
 LINE = st.one_of(

@@ -51,7 +51,7 @@ def test_blocks_do_not_show(data, block):
     try:
         assert find(memoryview(data), ord("a")).tolist() == whole
         first, ended, _ = data.partition(b"\n")
-        assert newline(memoryview(data)) == (b"\r\n" if ended and first.endswith(b"\r") else b"\n")
+        assert newline(Contents("x", memoryview(data))) == (b"\r\n" if ended and first.endswith(b"\r") else b"\n")
     finally:
         lines._SCAN = scan
 
@@ -61,10 +61,10 @@ def test_writing_copies_the_chosen_lines_and_closes_the_last(data, draw):
     start, stop = spans(data)
     chosen = np.array(draw.draw(st.lists(st.booleans(), min_size=start.size, max_size=start.size)), np.bool_)
     out = io.BytesIO()
-    Spans(Contents("x", memoryview(data)), start, stop, start).write(out, chosen)
+    Spans(Contents("x", memoryview(data)), start, stop, start).where(chosen).write(out)
     expected = b"".join(data[first:last] for first, last in zip(start[chosen], stop[chosen], strict=True))
     if chosen.size and chosen[-1] and not data.endswith((b"\n", b"\r")):
-        expected += newline(memoryview(data))
+        expected += newline(Contents("x", memoryview(data)))
     assert out.getvalue() == expected
 
 

@@ -220,7 +220,7 @@ def test_an_output_is_refused_early_for_what_would_fail_late(tmp_path, source):
     (tmp_path / "link.jsonl").symlink_to(source)
     os.link(source, tmp_path / "hard.jsonl")
     for path, force, reason in [
-        (old, False, "exists already; force replaces it"),
+        (old, False, "exists already"),
         (source, False, "is one of the inputs"),
         (source, True, "is one of the inputs"),
         (tmp_path / "link.jsonl", True, "is one of the inputs"),
@@ -234,9 +234,9 @@ def test_an_output_is_refused_early_for_what_would_fail_late(tmp_path, source):
             check_output(path, [source], force=force)
         with pytest.raises(OutputError, match=reason):
             read([source]).write(path, np.array([0]), force=force)
-    for path in ("out.csv", "out.txt", "out", "out.parquet", "out.jsonl.bz2"):
+    for path in ("out.csv", "out.txt", "out", "out.parquet", "out.jsonl.lz4"):
         with pytest.raises(
-            ParameterError, match=r"must end in \.jsonl or \.ndjson \(also with \.gz or \.zst\), as the"
+            ParameterError, match=r"must end in \.jsonl or \.ndjson \(also with \.gz, \.zst, \.bz2 or \.xz\), as the"
         ):
             check_output(tmp_path / path, [source], force=False)
     check_output(old, [source], force=True)
@@ -317,3 +317,43 @@ def test_pages(tmp_path):
     with pytest.raises(ParameterError, match="parquet"):
         check_table(place, force=True)
     assert [is_page(name) for name in ("a.html", "b.HTM", "html", "c.html.gz", "d.jsonl")] == [True, True] + [False] * 3
+
+
+LEFT = ".neardup-0123456789abcdef.partial"
+
+
+def test_leftovers_of_killed_runs_are_removed_and_what_a_run_holds_is_not(tmp_path):
+    (tmp_path / LEFT).mkdir()
+    (tmp_path / LEFT / "page.txt").touch()
+    (tmp_path / LEFT.replace("f.", "e.")).touch()
+    held, others = tmp_path / LEFT.replace("f.", "0."), [".neardup-short.partial", "mine.partial"]
+    held.mkdir()
+    for name in others:
+        (tmp_path / name).touch()
+    with output.locked(held), atomic(tmp_path / "out") as file:
+        file.write(b"new")
+    assert names(tmp_path) == sorted([held.name, *others, "out"])
+    with atomic(tmp_path / "out") as file:
+        file.write(b"newer")
+    assert names(tmp_path) == sorted([*others, "out"])
+
+
+def test_a_run_does_not_remove_what_another_is_writing(tmp_path, how):
+    how(False)
+    with atomic(tmp_path / "one") as file:
+        file.write(b"1")
+        with atomic(tmp_path / "two") as other:
+            other.write(b"2")
+    assert (names(tmp_path), (tmp_path / "one").read_bytes()) == (["one", "two"], b"1")
+
+
+def test_a_folder_that_was_being_replaced_is_named(tmp_path, source):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").touch()
+    (tmp_path / "kept.replaced-by-neardup").mkdir()
+    rule = r"kept: a run was stopped while it replaced this folder, whose files are in .*kept\.replaced-by-neardup now"
+    for force in (False, True):
+        with pytest.raises(OutputError, match=rule):
+            check_output(tmp_path / "kept", [tmp_path / "in"], force=force)
+    (tmp_path / "kept").mkdir()
+    check_output(tmp_path / "kept", [tmp_path / "in"], force=True)

@@ -30,7 +30,7 @@ def csv(path):
 
 
 def tsv(path):
-    path.write_text("text\tid\n" + "".join(f'"{text}"\t{number}\n' for number, text in enumerate(TEXTS)))
+    path.write_text('"text"\tid\n' + "".join(f'"{text}"\t{number}\n' for number, text in enumerate(TEXTS)))
 
 
 def parquet(path):
@@ -105,7 +105,7 @@ def test_progress_ends_at_the_whole(made):
 
 
 def test_a_missing_column_is_an_error(made):
-    with pytest.raises(DataError, match="there is no field 'nothing'; there are: "):
+    with pytest.raises(DataError, match="there is no field 'nothing'; the fields are: "):
         read([made]).column("nothing")
 
 

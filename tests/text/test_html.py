@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.text.html import visible_text
+from neardup.text.html import title_and_text, visible_text
 
 PIECES = """
     < > </ <a <p <script </script> <style> <!-- --> --!> <![CDATA[ ]]> <!DOCTYPE <? = " ' hidden & &# &#x 9 a; / x é
@@ -88,6 +88,16 @@ def test_what_is_not_text(unseen):
     ("markup", "text"),
     [
         ("a<span hidden>b</span>c", "ac"),
+        ("a<span style='display:none'>b</span>c", "ac"),
+        ('a<span class=x STYLE="color: red; Display : None !important;">b</span>c', "ac"),
+        ("a<span style=display:none>b</span>c", "ac"),
+        ("a<span style='display:none;display:inline'>b</span>c", "abc"),
+        ("a<span style='display:/* x */none'>b</span>c", "ac"),
+        ("a<span style='display&#58;none'>b</span>c", "ac"),
+        ("a<span data-style='display:none' style='color:red'>b</span>c", "abc"),
+        ("a<span style='--display:none'>b</span>c", "abc"),
+        ("a<span title='style=display:none'>b</span>c", "abc"),
+        ("<body style='display:none'>shown by a script</body>", "shown by a script"),
         ("a<div class=x HIDDEN=until-found>b<div>c</div>d</div>e", "a\n\ne"),
         ("a<span title='hidden'>b</span>c", "abc"),
         ("a<span data-hidden aria-hidden=true>b</span>c", "abc"),
@@ -244,3 +254,9 @@ def test_two_hundred_thousand_nested_elements():
 
 def test_an_attribute_of_twenty_megabytes():
     assert visible_text('<p title="' + "x" * 20_000_000 + '">short') == "short"
+
+
+def test_the_title_is_given_apart_too():
+    assert title_and_text("<title>A &amp;\n b</title><p>text") == ("A & b", "A & b\n\ntext")
+    assert title_and_text(b"<p>text") == ("", "text")
+    assert title_and_text("<title>\ud800</title>")[0] == "\ufffd"

@@ -1,19 +1,31 @@
 """Documents from best to worst, by the keep policy."""
 
+from decimal import Decimal
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import Policy
+
+_BLANKS: Final = " \t\r\n"
+_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
+_INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
+_NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
+_SHOWN: Final = 40  # characters of a value in a message
 
 
 def ranking(policy: Policy, lengths: Positions, values: pa.ChunkedArray | None) -> Positions:
     """Order positions from best to worst; ties go to the smallest position.
 
-    *lengths* are the texts' bytes; *values* is the policy's column, if it names one. A missing
-    value (null or NaN) ranks behind all others. A column that has no order raises ``DataError``.
+    *lengths* are the texts' bytes; *values* is the policy's column, if it names one. Documents without a value (null,
+    NaN, an empty or blank string) rank behind all others. Ordered categories rank by their order. Strings rank as
+    numbers, exactly and however many digits they have, if any of them is written as a number: then all must be, and
+    ``ValueRefused`` has the row of the first that is not. Blanks around a string do not count. A column that has no
+    order raises ``DataError``.
     """
     number = len(lengths)
     match policy.keep.partition(":")[0]:
@@ -30,13 +42,13 @@ def ranking(policy: Policy, lengths: Positions, values: pa.ChunkedArray | None) 
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:
-    values = _sortable(values)
+    values = _sortable(values, field)
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), None, values)
     try:
         ranks = pc.rank(
             values,
-            sort_keys="descending" if descending else "ascending",  # nulls stand at the end
+            sort_keys="descending" if descending else "ascending",  # nulls are at the end
             tiebreaker="first",
         )
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -46,13 +58,65 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
     return order
 
 
-def _sortable(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give the same values in a type that Arrow sorts."""
+def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
+    """Give values of the same order in a type that Arrow sorts."""
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return _sortable(values.cast(kind.value_type))
-    if pa.types.is_string_view(kind):
-        return values.cast(pa.large_string())
+        return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _of_strings(values.cast(pa.large_string()), field)
     if pa.types.is_float16(kind):
         return values.cast(pa.float32())
     return values.cast(pa.int8()) if pa.types.is_null(kind) else values
+
+
+def _codes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
+    """Return the positions of ordered categories in their order."""
+    orders = [chunk.dictionary for chunk in values.chunks]
+    if any(not order.equals(orders[0]) for order in orders):
+        raise DataError(f"column {field!r}", "holds ordered categories whose order differs from part to part")
+    return pa.chunked_array([chunk.indices for chunk in values.chunks], values.type.index_type)
+
+
+def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of unordered categories; Arrow casts no dictionary of string views."""
+    kind = values.type.value_type
+    if not pa.types.is_string_view(kind):
+        return values.cast(kind)
+    decoded = [chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in values.chunks]
+    return pa.chunked_array(decoded, pa.large_string())
+
+
+def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
+    """Return strings without the blanks around them, or the ranks of the numbers that they are."""
+    coded = pc.utf8_trim(values, _BLANKS).combine_chunks().dictionary_encode()
+    written, codes = coded.dictionary, coded.indices
+    numbers = pc.match_substring_regex(written, _NUMBER)
+    if pc.any(numbers).as_py():
+        known = pc.or_(numbers, pc.match_substring_regex(written, _INFINITE))
+        missing = pc.or_(pc.equal(written, ""), pc.match_substring_regex(written, _NOT_A_NUMBER))
+        odd = pc.invert(pc.or_(known, missing))
+        if pc.any(odd).as_py():
+            row = pc.index(odd.take(codes), value=True).as_py()
+            rule = f"is {values[row].as_py()[:_SHOWN]!r}, which is not a number, and others are"
+            raise ValueRefused(f"column {field!r}, row {row:,}", rule, "not a number", row)
+        ranks = _ranks(pc.if_else(missing, None, written))
+    else:
+        ranks = pc.if_else(pc.equal(written, ""), None, written)
+    return pa.chunked_array([ranks.take(codes)])
+
+
+def _ranks(written: pa.Array) -> pa.Array:
+    """Rank distinct spellings of numbers by their exact values; equal values have equal ranks, null has none."""
+    floats = pc.replace_substring_regex(written, r"^\+", "").cast(pa.float64()).to_numpy(zero_copy_only=False)
+    order = np.argsort(floats, kind="stable")[: len(written) - written.null_count]
+    sizes = floats[order]
+    steps = np.flatnonzero(sizes[1:] > sizes[:-1]) + 1
+    ranks = np.zeros(len(written), np.int64)
+    for rank, alike in enumerate(np.split(order, steps) if len(order) else []):
+        ranks[alike] = rank * len(written)
+        if len(alike) > 1:
+            values = [Decimal(written[place].as_py()) for place in alike.tolist()]
+            places = {value: place for place, value in enumerate(sorted(set(values)))}
+            ranks[alike] += [places[value] for value in values]
+    return pa.array(ranks, mask=written.is_null().to_numpy(zero_copy_only=False))

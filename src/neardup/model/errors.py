@@ -5,7 +5,8 @@
     ├── RecipeMismatch   signatures of different recipes meet   (also TypeError)
     ├── DataError        input that cannot be read as documents (also ValueError)
     │   ├── InputRefused     refused by its name, before anything was read
-    │   └── FieldMissing     a field that no record has
+    │   ├── FieldMissing     a field that no record has
+    │   └── ValueRefused     a value that does not go with the others of its column
     ├── OutputError      a result that cannot be written        (also OSError)
     │   └── OutputRefused    refused by its name, before anything was read
     ├── ExtraMissing     a library that is not installed        (also ImportError)
@@ -35,7 +36,7 @@ class ParameterError(NeardupError, ValueError):
         self.name, self.value, self.rule = name, value, rule
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value!r}, but it {self.rule}"
+        return f"{self.name}={self.value!r} {self.rule}"
 
 
 class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it
@@ -50,22 +51,28 @@ class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the e
 
 
 class DataError(NeardupError, ValueError):
-    """Input that cannot be read as documents; says where and which rule it breaks."""
+    """Input that cannot be read as documents: where, and which rule it breaks.
 
-    def __init__(self, where: str, rule: str) -> None:
-        super().__init__(where, rule)
-        self.where, self.rule = where, rule
+    *code* names the kind of trouble, so that an interface can add what to do next; it is empty where nothing helps.
+    """
+
+    def __init__(self, where: str, rule: str, code: str = "") -> None:
+        super().__init__(where, rule, code)
+        self.where, self.rule, self.code = where, rule, code
 
     def __str__(self) -> str:
         return f"{self.where}: {self.rule}"
 
 
 class OutputError(NeardupError, OSError):
-    """A result that cannot be written; says where and why. Nothing partial is left behind."""
+    """A result that cannot be written: where, and why. Nothing partial is left behind.
 
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, reason)
-        self.where, self.reason = where, reason
+    *code* names the kind of trouble, as in ``DataError``.
+    """
+
+    def __init__(self, where: str, reason: str, code: str = "") -> None:
+        super().__init__(where, reason, code)
+        self.where, self.reason, self.code = where, reason, code
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
@@ -137,7 +144,21 @@ class InputRefused(DataError):  # noqa: N818 - the name of the event
 
 
 class FieldMissing(DataError):  # noqa: N818 - the name of the event
-    """A field that no record has."""
+    """A field that no record has; *field* is its name."""
+
+    def __init__(self, where: str, rule: str, code: str, field: str) -> None:
+        super().__init__(where, rule, code)
+        self.args = (where, rule, code, field)
+        self.field = field
+
+
+class ValueRefused(DataError):  # noqa: N818 - the name of the event
+    """A value of a column that does not go with the others; *row* is its position."""
+
+    def __init__(self, where: str, rule: str, code: str, row: int) -> None:
+        super().__init__(where, rule, code)
+        self.args = (where, rule, code, row)
+        self.row = row
 
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event

@@ -10,6 +10,7 @@ from neardup.model.errors import require, require_whole
 RecipeId = NewType("RecipeId", str)
 FORMAT: Final = 1
 KEY_BYTES: Final = 16
+_SEED: Final = 1  # where nobody gives one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +22,15 @@ class Hashing:
     stored: a recipe names it by a digest.
     """
 
-    seed: int = 1
+    seed: int = _SEED
     key: bytes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", require_whole("seed", self.seed, 0, 2**64 - 1))
         length_holds = self.key is None or (isinstance(self.key, bytes) and len(self.key) == KEY_BYTES)
         require(length_holds, "key", "(secret)", f"must be {KEY_BYTES} bytes")
+        alone = self.key is None or self.seed == _SEED
+        require(alone, "seed", self.seed, "does not go with a key: the key alone decides the hash functions")
 
     @property
     def keyed(self) -> bool:

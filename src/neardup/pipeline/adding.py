@@ -28,7 +28,7 @@ from neardup.pipeline.searching import TITLE, Search, keeping_up
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
-from neardup.sources.collection import Collection, Rejected
+from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected
 from neardup.sources.formats import STDIN, common_format, display, expand
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.columns import gathered
@@ -62,6 +62,7 @@ class Added:
     unchanged: int
     repeated: int
     rejected: list[Rejected]
+    quoted_lines: QuotedLines | None
     ignored: int
     created: bool
     total: int
@@ -86,6 +87,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     search: bool = False,
     durability: Durability = "commit",
     memory: int = 1 << 28,
+    format: str | None = None,  # noqa: A002 - what users call it
+    quoting: Quoting = "auto",
+    glob: Sequence[str] = (),
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     addresses: Addresses | None = None,
@@ -109,7 +113,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require(text != id, "id", id, "must be another field than the text")
-    common_format(expand(inputs))
+    common_format(expand(inputs), format)
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
@@ -124,7 +128,16 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
         documents = read(
-            inputs, text=text, id=id, columns=wanted, strict=strict, max_bytes=max_bytes, progress=progress
+            inputs,
+            text=text,
+            id=id,
+            columns=wanted,
+            format=format,
+            quoting=quoting,
+            glob=glob,
+            strict=strict,
+            max_bytes=max_bytes,
+            progress=progress,
         )
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
         if index is None and search:
@@ -155,6 +168,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         unchanged=counts[_UNCHANGED],
         repeated=named - len(rows),
         rejected=[*documents.rejected, *rejected],
+        quoted_lines=documents.quoted_lines,
         ignored=documents.ignored,
         created=created,
         total=total,

@@ -18,7 +18,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.lines import BOM
-from neardup.sources.records import decoder, literal, reason_of
+from neardup.sources.records import decoder, literal_of, reason_of
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if so many are waiting
 
@@ -148,6 +148,6 @@ class Answering:
 
     def _literal(self, name: str, tokens: Mapping[str, bytes]) -> str | None:
         try:
-            return literal(tokens[name])
+            return literal_of(tokens[name])
         except TypeError as error:
             raise _Refused(f"its {name!r} must be a string or a number, not {error}") from None

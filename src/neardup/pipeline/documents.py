@@ -128,11 +128,14 @@ def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Posit
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
-    """Name the documents: the id column as strings, positions where it has none."""
+    """Name the documents: the id column as strings, or positions. One without an id is called ``#POSITION``."""
     positions = pa.array(np.arange(number)).cast(pa.string())
     if name is None:
         return pa.chunked_array([positions])
     column = table.column(name)
+    if _holds_uuids(column.type):
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        column = pa.chunked_array([pa.array(texts, pa.string())])
     if pa.types.is_boolean(column.type):
         raise DataError(f"column {name!r}", "holds bool, but ids must be strings or numbers")
     if pa.types.is_floating(column.type):
@@ -143,4 +146,17 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
         raise DataError(f"column {name!r}", f"holds {column.type}, but ids must be strings or numbers") from error
     if not named.null_count:
         return named
-    return pa.chunked_array([pc.coalesce(named.combine_chunks(), positions.cast(named.type))])
+    named = named.combine_chunks()
+    return pa.chunked_array([pc.coalesce(named, _unused_names(named, positions))])
+
+
+def _unused_names(named: pa.Array, positions: pa.Array) -> pa.Array:
+    """Return ``#POSITION`` for every document, with more number signs if an id of the table is called so."""
+    missing, prefix = positions.filter(named.is_null()), "#"
+    while pc.any(pc.is_in(pc.binary_join_element_wise(prefix, missing, ""), named)).as_py():
+        prefix += "#"
+    return pc.binary_join_element_wise(prefix, positions, "").cast(named.type)
+
+
+def _holds_uuids(kind: pa.DataType) -> bool:
+    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.uuid"

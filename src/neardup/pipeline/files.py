@@ -10,14 +10,15 @@ from typing import Any, Final
 import pyarrow as pa
 
 from neardup.engines.local import thread_count
-from neardup.model.errors import FieldMissing, OutputRefused, require
+from neardup.model.errors import FieldMissing, OutputRefused, ParameterError, ValueRefused, require
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Collection, Rejected
+from neardup.sources.collection import Collection, Quoting, Rejected
+from neardup.sources.formats import FOLDER, common_format, expand
 from neardup.sources.output import check_output, check_table, is_page, write_page, write_table
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.templates import CommonShingles
@@ -59,54 +60,91 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     force: bool = False,
     max_bytes: int = MAX_BYTES,
     threads: int | None = None,
+    format: str | None = None,  # noqa: A002 - what users call it
+    quoting: Quoting = "auto",
+    glob: Sequence[str] = (),
+    mark: AnyPath | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: the kept records go to *out*, in the inputs' format, columns and order.
 
-    *report* (``.parquet`` or ``.jsonl``) gets the decisions, *dropped* the removed records. ``None``
-    writes nothing. With *page*, which renders a run, *report* may end in ``.html`` or ``.htm``, and gets that page.
-    Outputs are checked before anything is read, must be different files, appear only when complete, and *out* last.
-    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError`` and
+    *report* (``.parquet`` or ``.jsonl``) gets the decisions, *dropped* the removed records. *mark* gets every
+    document with three more fields: ``neardup_cluster``, the position of its representative, which all documents of a
+    cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, that one's id.
+    ``None`` writes nothing. With *page*, which renders a run, *report* may end in ``.html`` or ``.htm``, and gets that
+    page. Outputs are checked before anything is read, must be different files, and appear only when complete, *out*
+    last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError`` and
     ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     require(text != id, "id", id, "must be another field than the text")
     threads = thread_count(threads)
-    _check_distinct({"out": out, "report": report, "dropped": dropped})
-    for path in (out, dropped):
+    _check_distinct({"out": out, "report": report, "dropped": dropped, "mark": mark})
+    for path in (out, dropped, mark):
         if path is not None:
-            check_output(path, inputs, force=force)
+            check_output(path, inputs, force=force, format=format, glob=glob)
+    if mark is not None and common_format(expand(inputs), format) == FOLDER:
+        raise ParameterError("mark", os.fspath(mark), "needs records with fields, and the input is a folder")
     if report is not None:
         check_table(report, inputs, force=force, or_page=page is not None)
     fields = scheme.columns if scheme is not None else ()
     columns = [*fields, *([policy.field] if policy.field else [])]
     with followed(progress) as follow:
-        documents = read(inputs, text=text, id=id, columns=columns, strict=strict, max_bytes=max_bytes, progress=follow)
-    table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
-    _add_fields(table, documents, fields)
-    if policy.field is not None:
-        keep = _add_ranking(table, documents, policy.field, keep)
-    result = dedup(
-        pa.table(table),
-        text=text,
-        id=_ID,
-        scheme=scheme,
-        threshold=threshold,
-        keep=keep,
-        verify=verify,
-        gather=gather,
-        ignore_common=ignore_common,
-        threads=threads,
-        progress=progress,
-    )
+        documents = read(
+            inputs,
+            text=text,
+            id=id,
+            columns=columns,
+            format=format,
+            quoting=quoting,
+            glob=glob,
+            strict=strict,
+            max_bytes=max_bytes,
+            progress=follow,
+        )
+    table, keep = _table(documents, text, fields, policy)
+    try:
+        result = dedup(
+            table,
+            text=text,
+            id=_ID,
+            scheme=scheme,
+            threshold=threshold,
+            keep=keep,
+            verify=verify,
+            gather=gather,
+            ignore_common=ignore_common,
+            threads=threads,
+            progress=progress,
+        )
+    except ValueRefused as error:
+        place = "{}:{}".format(*documents.place(error.row))
+        raise ValueRefused(place, f"its {policy.field!r} {error.rule}", error.code, error.row) from error
     done = FilesResult(replace(result, source=None), documents.rejected, documents)
     if report is not None:
         _write_report(report, done, page, force=force)
     if dropped is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
+    if mark is not None:
+        documents.write_marked(mark, _marks(result, documents), force=force)
     if out is not None:
         documents.write(out, result.kept, force=force)
     return done
+
+
+def _table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
+    """Return what ``dedup`` needs of the documents, and the keep policy in terms of that table."""
+    table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
+    _add_fields(table, documents, fields)
+    keep = policy.keep if policy.field is None else _add_ranking(table, documents, policy.field, policy.keep)
+    return pa.table(table), keep
+
+
+def _marks(result: Result, documents: Collection) -> pa.Table:
+    """Return each document's cluster, by the position of its kept document, and that one's id."""
+    names = documents.ids.cast(pa.large_string()).take(pa.array(result.clusters))
+    marks = {"neardup_cluster": result.clusters, "neardup_kept": result.mask, "neardup_representative": names}
+    return pa.table(marks)
 
 
 def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force: bool) -> None:

@@ -70,8 +70,9 @@ class Result:
     ``kept``: int64, the positions of the kept documents, ascending. ``decisions``: an Arrow table, one
     row a document, in input order, with the columns
 
-    - ``id`` (string) and ``kept`` (bool);
-    - ``representative``: the id of the kept document it is dropped for, null where it is kept itself;
+    - ``id`` (string), ``position`` (int64, from 0) and ``kept`` (bool);
+    - ``representative``: the id of the kept document it is dropped for, null where it is kept itself, and
+      ``representative_position``: its position, for ids need not be unique;
     - ``rule``: ``same text``, ``same features``, ``resemblance`` or ``overlap`` (exact), ``checksum``, ``component``
       (connected to the representative through others only), ``estimate`` or ``shared key``
       (not verified);
@@ -126,7 +127,7 @@ class Result:
         """
         dropped = np.flatnonzero(self.representatives >= 0)
         found = self.decisions.filter(pa.array(~self.mask))
-        evidence = [name for name in found.column_names if name not in {"id", "kept", "representative"}]
+        evidence = found.column_names[found.column_names.index("rule") :]
         return pa.table(
             {
                 "dropped": dropped,
@@ -169,8 +170,10 @@ def decisions_table(
     return pa.table(
         {
             "id": ids,
+            "position": pa.array(np.arange(number)),
             "kept": pa.array(kept),
             "representative": named.take(pa.array(representative, mask=kept)),
+            "representative_position": pa.array(representative, pa.int64(), mask=kept),
             "rule": pa.array(evidence["rule"], pa.string()).take(where),
             **{name: pa.array(evidence[name], pa.float64(), from_pandas=True).take(where) for name in measures},
             "exact": pa.array(same),

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels import collapse
 from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.layout import Banding
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_terms, is_share, least_count, sample_law
+from neardup.schemes.laws import binomial_terms, least_count, require_share, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -59,8 +60,9 @@ class MinHash(FeatureScheme):
     def __post_init__(self) -> None:
         whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
         object.__setattr__(self, "permutations", whole)
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        object.__setattr__(self, "recall", require_share("recall", self.recall))
+        require(self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
         _ = self.shingling, self.layout  # they check the rest
 
     @cached_property
@@ -99,8 +101,6 @@ class MinHash(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
         return RankedRule(collapse.by_minima, signatures.rows, whole_term(_needed(self.permutations, self.threshold)))
 
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:

@@ -7,12 +7,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels import collapse
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.protocols import RankedRule
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import is_share, least_count, sample_law
+from neardup.schemes.laws import least_count, require_share, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -63,7 +64,7 @@ class Sentences(FeatureScheme):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", require_whole("size", self.size, 1, _MOST))
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         known = self.relative_to in get_args(RelativeTo)
         require(known, "relative_to", self.relative_to, "must be union or smaller")
         _ = self.shingling  # it checks the rest
@@ -104,8 +105,6 @@ class Sentences(FeatureScheme):
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
         return RankedRule(collapse.by_sentences, signatures.rows, terms)
 
     def keys(self, signatures: Signatures) -> Words:

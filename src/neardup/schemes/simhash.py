@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from neardup.kernels import collapse
 from neardup.kernels import simhash as kernels
 from neardup.model.arrays import (
     AnyPositions,
@@ -20,7 +21,7 @@ from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import hamming_law, is_share
+from neardup.schemes.laws import hamming_law, require_share
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
@@ -69,7 +70,7 @@ class SimHash(FeatureScheme):
     def __post_init__(self) -> None:
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         own = self.shingling.plain.identity  # checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None
         require(table is not None or self.weights == "tf", "weights", self.weights, 'must be "tf" or a TermWeights')
@@ -108,8 +109,6 @@ class SimHash(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
         return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(self.distance))
 
     def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import minhash
+from neardup.kernels import collapse, minhash
 from neardup.kernels import trials as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import is_share, trials_law
+from neardup.schemes.laws import require_share, trials_law
 from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -89,7 +89,7 @@ class Trials(FeatureScheme):
         require(ways <= _MOST_KEYS, "needed", self.needed, rule)
         if self.threshold is None or isinstance(self.threshold, _Even):
             object.__setattr__(self, "threshold", _even(self.hashes, self.trials, self.needed))
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         _ = self.shingling  # it checks the rest
 
     @cached_property
@@ -121,8 +121,6 @@ class Trials(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
         return RankedRule(collapse.by_trials, signatures.rows, whole_term(self.needed))
 
     def keys(self, signatures: Signatures) -> Words:

@@ -4,7 +4,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.errors import DataError, FieldMissing, require
-from neardup.sources.formats import common_format, display
+from neardup.sources.formats import FOLDER, common_format, display
 from neardup.sources.output import check_target
 
+Quoting = Literal["auto", "minimal", "none"]
 Mask = npt.NDArray[np.bool_]
 Advance = Callable[[int, float], None]  # which input, and how much of it is read, from 0 to 1
 
@@ -30,6 +31,7 @@ class Rejected:
     source: str  # the file, or "<stdin>"
     position: int  # its line, or in Parquet its record number, from 1
     reason: str  # the rule it breaks
+    code: str = ""  # the kind of trouble, where an interface can say what to do
 
     def __str__(self) -> str:
         return f"{self.source}:{self.position}: {self.reason}"
@@ -44,6 +46,19 @@ class Request:
     columns: tuple[str, ...]
     strict: bool
     max_bytes: int
+    format: str | None = None  # of files; None: by their names
+    quoting: Quoting = "auto"
+    globs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedLines:
+    """How many records of delimited text hold line ends inside quotes, and where the first one is."""
+
+    records: int
+    source: str
+    first: int  # the line that the first one starts on
+    last: int  # the line that it ends on
 
 
 class Collection(ABC):
@@ -51,19 +66,25 @@ class Collection(ABC):
 
     *texts* is a chunked array of strings, null where a record has no text; *ids* one of strings, where a record
     without an id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists
-    the records that are not documents; *ignored* counts the files of a folder that are no text or HTML files.
+    the records that are not documents; *ignored* counts the files of a folder that were not asked for;
+    *quoted_lines* tells of line ends inside quotes, if there are any and nobody asked for them by name.
     """
 
-    def __init__(
+    quoted_lines: QuotedLines | None = None
+    globs: tuple[str, ...] = ()
+
+    def __init__(  # noqa: PLR0913 - everything that reading gives
         self,
         inputs: Sequence[str],
         texts: pa.ChunkedArray,
         ids: pa.ChunkedArray,
         rejected: list[Rejected],
+        *,
         ignored: int = 0,
+        format: str | None = None,  # noqa: A002 - what users call it
     ) -> None:
         self.inputs = tuple(inputs)
-        self.format = common_format(inputs)
+        self.format = common_format(inputs, format)
         self.texts = texts
         self.ids = ids
         self.rejected = rejected
@@ -96,11 +117,27 @@ class Collection(ABC):
         if an input has changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
         mask = selection(rows, len(self))
-        check_target(path, self.inputs, self.format, force=force)
+        check_target(path, self.inputs, self.format, force=force, glob=self.globs)
         self._write(os.fspath(path), mask)
+
+    def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
+        """Write all records, each with the fields of its row of *marks* behind its own.
+
+        Raises what ``write`` raises, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
+        the records have a field of one of these names.
+        """
+        require(self.format != FOLDER, "mark", os.fspath(path), "needs records with fields, and the input is a folder")
+        check_target(path, self.inputs, self.format, force=force)
+        self._write_marked(os.fspath(path), marks)
+
+    def _taken(self, name: str) -> DataError:
+        return DataError(", ".join(self.names), f"the records have a field {name!r} already", "field taken")
 
     @abstractmethod
     def _write(self, path: str, mask: Mask) -> None: ...
+
+    @abstractmethod
+    def _write_marked(self, path: str, marks: pa.Table) -> None: ...
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:
@@ -127,8 +164,10 @@ def named(source: str, positions: npt.NDArray[np.int64]) -> pa.Array:
 
 def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
     """Build the error for a field that no record has; it lists those that exist."""
-    shown = ", ".join(existing[:_SHOWN]) + (f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else "")
-    return FieldMissing(where, f"there is no field {name!r}; there are: {shown or 'none'}")
+    shown = ", ".join(existing[:_SHOWN])
+    more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
+    rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
+    return FieldMissing(where, rule, "field", name)
 
 
 def check_strict(request: Request, rejected: Sequence[Rejected]) -> None:

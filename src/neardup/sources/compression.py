@@ -1,10 +1,12 @@
 """The bytes of a file, expanded if it is compressed, and the way back.
 
-A plain file is mapped, not read: its pages stay the system's, and writing copies straight from them.
+A plain file stays on disk and is read block by block. It is never mapped into memory: a mapped file that another
+process shortens ends this one with a signal that nothing can catch.
 """
 
+import bz2
 import gzip
-import mmap
+import lzma
 import os
 import select
 import stat
@@ -12,7 +14,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
@@ -27,7 +28,9 @@ _LONGEST_WINDOW: Final = 1 << 31  # what `zstd --long=31` makes; the usual limit
 _PATIENCE: Final = 200  # milliseconds until a waiting reader looks up
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
-_REMEDY: Final = "--max-bytes raises this cap"
+_MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refuses more
+_MOST_OPEN: Final = 64  # files, as there is a limit for a process, and it may be as low as 256
+_HEAD: Final = 64  # bytes that show what a file is
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -36,9 +39,12 @@ _MAGIC: Final = (
     (b"\xfd7zXZ\x00", "xz"),
     (b"PK\x03\x04", "zip"),
     (b"PAR1", "Parquet"),
+    (b"\xff\xfe\0\0", "UTF-32 text"),
+    (b"\0\0\xfe\xff", "UTF-32 text"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
 )
+_PADDED: Final = {"gzip", "xz"}  # zero bytes may follow, as tapes and some loggers write them
 _SKIPPABLE: Final = b"\x2a\x4d\x18"  # a zstd stream may start with a frame of metadata: 0x5?, then these
 
 
@@ -52,75 +58,127 @@ class _Expander(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
 class Contents:
-    """All bytes of one input."""
+    """All bytes of one input: held in memory, or in a file that is read where it is asked for."""
 
-    source: str
-    data: memoryview
-    mapped: tuple[str, os.stat_result] | None = None  # the file that the bytes still lie in, and its state then
+    def __init__(self, source: str, held: memoryview | None = None, file: "_File | None" = None) -> None:
+        self.source = source
+        self._held = held
+        self._file = file
+
+    def __len__(self) -> int:
+        return len(self._held) if self._held is not None else self._file.size if self._file else 0
+
+    @property
+    def data(self) -> memoryview:
+        """All bytes, read into memory."""
+        return self.read(0, len(self))
+
+    def read(self, first: int, last: int) -> memoryview:
+        """Return the bytes from *first* to *last*; ``DataError`` if the file was written to since it was opened.
+
+        A file that was replaced or removed is no harm, except where very many are read.
+        """
+        if self._file is None:
+            return (self._held or memoryview(b""))[first:last]
+        data = bytearray(last - first)
+        try:
+            trouble = self._file.fill(data, first)
+        except FileNotFoundError:
+            trouble = "removed"
+        except OSError as error:
+            raise DataError(self.source, f"it cannot be read: {error.strerror or error}") from error
+        if trouble:
+            raise DataError(self.source, f"it was {trouble} while it was read", "changed")
+        return memoryview(data)
 
     def check_unchanged(self) -> None:
-        """Raise ``DataError`` if the mapped file was written to since it was read.
-
-        A file that was replaced or removed is no harm: the map holds the old one.
-        """
-        if self.mapped is None:
-            return
-        path, then = self.mapped
-        try:
-            now = Path(path).stat()
-        except OSError:
-            return
-        same_file = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
-        if same_file and (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
-            raise DataError(self.source, "it was changed while being read")
+        """Raise ``DataError`` if the file was written to since it was opened."""
+        self.read(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cap:
-    """How many bytes an input may run or expand to, and what to say if it has more."""
+class _File:
+    """A file as it was when it was opened. Of very many, all but the first are closed, and opened again to be read."""
 
-    most: int
-    remedy: str
+    _kept_open = 0
 
-    def check(self, source: str, size: int) -> None:
-        if size > self.most:
-            raise DataError(source, f"it expands to more than {self.most:,} bytes; {self.remedy}")
+    def __init__(self, path: str, descriptor: int) -> None:
+        self._path = path
+        self._then = os.fstat(descriptor)
+        self.size = self._then.st_size
+        self._descriptor = None
+        if _File._kept_open < _MOST_OPEN:
+            self._descriptor = os.dup(descriptor)
+            _File._kept_open += 1
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            _File._kept_open -= 1
+
+    def fill(self, data: bytearray, first: int) -> str:
+        """Read into *data* what lies from *first* on; returns what has become of the file if it is not what it was."""
+        if self._descriptor is not None:
+            return self._fill(self._descriptor, data, first)
+        with Path(self._path).open("rb") as file:
+            return self._fill(file.fileno(), data, first)
+
+    def _fill(self, descriptor: int, data: bytearray, first: int) -> str:
+        then, now = self._then, os.fstat(descriptor)
+        if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
+            return "replaced"
+        if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
+            return "changed"
+        done = 0
+        while done < len(data):
+            count = os.preadv(descriptor, [memoryview(data)[done : done + _MOST_AT_ONCE]], first + done)
+            if not count:
+                return "cut short"
+            done += count
+        return ""
+
+
+def _check_size(source: str, size: int, most: int) -> None:
+    if size > most:
+        raise DataError(source, f"it expands to more than {most:,} bytes", "too large")
 
 
 def sniff(head: bytes) -> str | None:
     """Say what the first bytes of a file show it to be; None for anything that may be UTF-8 text."""
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
         return "zstd"
-    return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    return found or ("UTF-16 text" if _alternates(head) else None)
 
 
-def load(path: str, compression: str | None, max_bytes: int, *, remedy: str = _REMEDY) -> Contents:
+def _alternates(head: bytes) -> bool:
+    """Report whether every other byte is zero: letters of ASCII in UTF-16, without a byte order mark."""
+    even, odd = head[0::2], head[1::2]
+    return len(odd) > 1 and any(not any(one) and any(other) for one, other in ((even, odd), (odd, even)))
+
+
+def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     """Return the bytes of a file, or of standard input for ``-``, expanded.
 
     Raises ``DataError`` if the file cannot be read; if its first bytes contradict its name; if a compressed
     file ends in the middle, is corrupt, or goes on after its end; and if it expands (or standard input runs)
-    to more than *max_bytes* (*remedy* is what the error then says of the cap). A plain file is not limited: it
-    takes no more memory than the caller reads of it.
+    to more than *max_bytes*. A plain file is not limited: it takes no more memory than the caller reads of it.
     """
     source = display(path)
-    cap = _Cap(max_bytes, remedy)
     try:
         if path == STDIN:
             if sys.stdin is None:
                 raise DataError(source, "it is closed")
-            return Contents(source, _plain(source, sys.stdin.buffer, cap))  # type: ignore[arg-type] # it has read1
+            return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))  # type: ignore[arg-type] # it has read1
         with Path(path).open("rb") as file:
             about = os.fstat(file.fileno())
             regular = stat.S_ISREG(about.st_mode)
             if compression is not None:
-                return Contents(source, _expanded(source, file, compression, cap))
+                return Contents(source, _expanded(source, file, compression, max_bytes))
             if regular and about.st_size:
-                data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-                _check_plain(source, bytes(data[:8]))
-                return Contents(source, data, (path, about))
-            return Contents(source, _plain(source, file, cap))
+                _check_plain(source, file.read(_HEAD))
+                return Contents(source, file=_File(path, file.fileno()))
+            return Contents(source, _plain(source, file, max_bytes))
     except OSError as error:
         raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
 
@@ -129,18 +187,16 @@ def _check_plain(source: str, head: bytes) -> None:
     found = sniff(head)
     if found is None:
         return
-    remedy = "pipe it through a decompressor" if source == display(STDIN) else "give it the ending that says so"
-    if found.startswith("UTF-16"):
-        remedy = "save it as UTF-8"
-    raise DataError(source, f"it should be plain text, but its first bytes are those of {found}; {remedy}")
+    code = "encoding" if found.endswith("text") else "compressed stream" if source == display(STDIN) else "ending"
+    raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)
 
 
-def _plain(source: str, file: BufferedIOBase, cap: _Cap) -> memoryview:
+def _plain(source: str, file: BufferedIOBase, most: int) -> memoryview:
     data = bytearray()
     while chunk := _next(file):
         data += chunk
-        cap.check(source, len(data))
-    _check_plain(source, bytes(data[:8]))
+        _check_size(source, len(data), most)
+    _check_plain(source, bytes(data[:_HEAD]))
     return memoryview(data)
 
 
@@ -158,27 +214,31 @@ def _next(file: BufferedIOBase) -> bytes:
     return file.read1(1 << 20)
 
 
-def _expanded(source: str, file: BinaryIO, compression: str, cap: _Cap) -> memoryview:
+def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
     head = file.read(8)
     if head and sniff(head) != compression:
         raise DataError(source, f"its name says {compression}, but its first bytes are not those of {compression}")
     file.seek(0)
     data = bytearray()
-    for chunk in _members(source, file, _expander(compression)):
+    for chunk in _members(source, file, _expander(compression), padded=compression in _PADDED):
         data += chunk
-        cap.check(source, len(data))
-    _check_plain(source, bytes(data[:8]))
+        _check_size(source, len(data), most)
+    _check_plain(source, bytes(data[:_HEAD]))
     return memoryview(data)
 
 
 def _expander(compression: str) -> Callable[[], _Expander]:
     if compression == "gzip":
         return lambda: zlib.decompressobj(wbits=31)
+    if compression == "bzip2":
+        return bz2.BZ2Decompressor
+    if compression == "xz":
+        return lzma.LZMADecompressor
     return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj
 
 
-def _members(source: str, file: BinaryIO, new: Callable[[], _Expander]) -> Iterator[bytes]:
-    """Yield what the members (or frames) of a file expand to, one after the other.
+def _members(source: str, file: BinaryIO, new: Callable[[], _Expander], *, padded: bool) -> Iterator[bytes]:
+    """Yield what the members (or frames) of a file expand to, one after the other; a *padded* file ends in zeros.
 
     The decompressors' own file objects end silently where the file does; here the last member must be complete.
     """
@@ -186,13 +246,15 @@ def _members(source: str, file: BinaryIO, new: Callable[[], _Expander]) -> Itera
     complete = 0
     try:
         while rest := file.read(_STEP):
-            while rest:
+            while rest := rest.lstrip(b"\0") if padded and complete and member is None else rest:
                 member = member or new()
                 yield member.decompress(rest)
                 if not member.eof:
                     break
                 rest, member, complete = member.unused_data, None, complete + 1
-    except (zlib.error, zstandard.ZstdError) as error:
+    except (zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the file; one of bzip2 has no number
+            raise
         after = "what follows its compressed data is not compressed data" if complete else "it is corrupt"
         raise DataError(source, f"{after} ({error})") from error
     if member is not None or not complete:
@@ -208,6 +270,12 @@ def compressed(file: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
     elif compression == "zstd":
         with zstandard.ZstdCompressor(level=_ZSTD_LEVEL).stream_writer(file, closefd=False) as packed:
             yield packed
+    elif compression == "bzip2":
+        with bz2.BZ2File(file, "wb") as packed:
+            yield packed  # type: ignore[misc] # the same
+    elif compression == "xz":
+        with lzma.LZMAFile(file, "wb") as packed:
+            yield packed  # type: ignore[misc] # the same
     elif compression is None:
         yield file
     else:

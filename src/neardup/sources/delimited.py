@@ -1,24 +1,27 @@
 """CSV and TSV: every field a string, every record written back byte by byte.
 
-The first line that is not empty is the header. Fields may be quoted with ``"`` and then hold delimiters, line ends
-and doubled quotes; a quote elsewhere than at the start of a field is an ordinary character.
+The first line that is not empty is the header. With *quoting* ``minimal`` fields may be quoted with ``"`` and then hold
+delimiters, line ends and doubled quotes; a quote elsewhere than at the start of a field is an ordinary character. With
+``none`` every quotation mark is one, and a record is a line. ``auto`` is ``minimal`` for CSV and for TSV whose header
+has a quoted name, and ``none`` for all other TSV, whose headlines may begin with a quotation mark.
 
 What becomes of a record:
 
 - An empty line: skipped silently.
-- Rejected, with the line it starts on: more or fewer fields than the header; not valid UTF-8; a quoted field that is
-  never closed (it swallows the rest of the file, and its reason says so); longer than the parser's 2 GiB.
+- Rejected, with the line it starts on: more or fewer fields than the header; not valid UTF-8; a quoted field that goes
+  over several lines and closes in the middle of a field; longer than the parser's 2 GiB.
 - An empty field is an empty text; as an id it counts as missing, and the record is named by file and line.
 
 A byte order mark is skipped, and written back with the header. An empty file is an error: it has no header. So is a
-missing text column, or two columns of a wanted name. Several files must have the same header.
+quoted field that is never closed, because it would take in the rest of the file; a missing text column; or two columns
+of a wanted name. Several files must have the same header.
 """
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +34,7 @@ from neardup.sources.collection import (
     Advance,
     Collection,
     Mask,
+    QuotedLines,
     Rejected,
     Request,
     check_strict,
@@ -39,11 +43,13 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import Contents, compressed, load
 from neardup.sources.formats import input_kind
-from neardup.sources.lines import Spans, invalid_utf8, line_of, runs, write_closed
+from neardup.sources.lines import Positions, Spans, invalid_utf8, line_of, runs, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
 
 _DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
+_HEAD: Final = 1 << 16  # bytes in which the first line is looked for
+_MARKED: Final = 1 << 14  # rows made at a time
 _PARSED: Final = 1 << 24  # bytes parsed at a time, more if a record is longer
 _LONGEST: Final = (1 << 31) - 2  # the parser counts in 32 bits
 
@@ -58,11 +64,11 @@ class DelimitedText(Collection):
         ids: list[pa.Array] = []
         rejected: list[Rejected] = []
         for index, path in enumerate(inputs):
-            file = _open(path, request.max_bytes)
+            file, data = _open(path, request)
             if self._files and file.names != self._files[0].names:
                 raise DataError(path, f"its header is not that of {inputs[0]}")
             names = _wanted(file, request)
-            file, broken, columns = _parse(file, names)
+            file, broken, columns = _parse(file, data, names)
             rejected += broken
             check_strict(request, rejected)
             self._files.append(file)
@@ -71,26 +77,24 @@ class DelimitedText(Collection):
             texts += columns[request.text].chunks
             ids += _ids(file, columns.get(request.id)).chunks
             advance(index, 1.0)
-        texts = pa.chunked_array(texts, pa.large_string())
-        super().__init__(inputs, texts, pa.chunked_array(ids, pa.string()), rejected)
+        super().__init__(
+            inputs,
+            pa.chunked_array(texts, pa.large_string()),
+            pa.chunked_array(ids, pa.string()),
+            rejected,
+            format=request.format,
+        )
+        if request.quoting == "auto":
+            self.quoted_lines = _quoted_lines(self._files)
 
-    def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return a field: integers if every value is one, else floats if every value is a number, else strings.
-
-        An empty field is null, whatever the type.
-        """
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:  # noqa: ARG002 - all of it is
+        """Return a field as strings; an empty one is null."""
         if name not in self._columns:
             _check_names(self._files[0], (name,))
-            parsed = [_parse(file, (name,))[2][name] for file in self._files]
+            parsed = [_parse(file, file.spans.contents.data, (name,))[2][name] for file in self._files]
             self._columns[name] = [chunk for column in parsed for chunk in column.chunks]
         column = pa.chunked_array(self._columns[name], pa.large_string())
-        strings = pc.if_else(pc.equal(pc.binary_length(column), 0), None, column).combine_chunks()
-        for kind in () if literal else (pa.int64(), pa.float64()):
-            try:
-                return strings.cast(kind)
-            except pa.ArrowInvalid:
-                continue
-        return strings
+        return pc.if_else(pc.equal(pc.binary_length(column), 0), None, column).combine_chunks()
 
     def place(self, row: int) -> tuple[str, int]:
         """Say in which file and line a record begins."""
@@ -100,9 +104,28 @@ class DelimitedText(Collection):
         edges = np.cumsum([len(file.spans) for file in self._files])[:-1]
         first = self._files[0]
         with atomic(path) as output, compressed(output, output_kind(path, self.format).compression) as packed:
-            write_closed(packed, first.spans.contents.data, 0, first.header_stop)
+            header = Spans(
+                first.spans.contents, np.zeros(1, np.int64), np.array([first.header_stop]), np.ones(1, np.int64)
+            )
+            header.write(packed)
             for file, chosen in zip(self._files, np.split(mask, edges), strict=True):
-                file.spans.write(packed, chosen)
+                file.spans.where(chosen).write(packed)
+
+    def _write_marked(self, path: str, marks: pa.Table) -> None:
+        first = self._files[0]
+        for name in marks.column_names:
+            if name in first.names:
+                raise self._taken(name)
+        rows = (
+            row
+            for batch in marks.to_batches(max_chunksize=_MARKED)
+            for row in zip(*batch.to_pydict().values(), strict=True)
+        )
+        with atomic(path) as output, compressed(output, output_kind(path, self.format).compression) as packed:
+            packed.write(first.extended(bytes(first.spans.contents.read(0, first.header_stop)), marks.column_names))
+            for file in self._files:
+                for record, row in zip(file.spans.each(), rows, strict=False):
+                    packed.write(file.extended(record, row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +134,75 @@ class _File:
 
     names: list[str]
     delimiter: str
+    quoting: bool
     header_stop: int
     spans: Spans
-    complete: bool  # not, if the last record is an open quotation
+    last: Positions  # the last line of each record
+    torn: frozenset[int]  # the records with a quoted field that closes where no field ends
+
+    def where(self, chosen: Mask) -> "_File":
+        """Return the file with some of its records, none of them torn."""
+        return replace(self, spans=self.spans.where(chosen), last=self.last[chosen], torn=frozenset())
+
+    def extended(self, record: bytes, fields: Sequence[Any]) -> bytes:
+        """Return a record with more fields behind its own; ``DataError`` where one cannot be written unquoted."""
+        content = record.rstrip(b"\r\n")
+        end = record[len(content) :] or b"\n"
+        return content + b"".join(self.delimiter.encode() + self._written(field) for field in fields) + end
+
+    def _written(self, field: Any) -> bytes:
+        if isinstance(field, bool):
+            return b"true" if field else b"false"
+        written = str(field)
+        if not any(letter in written for letter in (self.delimiter, "\n", "\r", '"')):
+            return written.encode()
+        if self.quoting:
+            return b'"' + written.replace('"', '""').encode() + b'"'
+        if not any(letter in written for letter in (self.delimiter, "\n", "\r")):
+            return written.encode()
+        raise DataError(self.spans.source, f"the id {written!r} cannot be written without quoting")
 
 
-def _open(path: str, max_bytes: int) -> _File:
-    kind = input_kind(path)
+def _open(path: str, request: Request) -> tuple[_File, memoryview]:
+    kind = input_kind(path, request.format)
     delimiter = _DELIMITERS[kind.format]
-    contents = load(path, kind.compression, max_bytes)
-    start, stop, line, complete = records(contents.data, delimiter)
-    if not start.size:
+    contents = load(path, kind.compression, request.max_bytes)
+    data = contents.data
+    quoting = request.quoting == "minimal" or (
+        request.quoting == "auto" and (kind.format == "csv" or _quotes_its_header(data, delimiter))
+    )
+    found = records(data, delimiter, quoting=quoting)
+    if found.unclosed is not None:
+        rule = "the quotation mark that opens a field here is never closed, so the rest of the file would be one field"
+        raise DataError(f"{contents.source}:{found.unclosed}", rule, "open quote")
+    if not found.start.size:
         raise DataError(contents.source, "it is empty: it must start with a header")
-    names = _header(contents, bytes(contents.data[start[0] : stop[0]]), delimiter)
-    return _File(names, delimiter, int(stop[0]), Spans(contents, start[1:], stop[1:], line[1:]), complete)
+    names = _header(contents, bytes(data[found.start[0] : found.stop[0]]), delimiter, quoting=quoting)
+    spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:])
+    torn = frozenset((found.torn - 1).tolist())
+    return _File(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:], torn), data
 
 
-def _header(contents: Contents, record: bytes, delimiter: str) -> list[str]:
+def _quotes_its_header(data: memoryview, delimiter: str) -> bool:
+    first = bytes(data[start_of_text(data) : _HEAD]).lstrip(b"\r\n").splitlines()[:1]
+    names = first[0].split(delimiter.encode()) if first else []
+    return any(len(name) > 1 and name.startswith(b'"') and name.endswith(b'"') for name in names)
+
+
+def _quoted_lines(files: Sequence[_File]) -> QuotedLines | None:
+    """Count the records that hold line ends inside quotes."""
+    found = [(file, np.flatnonzero(file.last > file.spans.line)) for file in files]
+    number = sum(len(rows) for _, rows in found)
+    if not number:
+        return None
+    file, rows = next((file, rows) for file, rows in found if rows.size)
+    return QuotedLines(number, file.spans.source, int(file.spans.line[rows[0]]), int(file.last[rows[0]]))
+
+
+def _header(contents: Contents, record: bytes, delimiter: str, *, quoting: bool) -> list[str]:
+    how: Literal[0, 3] = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
     try:
-        return next(csv.reader(io.StringIO(record.decode(), newline=""), delimiter=delimiter))
+        return next(csv.reader(io.StringIO(record.decode(), newline=""), delimiter=delimiter, quoting=how))
     except UnicodeDecodeError as error:
         raise DataError(contents.source, "its header is not valid UTF-8") from error
     except csv.Error as error:
@@ -152,9 +225,12 @@ def _check_names(file: _File, names: Sequence[str]) -> None:
             raise DataError(file.spans.source, f"it has two columns named {name!r}")
 
 
-def _parse(file: _File, names: Sequence[str]) -> tuple[_File, list[Rejected], dict[str, pa.ChunkedArray]]:
+def _parse(
+    file: _File, data: memoryview, names: Sequence[str]
+) -> tuple[_File, list[Rejected], dict[str, pa.ChunkedArray]]:
     """Return the file without its broken records, these, and the named columns of the others."""
-    spans, broken = _without_unreadable(file)
+    file, broken = _without_unreadable(file, data)
+    spans = file.spans
     wrong: dict[int, int] = {}
 
     def skip(row: Any) -> str:
@@ -164,54 +240,60 @@ def _parse(file: _File, names: Sequence[str]) -> tuple[_File, list[Rejected], di
     columns = {str(file.names.index(name)): pa.large_string() for name in names}
     if len(spans):
         table = pyarrow.csv.read_csv(
-            pa.BufferReader(_joined(spans)),
+            pa.BufferReader(_joined(spans, data)),
             read_options=pyarrow.csv.ReadOptions(
                 use_threads=False,  # only so the rows are counted
                 block_size=max(_PARSED, int((spans.stop - spans.start).max()) + 1),
                 column_names=[str(index) for index in range(len(file.names))],
             ),
             parse_options=pyarrow.csv.ParseOptions(
-                delimiter=file.delimiter, newlines_in_values=True, invalid_row_handler=skip
+                delimiter=file.delimiter,
+                quote_char='"' if file.quoting else False,
+                newlines_in_values=file.quoting,
+                invalid_row_handler=skip,
             ),
             convert_options=pyarrow.csv.ConvertOptions(include_columns=list(columns), column_types=columns),
         )
     else:
         table = pa.schema(columns).empty_table()
     if len(table) + len(wrong) != len(spans):
-        raise DataError(spans.source, "its quotes and line ends contradict each other")
+        raise DataError(spans.source, "its quotes and line ends contradict each other", "quotes")
     for index, fields in wrong.items():
         rule = f"it has {fields} field{'s' * (fields != 1)}, the header has {len(file.names)}"
-        broken.append(Rejected(spans.source, int(spans.line[index]), rule))
+        code = (
+            "" if file.quoting or b'"' not in bytes(data[spans.start[index] : spans.stop[index]]) else "quotes are text"
+        )
+        broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))
     broken.sort(key=lambda record: record.position)
-    good = _kept(spans, wrong)
     return (
-        replace(file, spans=good, complete=True),
+        file.where(_without(len(spans), wrong)),
         broken,
         {name: table.column(str(file.names.index(name))) for name in names},
     )
 
 
-def _without_unreadable(file: _File) -> tuple[Spans, list[Rejected]]:
-    """Take out the records that the parser would stumble over."""
+def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:
+    """Take out the records that the parser would stumble over, and those that it would read as nobody meant them."""
     spans = file.spans
-    reasons = dict.fromkeys(invalid_utf8(spans.contents.data, spans.start, spans.stop), "it is not valid UTF-8")
-    reasons |= dict.fromkeys(np.flatnonzero(spans.stop - spans.start > _LONGEST).tolist(), "it is longer than 2 GiB")
-    if not file.complete and len(spans):
-        reasons[len(spans) - 1] = "a quoted field in it is never closed: it takes in the rest of the file"
-    broken = [Rejected(spans.source, int(spans.line[index]), reason) for index, reason in reasons.items()]
-    return _kept(spans, reasons), broken
+    reasons = dict.fromkeys(invalid_utf8(data, spans.start, spans.stop), ("it is not valid UTF-8", ""))
+    for row in np.flatnonzero(spans.stop - spans.start > _LONGEST).tolist():
+        reasons[row] = ("it is longer than 2 GiB", "")
+    for row in file.torn:
+        line = int(file.last[row])
+        rule = f"a quoted field in it goes on to line {line:,} and is closed there in the middle of a field"
+        reasons.setdefault(row, (rule, "torn quotes"))
+    broken = [Rejected(spans.source, int(spans.line[row]), *reason) for row, reason in reasons.items()]
+    return file.where(_without(len(spans), reasons)), broken
 
 
-def _kept(spans: Spans, dropped: dict[int, Any]) -> Spans:
-    if not dropped:
-        return spans
-    kept = np.ones(len(spans), np.bool_)
+def _without(number: int, dropped: Iterable[int]) -> Mask:
+    kept = np.ones(number, np.bool_)
     kept[list(dropped)] = False
-    return Spans(spans.contents, spans.start[kept], spans.stop[kept], spans.line[kept])
+    return kept
 
 
-def _joined(spans: Spans) -> pa.Buffer:
-    pieces = [spans.contents.data[first:last] for first, last in runs(spans.start, spans.stop)]
+def _joined(spans: Spans, data: memoryview) -> pa.Buffer:
+    pieces = [data[first:last] for first, last in runs(spans.start, spans.stop)]
     return pa.py_buffer(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
 

@@ -1,7 +1,8 @@
 """A folder of text and HTML files, each a document named by its path inside the folder.
 
 Files are found recursively and sorted by that path. Text is taken as UTF-8, without a byte order mark; of HTML, the
-visible text counts, in the page's own encoding. Other files are ignored, and counted. Folders that are links are not
+visible text counts, in the page's own encoding. Patterns choose other files, which are text then. Files that were not
+asked for are ignored, and counted. Folders that are links are not
 entered, and neither are files read that are links to outside the folder: a link must not add what is not there.
 
 A file is rejected if it is not valid UTF-8 (with the line where that shows), cannot be read, or is larger than the
@@ -12,6 +13,7 @@ put their own name before each path, so these names must differ.
 import os
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -31,13 +33,14 @@ from neardup.sources.collection import (
     check_strict,
     missing_field,
 )
-from neardup.sources.formats import DOCUMENTS, display
+from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
-from neardup.sources.output import temporary
-from neardup.text.html import visible_text
+from neardup.sources.output import locked, remove_leftovers, replaced, temporary
+from neardup.text.html import title_and_text
 
 _HTML: Final = (".html", ".htm", ".xhtml")
 _FIELDS: Final = ("size", "modified")
+_SHOWN: Final = 5  # endings that a message names
 _CHUNK: Final = 1 << 23  # bytes of text gathered into one array
 
 
@@ -49,22 +52,24 @@ class _Document:
     relative: str
     size: int
     modified: int  # nanoseconds
+    title: str | None  # of HTML
 
 
 class Folder(Collection):
-    """The text and HTML files of folders. Their columns are ``size`` in bytes and the time ``modified``."""
+    """The files of folders. Their fields are ``size`` in bytes, the time ``modified`` and, of HTML, the ``title``."""
 
     def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
         roots = [PurePath(os.path.realpath(path)).name for path in inputs]
         require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
         for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
             raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
+        self.globs = request.globs
         self._documents: list[_Document] = []
         gathered = _Gathered()
         rejected: list[Rejected] = []
         ignored = 0
         for index, path in enumerate(inputs):
-            found, others = _find(path)
+            found, others = _find(path, request.globs)
             ignored += others
             for number, relative in enumerate(found):
                 place = f"{roots[index]}/{relative}" if len(inputs) > 1 else relative
@@ -78,27 +83,34 @@ class Folder(Collection):
                     gathered.add(text)
                 advance(index, (number + 1) / len(found))
         ids = pa.array([display(document.relative) for document in self._documents], pa.string())
-        super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), rejected, ignored)
+        super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), rejected, ignored=ignored)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return the files' ``size`` or time ``modified``; they have no other fields."""
+        """Return the files' ``size``, time ``modified`` or, if there is HTML, ``title``; they have no other fields."""
         if name == "size":
             column = pa.array([document.size for document in self._documents], pa.int64())
         elif name == "modified":
             column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
+        elif name == "title" and (not len(self) or any(document.title is not None for document in self._documents)):
+            column = pa.array([document.title for document in self._documents], pa.large_string())
         else:
             raise missing_field(", ".join(self.names), name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
+
+    def _write_marked(self, path: str, marks: pa.Table) -> None:
+        raise NotImplementedError  # files have no fields, which is said before
 
     def _write(self, path: str, mask: Mask) -> None:
         chosen = [document for document, wanted in zip(self._documents, mask.tolist(), strict=True) if wanted]
         target = Path(os.path.realpath(path))
         partial_folder = temporary(target)
         try:
+            remove_leftovers(target.parent)
             partial_folder.mkdir()
-            for document in chosen:
-                _copy(document, partial_folder / document.relative)
-            _put(partial_folder, target)
+            with locked(partial_folder):
+                for document in chosen:
+                    _copy(document, partial_folder / document.relative)
+                _put(partial_folder, target)
         except OutputError:
             raise
         except OSError as error:
@@ -130,23 +142,40 @@ class _Gathered:
         self._texts, self._size = [], 0
 
 
-def _find(root: str) -> tuple[list[str], int]:
+def _find(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored."""
     inside = os.path.realpath(root)
     found: list[str] = []
     others = 0
+    endings: Counter[str] = Counter()
     for folder, subfolders, names in os.walk(root, onerror=_unreadable):
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
         for path in (Path(folder, name) for name in names):
-            known = path.suffix.lower() in DOCUMENTS
+            relative = str(path.relative_to(root))
+            known = matches(relative, globs) if globs else path.suffix.lower() in DOCUMENTS
             if known and PurePath(os.path.realpath(path)).is_relative_to(inside) and not _is_special(path):
-                found.append(str(path.relative_to(root)))
+                found.append(relative)
             else:
                 others += 1
+                endings[path.suffix.lower() or "no ending"] += 1
     if not found:
-        known_endings = " ".join(sorted(DOCUMENTS))
-        raise DataError(root, f"this folder holds no text or HTML files ({known_endings}); {others} others")
+        raise _nothing_in(root, globs, endings)
     return sorted(found), others
+
+
+def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]") -> DataError:
+    """Build the error for a folder without documents: it says what is there instead."""
+    there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
+    wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
+    code = (
+        "folder of tables"
+        if any(ending in FORMATS for ending in endings)
+        else "folder of other files"
+        if endings
+        else ""
+    )
+    rule = f"this folder holds no {wanted}" + (f"; its files are: {there}" if there else "; it is empty")
+    return DataError(root, rule, "" if globs else code)
 
 
 def _unreadable(error: OSError) -> None:
@@ -167,14 +196,14 @@ def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | 
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
             if about.st_size > max_bytes:
-                reason = f"it is larger than {max_bytes:,} bytes; --max-bytes raises this cap"
-                return Rejected(display(str(path)), 1, reason)
+                return Rejected(display(str(path)), 1, f"it is larger than {max_bytes:,} bytes", "too large")
             data = file.read()
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}")
-    document = _Document(path, relative, about.st_size, about.st_mtime_ns)
-    if path.suffix.lower() in _HTML:
-        return document, visible_text(data)
+    title, text = title_and_text(data) if path.suffix.lower() in _HTML else (None, None)
+    document = _Document(path, relative, about.st_size, about.st_mtime_ns, title)
+    if text is not None:
+        return document, text
     try:
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
@@ -194,11 +223,15 @@ def _copy(document: _Document, target: Path) -> None:
 
 
 def _put(folder: Path, target: Path) -> None:
-    """Move a complete folder to its place; what was there is removed only after that."""
+    """Move a complete folder to its place; what was there is removed only after that.
+
+    A kill in between leaves it under a name that tells whose it was, and the next run says so.
+    """
+    old = replaced(target)
     if not target.is_dir():
         folder.rename(target)
         return
-    old = temporary(target)
+    shutil.rmtree(old, ignore_errors=True)  # a run was killed after the other folder had taken its place
     target.rename(old)
     try:
         folder.rename(target)

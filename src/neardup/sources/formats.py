@@ -2,19 +2,24 @@
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Final
 
-from neardup.model.errors import InputRefused, require
+from neardup.model.errors import InputRefused, ParameterError, require
 
 STDIN: Final = "-"
 FOLDER: Final = "folder"
-COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
 FORMATS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+NAMED: Final = ("jsonl", "csv", "tsv", "parquet")  # what the format of a file may be called
 DOCUMENTS: Final = frozenset({".txt", ".md", ".text", ".html", ".htm", ".xhtml"})
-KNOWN: Final = ".jsonl, .ndjson, .csv and .tsv (each also with .gz or .zst), and .parquet"
+KNOWN: Final = ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), and .parquet"
+_UNKNOWN: Final = {".json": "json ending", ".txt": "text ending", ".md": "text ending", ".html": "text ending"}
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +64,62 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
                 raise InputRefused(path, "no file matches this pattern")
             paths.extend(matches)
         else:
-            raise InputRefused(path, "there is no such file or folder")
+            raise _absent(path)
     return tuple(paths)
 
 
-def input_kind(path: str) -> Kind:
+def _absent(path: str) -> InputRefused:
+    if not path:
+        return InputRefused("input ''", "the name of an input is empty")
+    if _URL.match(path):
+        return InputRefused(path, "this is a URL; only local files can be read", "url")
+    try:
+        Path(path).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return InputRefused(path, "there is no such file or folder")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return InputRefused(path, f"it cannot be opened: {reason.lower()}")
+    return InputRefused(path, "it appeared only now")
+
+
+def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - what users call it
     """Say what an existing input is: standard input is JSONL, a folder is a folder, a file what its name says.
 
-    Raises ``InputRefused`` for an unknown ending.
+    *format* overrides what the name of a file, or standard input, says of it. Raises ``InputRefused`` for an unknown
+    ending, ``ParameterError`` for a folder with a *format*.
     """
+    if Path(path).is_dir() and path != STDIN:
+        require(format is None, "format", format, f"is for files and standard input, and {display(path)} is a folder")
+        return Kind(FOLDER)
+    if format is not None:
+        compression = None if format == "parquet" else COMPRESSIONS.get(PurePath(path.lower()).suffix)
+        return Kind(format, compression)
     if path == STDIN:
         return Kind("jsonl")
-    if Path(path).is_dir():
-        return Kind(FOLDER)
     found = kind(path)
     if found is None:
-        raise InputRefused(path, f"its ending is unknown; known are {KNOWN}, or a folder of text or HTML files")
+        rule = f"its name does not end in a known format: {KNOWN}"
+        raise InputRefused(path, rule, _UNKNOWN.get(PurePath(path.lower()).suffix, "ending unknown"))
     return found
 
 
-def common_format(paths: Sequence[str]) -> str:
+def common_format(paths: Sequence[str], format: str | None = None) -> str:  # noqa: A002 - the same
     """Return the one format of all the inputs; ``ParameterError`` if there are several."""
-    formats = list(dict.fromkeys(input_kind(path).format for path in paths))
-    require(len(formats) == 1, "inputs", list(paths), f"must be of one format, not {' and '.join(formats)}")
-    return formats[0]
+    require(format is None or format in NAMED, "format", format, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
+    formats: dict[str, str] = {}
+    for path in paths:
+        formats.setdefault(input_kind(path, format).format, path)
+    if len(formats) > 1:
+        shown = " and ".join(f"{display(path)} ({name})" for name, path in list(formats.items())[:2])
+        raise ParameterError("inputs", None, f"must be of one format, not of several: {shown}")
+    return next(iter(formats))
+
+
+def matches(relative: str, patterns: Sequence[str]) -> bool:
+    """Report whether a file of a folder is one of those asked for: by its name or, with a slash, by its whole path."""
+    path = PurePath(relative)
+    return any(fnmatchcase(path.as_posix() if "/" in pattern else path.name, pattern) for pattern in patterns)
 
 
 def display(path: str) -> str:

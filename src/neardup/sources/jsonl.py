@@ -6,6 +6,7 @@ What becomes of a line:
 - Rejected: not valid UTF-8 anywhere; not valid JSON (a cut-off last line, ``NaN``, a raw control character); half a
   surrogate pair in an escape; nested too deeply for the decoder (about 1,000 levels); not an object; a text that is
   neither a string nor null; an id that is neither a string, a number nor null.
+- A file that is one JSON array, or has its objects over several lines, is an error as a whole.
 - Text missing or null: a document without text.
 - A field given twice: the last one counts, but each must be of the right kind.
 - A byte order mark at the start of the file is skipped, and not written back: JSON has none.
@@ -15,6 +16,7 @@ An empty file holds no documents. Records none of which has the text field, or a
 name, are an error.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
@@ -34,20 +36,26 @@ from neardup.sources.collection import (
     check_strict,
     missing_field,
 )
-from neardup.sources.compression import compressed, load
-from neardup.sources.formats import display, input_kind
-from neardup.sources.lines import Positions, Spans, invalid_utf8, line_ends, line_of, start_of_text
+from neardup.sources.compression import Contents, compressed, load
+from neardup.sources.formats import input_kind
+from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, line_of, start_of_text
 from neardup.sources.output import atomic, output_kind
-from neardup.sources.records import decoder, literal, reason_of
+from neardup.sources.records import decoder, kind_of, literal_of, reason_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
+_HEAD: Final = 1 << 16  # bytes looked at for the first line
+_SHOWN: Final = 40  # characters of a value in a message
+_MARKED: Final = 1 << 14  # rows made at a time
 _SAMPLE: Final = 1000  # records looked at to list the fields that exist
 _TYPES: Final = (  # in this order: the first that holds every value
     (list[int | None], pa.int64()),
-    (list[float | None], pa.float64()),
     (list[str | None], pa.large_string()),
     (list[bool | None], pa.bool_()),
 )
+
+
+_ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # how an array of objects begins
+_OBJECT: Final = re.compile(rb"\s*\{\s*$")  # how an object over several lines begins
 
 
 class JsonLines(Collection):
@@ -60,26 +68,41 @@ class JsonLines(Collection):
         self._columns = reader.columns
         self._text = request.text
         texts = pa.chunked_array(reader.texts, pa.large_string())
-        super().__init__(inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.rejected)
+        super().__init__(
+            inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.rejected, format=request.format
+        )
         if len(self) and texts.null_count == len(self):
             self._existing(request.text)
         if len(self) and request.id != DEFAULT_ID and not reader.has_ids:
             self._existing(request.id)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return a field. Numbers are integers if all are and fit in 64 bits, else floats."""
+        """Return a field. Numbers are integers if all are and fit in 64 bits, else their digits as they are written."""
         if name == self._text:
             return self.texts.combine_chunks()
         tokens = self._existing(name)
         if literal:
-            return pa.array([self._literal(name, token) for token in tokens], pa.large_string())
+            return pa.array([self._literal(row, name, token) for row, token in enumerate(tokens)], pa.large_string())
         values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
         for kind, stored in _TYPES:
             try:
                 return pa.array(msgspec.json.decode(values, type=kind), stored)
             except (msgspec.ValidationError, OverflowError):
                 continue
-        raise self._error(f"the field {name!r} must hold only numbers or only strings")
+        self._check_kinds(name, tokens)
+        return pa.array([literal_of(token) for token in tokens], pa.large_string())
+
+    def _check_kinds(self, name: str, tokens: list[bytes]) -> None:
+        """Raise ``DataError`` for the first value of another kind than the first one, and for lists and objects."""
+        first = ""
+        for row, token in enumerate(tokens):
+            kind = kind_of(token)
+            if kind in {"a list", "an object"}:
+                raise self._error(row, f"its {name!r} must be a number or a string, not {kind}")
+            first = first or kind
+            if kind and kind != first:
+                shown = token.decode()[:_SHOWN]
+                raise self._error(row, f"its {name!r} is {kind} ({shown}), but earlier records have {first}", "kinds")
 
     def place(self, row: int) -> tuple[str, int]:
         """Say in which file and line a record stands."""
@@ -89,7 +112,20 @@ class JsonLines(Collection):
         edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
         with atomic(path) as file, compressed(file, output_kind(path, self.format).compression) as packed:
             for spans, chosen in zip(self._spans, np.split(mask, edges), strict=True):
-                spans.write(packed, chosen)
+                spans.where(chosen).write(packed)
+
+    def _write_marked(self, path: str, marks: pa.Table) -> None:
+        names = marks.column_names
+        encode = msgspec.json.Encoder().encode
+        known = [encode(name) for name in names]
+        rows = (row for batch in marks.to_batches(max_chunksize=_MARKED) for row in batch.to_pylist())
+        with atomic(path) as file, compressed(file, output_kind(path, self.format).compression) as packed:
+            for line, row in zip((line for spans in self._spans for line in spans.each()), rows, strict=True):
+                for name, written in zip(names, known, strict=True):
+                    if written in line and name in msgspec.json.decode(line, type=dict[str, msgspec.Raw]):
+                        raise self._taken(name)
+                own = line.rstrip()[:-1].rstrip()
+                packed.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
 
     def _existing(self, name: str) -> list[bytes]:
         """Return each record's value of a field as it is written, empty where missing; it must be somewhere."""
@@ -98,7 +134,7 @@ class JsonLines(Collection):
         else:
             decode = decoder(None, (name,))
             tokens = [bytes(decode(line).f1) for line in self._lines()]
-        if not any(tokens):
+        if tokens and not any(tokens):
             raise missing_field(", ".join(self.names), name, self._fields())
         return tokens
 
@@ -109,18 +145,19 @@ class JsonLines(Collection):
 
     def _lines(self) -> Iterator[memoryview]:
         for spans in self._spans:
-            spans.contents.check_unchanged()
-            for start, stop in zip(spans.start.tolist(), spans.stop.tolist(), strict=True):
-                yield spans.contents.data[start:stop]
+            for which, begin, data in spans.blocks():
+                starts, stops = spans.start[which] - begin, spans.stop[which] - begin
+                for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+                    yield data[start:stop]
 
-    def _literal(self, name: str, token: bytes) -> str | None:
+    def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:
-            return literal(token)
+            return literal_of(token)
         except TypeError as error:
-            raise self._error(f"the field {name!r} must be a string or a number, not {error}") from error
+            raise self._error(row, f"its {name!r} must be a string or a number, not {error}") from error
 
-    def _error(self, rule: str) -> DataError:
-        return DataError(", ".join(self.names), rule)
+    def _error(self, row: int, rule: str, code: str = "") -> DataError:
+        return DataError("{}:{}".format(*self.place(row)), rule, code)
 
 
 class _Reader:
@@ -138,20 +175,22 @@ class _Reader:
 
     def read(self, path: str, advance: Callable[[float], None]) -> Spans:
         """Read a file; return where its documents lie."""
-        contents = load(path, input_kind(path).compression, self.request.max_bytes)
-        data = contents.data
-        stop = line_ends(data)
-        start = np.concatenate([np.array([start_of_text(data)], np.int64), stop[:-1]])[: stop.size]
-        kept = np.ones(stop.size, np.bool_)
-        first = 0
-        while first < stop.size:
-            last = max(first + 1, int(np.searchsorted(stop, start[first] + _BLOCK)))
-            dropped = self._block(display(path), data, start[first:last], stop[first:last], first + 1)
-            kept[[first + index for index in dropped]] = False
+        contents = load(path, input_kind(path, self.request.format).compression, self.request.max_bytes)
+        _check_lines(contents)
+        starts, stops, lines = ([np.zeros(0, np.int64)] for _ in range(3))
+        number = 1
+        for begin, data, stop in blocks_of_lines(contents, _BLOCK):
+            head = start_of_text(data) if begin == 0 else 0
+            start = np.concatenate([np.array([head], np.int64), stop[:-1]])
+            good = np.ones(stop.size, np.bool_)
+            good[self._block(contents.source, data, start, stop, number)] = False
             check_strict(self.request, self.rejected)
-            advance(int(stop[last - 1]) / len(data))
-            first = last
-        return Spans(contents, start[kept], stop[kept], np.flatnonzero(kept) + 1)
+            starts.append(start[good] + begin)
+            stops.append(stop[good] + begin)
+            lines.append(np.flatnonzero(good) + number)
+            number += stop.size
+            advance((begin + len(data)) / len(contents))
+        return Spans(contents, np.concatenate(starts), np.concatenate(stops), np.concatenate(lines))
 
     def _block(self, source: str, data: memoryview, start: Positions, stop: Positions, number: int) -> list[int]:
         """Gather the documents of neighbouring lines; return which lines are none. The first is line *number*."""
@@ -164,7 +203,7 @@ class _Reader:
                 continue
             try:
                 record = self._decode(data[first:last])
-                written = literal(bytes(record.f1))
+                written = literal_of(bytes(record.f1))
             except (msgspec.MsgspecError, RecursionError) as error:
                 reasons[index] = reason_of(bytes(data[first:last]), error, self.request.text)
             except TypeError as error:
@@ -181,3 +220,13 @@ class _Reader:
         broken = [Rejected(source, number + index, reason) for index, reason in sorted(reasons.items()) if reason]
         self.rejected.extend(broken)
         return list(reasons)
+
+
+def _check_lines(contents: Contents) -> None:
+    """Raise ``DataError`` for JSON that is one array, or has its objects over several lines."""
+    head = bytes(contents.read(0, min(len(contents), _HEAD))).removeprefix(BOM)
+    first = next((line for line in head.split(b"\n") if line.strip()), b"")
+    if _ARRAY.match(first):
+        raise DataError(contents.source, "this is one JSON array, not JSON lines", "json array")
+    if _OBJECT.match(first):
+        raise DataError(contents.source, "its JSON objects are spread over several lines", "json over lines")

@@ -14,6 +14,7 @@ Positions = npt.NDArray[np.int64]
 
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
+_WINDOW: Final = 1 << 23  # bytes read at a time to be copied
 _NEWLINE: Final = ord("\n")
 _RETURN: Final = ord("\r")
 
@@ -71,6 +72,23 @@ def _valid(data: memoryview) -> bool:
     return True
 
 
+def blocks_of_lines(contents: Contents, size: int) -> Iterator[tuple[int, memoryview, Positions]]:
+    """Yield whole lines, about *size* bytes at a time: where they begin in the file, their bytes, and their ends there.
+
+    A line longer than *size* is a block of its own.
+    """
+    first, wanted = 0, size
+    while first < len(contents):
+        last = min(first + wanted, len(contents))
+        data = contents.read(first, last)
+        ends = line_ends(data) if last == len(contents) else find(data, _NEWLINE) + 1
+        if ends.size:
+            yield first, data[: ends[-1]], ends
+            first, wanted = first + int(ends[-1]), size
+        else:
+            wanted *= 2
+
+
 @dataclass(frozen=True, slots=True)
 class Spans:
     """Where the records of one file lie: from *start*, on *line* (from 1), up to *stop*, its newline included."""
@@ -88,12 +106,35 @@ class Spans:
         """The file's name."""
         return self.contents.source
 
-    def write(self, file: BinaryIO, chosen: npt.NDArray[np.bool_]) -> None:
-        """Copy the chosen records unchanged; a last line without a newline gets one, of the file's kind."""
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "Spans":
+        """Return some of the records."""
+        return Spans(self.contents, self.start[chosen], self.stop[chosen], self.line[chosen])
+
+    def blocks(self) -> Iterator[tuple[slice, int, memoryview]]:
+        """Yield neighbouring records, some megabytes at a time: which, where they begin, and all bytes from there."""
+        first = 0
+        while first < len(self):
+            begin = int(self.start[first])
+            last = max(first + 1, int(np.searchsorted(self.stop, begin + _WINDOW, side="right")))
+            yield slice(first, last), begin, self.contents.read(begin, int(self.stop[last - 1]))
+            first = last
+
+    def each(self) -> Iterator[bytes]:
+        """Yield every record, its newline included."""
+        for which, begin, data in self.blocks():
+            starts, stops = self.start[which] - begin, self.stop[which] - begin
+            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+                yield bytes(data[start:stop])
+
+    def write(self, file: BinaryIO) -> None:
+        """Copy the records unchanged; a last line without a newline gets one, of the file's kind."""
         self.contents.check_unchanged()
-        data = self.contents.data
-        for first, last in runs(self.start[chosen], self.stop[chosen]):
-            write_closed(file, data, first, last)
+        for which, begin, data in self.blocks():
+            chosen = runs(self.start[which] - begin, self.stop[which] - begin)
+            for first, last in chosen:  # noqa: FURB122 - zstandard's writer has no writelines
+                file.write(data[first:last])
+            if begin + len(data) == len(self.contents) and data[-1] not in (_NEWLINE, _RETURN):
+                file.write(newline(self.contents))
 
 
 def line_of(files: Iterable[Spans], row: int) -> tuple[str, int]:
@@ -119,19 +160,9 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
     yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def write_closed(file: BinaryIO, data: memoryview, first: int, last: int) -> None:
-    """Write a span of whole lines, ending it with a newline if the file stopped short of one."""
-    file.write(data[first:last])
-    if last == len(data) and data[last - 1] not in (_NEWLINE, _RETURN):
-        file.write(newline(data))
-
-
-def newline(data: memoryview) -> bytes:
+def newline(contents: Contents) -> bytes:
     r"""Return the ending of the file's first line: ``\r\n`` or, also if there is none, ``\n``."""
-    for start in range(0, len(data), _SCAN):
-        block = bytes(data[start : start + _SCAN])
-        found = block.find(b"\n")
-        if found >= 0:
-            at = start + found
-            return b"\r\n" if at and data[at - 1] == _RETURN else b"\n"
+    for _, data, ends in blocks_of_lines(contents, _SCAN):
+        line = bytes(data[: ends[0]])
+        return b"\r\n" if line.endswith(b"\r\n") else b"\n"
     return b"\n"

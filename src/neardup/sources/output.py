@@ -1,8 +1,10 @@
 """Writing results: refused early or complete, never partial."""
 
+import fcntl
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,10 +13,11 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from neardup.model.errors import OutputError, OutputRefused, ParameterError
 from neardup.sources.compression import compressed
-from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, common_format, expand, kind
+from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, common_format, expand, kind, matches
 
 AnyPath = str | os.PathLike[str]
 
@@ -24,11 +27,19 @@ _TABLES: Final = ("parquet", "jsonl")
 _PAGES: Final = (".html", ".htm")
 _DRAWING: Final = ".svg"
 _ARRAYS: Final = ".npz"
+_LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
-def check_output(path: AnyPath, inputs: Sequence[AnyPath], *, force: bool) -> None:
+def check_output(
+    path: AnyPath,
+    inputs: Sequence[AnyPath],
+    *,
+    force: bool,
+    format: str | None = None,  # noqa: A002 - what users call it
+    glob: Sequence[str] = (),
+) -> None:
     """Raise now what writing the kept records of *inputs* to *path* would raise later.
 
     ``ParameterError``: the ending is unknown, or is not one of the inputs' format.
@@ -37,10 +48,10 @@ def check_output(path: AnyPath, inputs: Sequence[AnyPath], *, force: bool) -> No
     A device or a pipe exists already and takes any format but a folder's.
     """
     paths = expand(inputs)
-    check_target(path, paths, common_format(paths), force=force)
+    check_target(path, paths, common_format(paths, format), force=force, glob=glob)
 
 
-def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool) -> None:
+def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
     """Do what ``check_output`` does for inputs whose paths and format are known, even if they are gone by now."""
     path = os.fspath(path)
     if is_special(path):
@@ -52,11 +63,13 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
     found = kind(path)
     if wanted == FOLDER and found is not None:
         raise ParameterError("output", path, "must be the name of a folder, as the input is one")
+    if wanted != FOLDER and found is None:
+        _refuse_folder(path)
     if wanted != FOLDER and (found is None or found.format != wanted):
         raise ParameterError("output", path, f"must end in {_endings(wanted)}, as the input is {wanted}")
     for source in paths:
         _check_apart(path, source)
-    _check_place(path, folder=wanted == FOLDER, force=force)
+    _check_place(path, folder=wanted == FOLDER, force=force, glob=glob)
 
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
@@ -136,8 +149,6 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
     how = output_kind(path, "jsonl")
     with atomic(path) as file:
         if how.format == "parquet":
-            import pyarrow.parquet as pq  # takes long to load
-
             pq.write_table(table, file, compression="zstd")
             return
         encoder = msgspec.json.Encoder()
@@ -176,6 +187,42 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".neardup-{secrets.token_hex(8)}.partial")
 
 
+def replaced(path: Path) -> Path:
+    """Return the name that a folder has while another one takes its place: one that its owner will find."""
+    return path.with_name(f"{path.name}.replaced-by-neardup")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold what has a temporary name, so that it is not taken for a leftover of a run that was killed."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what runs that were killed have left in a folder under temporary names."""
+    for path in folder.glob(_LEFTOVERS):
+        with suppress(OSError):  # a run holds it, it is gone already, or it is another user's
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    with suppress(OSError):  # a file system without locks, where nothing is ever taken for a leftover
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     names = batch.schema.names
     return [dict(zip(names, row, strict=True)) for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
@@ -190,12 +237,14 @@ def _opened(path: str) -> int:
 
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     partial = temporary(target)
+    remove_leftovers(target.parent)
     descriptor = _nameless(target.parent)
     nameless = descriptor is not None
     if descriptor is None:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
+            _lock(descriptor)
             yield file
             file.flush()
             with suppress(FileNotFoundError, AttributeError):  # nothing is replaced; no such call on this system
@@ -229,7 +278,7 @@ def _give_name(descriptor: int, path: Path) -> None:
 
 def _endings(wanted: str) -> str:
     names = [ending for ending, found in FORMATS.items() if found == wanted]
-    return " or ".join(names) + ("" if wanted == "parquet" else " (also with .gz or .zst)")
+    return " or ".join(names) + ("" if wanted == "parquet" else " (also with .gz, .zst, .bz2 or .xz)")
 
 
 def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:
@@ -237,6 +286,7 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
     path = os.fspath(path)
     special = is_special(path)
     if not (special or fits):
+        _refuse_folder(path)
         raise ParameterError("output", path, f"must end in {endings}")
     for source in sources:
         _check_apart(path, source)
@@ -256,25 +306,39 @@ def _check_apart(path: str, source: str) -> None:
         raise OutputRefused(path, f"the input {source} lies in it")
 
 
-def _check_place(path: str, *, folder: bool, force: bool) -> None:
+def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():
-        raise OutputRefused(path, "its folder does not exist")
+        raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputRefused(path, "its folder is not writable")
     if not Path(path).exists():
+        if (old := replaced(Path(os.path.realpath(path)))).exists():
+            rule = (
+                f"a run was stopped while it replaced this folder, whose files are in {old} now; rename or remove that"
+            )
+            raise OutputRefused(path, rule)
         return
-    if Path(path).is_dir() != folder:
-        raise OutputRefused(path, "it is a folder" if not folder else "it is a file, and the output is a folder")
+    if not folder:
+        _refuse_folder(path)
+    if folder and not Path(path).is_dir():
+        raise OutputRefused(path, "it is a file, and the output is a folder")
     if not force:
-        raise OutputRefused(path, "it exists already; force replaces it")
+        raise OutputRefused(path, "it exists already", "exists")
     if folder:
-        _check_only_documents(path)
+        _check_only_documents(path, glob)
 
 
-def _check_only_documents(path: str) -> None:
+def _refuse_folder(path: str) -> None:
+    if Path(path).is_dir():
+        raise OutputRefused(path, "it is a folder, and the output is a file", "folder")
+
+
+def _check_only_documents(path: str, globs: Sequence[str]) -> None:
     """Refuse to replace a folder that a run of this program cannot have written: force is not worth a home folder."""
-    for _, _, names in os.walk(path):
+    for folder, _, names in os.walk(path):
         for name in names:
-            if Path(name).suffix.lower() not in DOCUMENTS:
+            if not (
+                Path(name).suffix.lower() in DOCUMENTS or matches(os.path.relpath(Path(folder, name), path), globs)
+            ):
                 raise OutputRefused(path, f"it holds more than documents ({name}); remove it yourself")

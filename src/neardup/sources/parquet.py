@@ -90,6 +90,7 @@ class ParquetTable(Collection):
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
             pa.chunked_array(ids, pa.string()),
             rejected,
+            format=request.format,
         )
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
@@ -108,12 +109,23 @@ class ParquetTable(Collection):
         return column.combine_chunks()
 
     def _write(self, path: str, mask: Mask) -> None:
+        self._write_rows(path, self._table, mask)
+
+    def _write_marked(self, path: str, marks: pa.Table) -> None:
+        table = self._table
+        for name in marks.column_names:
+            if name in table.column_names:
+                raise self._taken(name)
+            table = table.append_column(name, marks.column(name))
+        self._write_rows(path, table, np.ones(len(table), np.bool_))
+
+    def _write_rows(self, path: str, table: pa.Table, mask: Mask) -> None:
         compression, group = self._storage
         with atomic(path) as file:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe cannot tell where it is
             try:
-                with pq.ParquetWriter(buffer or file, self._table.schema, compression=compression) as writer:
-                    for rows in _groups(self._table, mask, group):
+                with pq.ParquetWriter(buffer or file, table.schema, compression=compression) as writer:
+                    for rows in _groups(table, mask, group):
                         writer.write_table(rows, row_group_size=group)
             except pa.ArrowException as error:
                 raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
@@ -123,7 +135,7 @@ class ParquetTable(Collection):
 
 def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Table:
     """Read a file whole, a batch at a time, so that one that expands without end is noticed in time."""
-    cap = DataError(path, f"it expands to more than {max_bytes:,} bytes; --max-bytes raises this cap")
+    cap = DataError(path, f"it expands to more than {max_bytes:,} bytes", "too large")
     try:
         with Path(path).open("rb") as file:
             head = file.read(8)

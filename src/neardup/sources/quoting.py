@@ -1,8 +1,10 @@
 """Where the records of delimited text end: at the line ends that are not inside a quoted field."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.sources.lines import Positions, find, line_ends, start_of_text
 
@@ -10,23 +12,61 @@ _QUOTE: Final = ord('"')
 _NEWLINES: Final = (ord("\n"), ord("\r"))
 
 
-def records(data: memoryview, delimiter: str) -> tuple[Positions, Positions, Positions, bool]:
-    """Return where each record starts and stops, on which line it starts, and whether the last one is complete.
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Where each record starts and stops, and its first and last line, from 1. Empty lines are not records.
 
-    Empty lines are no records. A record is incomplete if the text ends inside a quoted field.
+    *torn* are the records with a quoted field that goes over several lines and closes in the middle of a field: the
+    quotation mark that opened it was hardly meant so. *unclosed* is the line of a quotation mark that opens a field and
+    is never closed.
     """
+
+    start: Positions
+    stop: Positions
+    line: Positions
+    last: Positions
+    torn: Positions
+    unclosed: int | None
+
+
+def records(data: memoryview, delimiter: str, *, quoting: bool = True) -> Records:
+    """Return the records of a text; without *quoting* a quotation mark is a character like any other."""
     ends = line_ends(data, lone_returns=True)
     if not ends.size:
-        return ends, ends, ends, True
-    opening, closing = quoted(data, delimiter)
+        return Records(ends, ends, ends, ends, ends, None)
+    nothing = np.zeros(0, np.int64)
+    opening, closing = quoted(data, delimiter) if quoting else (nothing, nothing)
     outside = np.searchsorted(opening, ends - 1) == np.searchsorted(closing, ends - 1)
     outside[-1] = True  # the end of the text ends its last record in any case
     stop = ends[outside]
     start = np.concatenate([np.array([start_of_text(data)], np.int64), stop[:-1]])
     codes = np.frombuffer(data, np.uint8)
     filled = (start < stop) & ~np.isin(codes[np.minimum(start, len(data) - 1)], _NEWLINES)
-    line = np.searchsorted(ends, start, side="right") + 1
-    return start[filled], stop[filled], line[filled], opening.size == closing.size
+    start, stop = start[filled], stop[filled]
+    line, last = np.searchsorted(ends, start, side="right") + 1, np.searchsorted(ends, stop) + 1
+    begin, end = _fields(opening, closing)
+    torn = np.unique(np.searchsorted(stop, _torn(codes, ends, begin, end, delimiter), side="right"))
+    unclosed = int(np.searchsorted(ends, begin[-1], side="right")) + 1 if opening.size > closing.size else None
+    return Records(start, stop, line, last, torn, unclosed)
+
+
+def _fields(opening: Positions, closing: Positions) -> tuple[Positions, Positions]:
+    """Return the quotes that a field begins with, and those that it ends with: doubled quotes are inside."""
+    begins = np.ones(opening.size, np.bool_)
+    begins[1:] = opening[1:] != closing[: max(0, opening.size - 1)] + 1
+    ends = np.ones(closing.size, np.bool_)
+    ends[: begins[1:].size] = begins[1:]
+    return opening[begins], closing[ends]
+
+
+def _torn(codes: npt.NDArray[np.uint8], ends: Positions, begin: Positions, end: Positions, delimiter: str) -> Positions:
+    """Return the quotes that end a field, lines after it began, with more of a field behind them."""
+    begin = begin[: end.size]
+    over_lines = np.searchsorted(ends, begin, side="right") != np.searchsorted(ends, end, side="right")
+    behind = codes[np.minimum(end + 1, len(codes) - 1)]
+    at_end = (end + 1 == len(codes)) | np.isin(behind, (ord(delimiter), *_NEWLINES))
+    torn: Positions = end[over_lines & ~at_end]
+    return torn
 
 
 def quoted(data: memoryview, delimiter: str) -> tuple[Positions, Positions]:

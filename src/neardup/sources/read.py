@@ -3,16 +3,26 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
-from neardup.model.errors import require
-from neardup.sources.collection import Advance, Collection, Request
-from neardup.sources.formats import common_format, expand
+from neardup.model.errors import DataError, require
+from neardup.sources.collection import Advance, Collection, Quoting, Request
+from neardup.sources.delimited import DelimitedText
+from neardup.sources.folder import Folder
+from neardup.sources.formats import FOLDER, common_format, expand
+from neardup.sources.jsonl import JsonLines
+from neardup.sources.parquet import ParquetTable
 
 MAX_BYTES: Final = 8 << 30
 Progress = Callable[[str, int, int], None]
 
-Reader = Callable[[Sequence[str], Request, Advance], Collection]
+_READERS: Final[dict[str, Callable[[Sequence[str], Request, Advance], Collection]]] = {
+    "jsonl": JsonLines,
+    "csv": DelimitedText,
+    "tsv": DelimitedText,
+    "parquet": ParquetTable,
+    "folder": Folder,
+}
 
 
 def read(  # noqa: PLR0913 - each is an option of its own
@@ -21,53 +31,61 @@ def read(  # noqa: PLR0913 - each is an option of its own
     text: str = "text",
     id: str = "id",  # noqa: A002 - the field's name, as everywhere
     columns: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002 - what users call it
+    quoting: Quoting = "auto",
+    glob: Sequence[str] = (),
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
 ) -> Collection:
-    """Read the documents of files, patterns, folders or, as ``-``, of JSON lines on standard input.
+    """Read the documents of files, patterns, folders or, as ``-``, of standard input.
 
-    All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz`` or ``.zst``),
-    ``.parquet``, or folders of text and HTML files. The field *text* holds the text, *id* the id if there is one;
-    other *columns* are worth naming if they will be asked for, as that saves a pass. A record that cannot be read
-    is rejected, or with *strict* raises ``DataError``; what that means is in the module of each format.
-    *max_bytes* caps what a compressed file, a Parquet file or standard input may expand to in memory.
+    All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
+    ``.xz``), ``.parquet``, or folders of text and HTML files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``)
+    says what files of other names are, and standard input, which is JSON lines by default. *glob* chooses the files of
+    a folder by patterns such as ``*.py``. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``.
+
+    The field *text* holds the text, *id* the id if there is one; other *columns* are worth naming if they will be
+    asked for, as that saves a pass. A record that cannot be read is rejected, or with *strict* raises ``DataError``;
+    what that means is in the module of each format. *max_bytes* caps what a compressed file, a Parquet file or standard
+    input may expand to in memory.
 
     *progress* is called with ``"read"``, how many bytes are done, and of how many (of the files as they lie on disk;
     0 of 0 for standard input).
 
-    Raises ``DataError`` for inputs that cannot be read as a whole, ``ParameterError`` for wrong parameters.
+    Raises ``DataError`` for inputs that cannot be read as a whole, and where every record was rejected;
+    ``ParameterError`` for wrong parameters.
     """
     require(not isinstance(inputs, str | os.PathLike), "inputs", inputs, "must be a sequence of names, not one string")
     require(max_bytes >= 1, "max_bytes", max_bytes, "must be at least 1")
+    require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
+    require(not isinstance(glob, str), "glob", glob, "must be a sequence of patterns, not one string")
     paths = expand(inputs)
-    reader = _reader(common_format(paths))
-    request = Request(text=text, id=id, columns=tuple(columns), strict=strict, max_bytes=max_bytes)
+    found = common_format(paths, format)
+    require(not glob or found == FOLDER, "glob", " ".join(glob), f"is for folders, and the inputs are {found}")
+    require(quoting == "auto" or found in {"csv", "tsv"}, "quoting", quoting, f"is for CSV and TSV, not for {found}")
+    request = Request(
+        text=text,
+        id=id,
+        columns=tuple(columns),
+        strict=strict,
+        max_bytes=max_bytes,
+        format=format,
+        quoting=quoting,
+        globs=tuple(glob),
+    )
     advance = _advance(paths, progress)
-    collection = reader(paths, request, advance)
+    collection = _READERS[found](paths, request, advance)
+    if collection.rejected and not len(collection):
+        raise _nothing_left(collection)
     advance(len(paths) - 1, 1.0)
     return collection
 
 
-def _reader(form: str) -> Reader:
-    """Load the reader of a format, and no other: what reads Parquet takes long to load."""
-    match form:
-        case "csv" | "tsv":
-            from neardup.sources.delimited import DelimitedText
-
-            return DelimitedText
-        case "parquet":
-            from neardup.sources.parquet import ParquetTable
-
-            return ParquetTable
-        case "folder":
-            from neardup.sources.folder import Folder
-
-            return Folder
-        case _:
-            from neardup.sources.jsonl import JsonLines
-
-            return JsonLines
+def _nothing_left(collection: Collection) -> DataError:
+    number, first = len(collection.rejected), collection.rejected[0]
+    counted = "its only record was rejected" if number == 1 else f"all {number:,} records were rejected"
+    return DataError(", ".join(collection.names), f"{counted}; the first is at {first}", "all rejected")
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:

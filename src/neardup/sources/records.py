@@ -12,6 +12,7 @@ from neardup.model.errors import ParameterError
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
 _KINDS: Final = {"int": "a number", "float": "a number", "bool": "true or false", "array": "a list", "str": "a string"}
+_NOT_A_NUMBER: Final = re.compile(rb"[:,\[]\s*(NaN|-?Infinity)\s*[,\]}]")
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 
 
@@ -30,7 +31,7 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], 
         raise ParameterError("fields", list(fields.values()), rule) from error
 
 
-def literal(token: bytes) -> str | None:
+def literal_of(token: bytes) -> str | None:
     """Return a string, or a number's digits as written; None for null and nothing; ``TypeError`` names other kinds."""
     if not token or token == b"null":
         return None
@@ -41,19 +42,31 @@ def literal(token: bytes) -> str | None:
     return token.decode()
 
 
+def kind_of(token: bytes) -> str:
+    """Name the kind of a value as messages do; nothing for null and what is missing."""
+    if not token or token == b"null":
+        return ""
+    return _STARTS.get(token[:1], "a string" if token[:1] == b'"' else "a number")
+
+
 def reason_of(line: bytes, error: Exception, text: str) -> str:
     """Say in plain words what is wrong with a line; nothing if it is blank."""
     if not line.strip(b" \t\r\n"):
         return ""
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
     if isinstance(error, msgspec.ValidationError) and (found := _EXPECTED.search(str(error))):
         subject = f"its {text!r} must be a string" if found[2] else "it must be an object"
         return f"{subject}, not {_KINDS.get(found[1], 'an object')}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else _fault_of(line, error)
+
+
+def _fault_of(line: bytes, error: Exception) -> str:
+    """Say what keeps a line from being JSON."""
     if _has_half_pair(line):
         return "an escape in it is half a surrogate pair"
     if "truncated" in str(error):
         return "it ends in the middle"
+    if (found := _NOT_A_NUMBER.search(line)) and _python_reads(line):
+        return f"it holds {found[1].decode()}, which JSON does not have; write null"
     return f"it is not valid JSON: {str(error).removeprefix('JSON is malformed: ')}"
 
 
@@ -61,6 +74,10 @@ def _has_half_pair(line: bytes) -> bool:
     """Say whether only half a surrogate pair keeps a line from being JSON: Python's own decoder lets that pass."""
     if not _SURROGATE.search(line.decode(errors="replace")):
         return False
+    return _python_reads(line)
+
+
+def _python_reads(line: bytes) -> bool:
     try:
         json.loads(line)
     except (ValueError, RecursionError):

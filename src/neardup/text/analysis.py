@@ -40,7 +40,7 @@ class Analysis:
     >>> Analysis(unit="paragraph")
     Traceback (most recent call last):
     ...
-    neardup.model.errors.ParameterError: unit='paragraph', but it must be letter, word, line or sentence
+    neardup.model.errors.ParameterError: unit='paragraph' must be letter, word, line or sentence
     """
 
     unit: Unit = "word"

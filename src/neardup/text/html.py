@@ -37,6 +37,7 @@ _COMMENT: Final = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
 _RAW_END: Final = {
     name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE | re.ASCII) for name in _RAW_DROPPED | _RAW_KEPT
 }
+_CSS_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -77,8 +78,8 @@ def visible_text(markup: bytes | str) -> str:
     - The first ``<title>`` is the first line. Nothing else of the head is text.
     - The content of ``script``, ``style``, ``template``, ``noscript``, ``iframe``, ``noembed`` and ``noframes``,
       comments, declarations and processing instructions are dropped.
-    - An element with the attribute ``hidden`` is dropped at its end tag; one that is never closed hides nothing,
-      and ``html`` and ``body`` are never hidden.
+    - An element with the attribute ``hidden``, or ``display: none`` in ``style``, is dropped at its end tag; one that
+      is never closed hides nothing, and ``html`` and ``body`` are never hidden.
     - A block element ends a paragraph before and after it; paragraphs are separated by one empty line. ``<br>``
       ends a line (several make one empty line), ``<td>`` and ``<th>`` set a space.
     - Character references are decoded; inside a paragraph every run of whitespace, no-break spaces included,
@@ -97,9 +98,17 @@ def visible_text(markup: bytes | str) -> str:
     <BLANKLINE>
     End
     """
+    return title_and_text(markup)[1]
+
+
+def title_and_text(markup: bytes | str) -> tuple[str, str]:
+    """Return the title of a page, empty if it has none, and its visible text, of which the title is the first line."""
     text = _decoded(markup) if isinstance(markup, bytes) else markup
     page = _Page(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    shown = page.text()
+    return _without_surrogates(page.title or ""), _without_surrogates(page.text())
+
+
+def _without_surrogates(shown: str) -> str:
     return shown if shown.isascii() else _SURROGATE.sub("\ufffd", shown)
 
 
@@ -108,7 +117,7 @@ class _Page:
 
     def __init__(self, markup: str) -> None:
         self._markup = markup
-        self._title: str | None = None
+        self.title: str | None = None
         self._pieces: list[str | object] = []  # text as written, and the two kinds of ends
         self._pre = 0  # <pre> elements open
         self._in_head = False
@@ -118,7 +127,7 @@ class _Page:
         self._scan()
 
     def text(self) -> str:
-        paragraphs = [self._title] if self._title else []
+        paragraphs = [self.title] if self.title else []
         pieces: list[str | object] = []
         for piece in [*self._pieces, _BLOCK_END]:
             if piece is not _BLOCK_END:
@@ -158,8 +167,8 @@ class _Page:
         end = _RAW_END[name].search(self._markup, at)
         content = slice(at, end.start() if end else len(self._markup))
         if name == "title":
-            if self._title is None and not self._hiding:
-                self._title = " ".join(_unescaped(self._markup[content]).split())
+            if self.title is None and not self._hiding:
+                self.title = " ".join(_unescaped(self._markup[content]).split())
         elif name in _RAW_KEPT:
             self._say(self._markup[content])
         return content.stop
@@ -232,9 +241,23 @@ def _unescaped(text: str) -> str:
 
 
 def _hides(name: str, attributes: str) -> bool:
-    if name in _NEVER_HIDDEN or "hidden" not in attributes.lower():
+    written = attributes.lower()
+    if name in _NEVER_HIDDEN or not ("hidden" in written or "style" in written):
         return False
-    return any(attribute[1].lower() == "hidden" for attribute in _ATTRIBUTE.finditer(attributes))
+    given = [(attribute[1].lower(), attribute[0]) for attribute in _ATTRIBUTE.finditer(attributes)]
+    style = next((whole.partition("=")[2] for attribute, whole in given if attribute == "style"), "")
+    return any(attribute == "hidden" for attribute, _ in given) or _displays_nothing(style)
+
+
+def _displays_nothing(style: str) -> bool:
+    """Report whether the last ``display`` of a style, as it is written in the tag, is ``none``."""
+    declared = _CSS_COMMENT.sub("", unescape(style.strip().strip("\"'"))).lower().split(";")
+    values = [
+        value.partition("!")[0].strip()
+        for name, _, value in (one.partition(":") for one in declared)
+        if name.strip() == "display"
+    ]
+    return values[-1:] == ["none"]
 
 
 def _decoded(page: bytes) -> str:

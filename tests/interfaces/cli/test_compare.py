@@ -92,7 +92,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["x" * 10_000, "a.txt"], "--strings takes both arguments as texts"),
         (["a.txt", "."], "it is a folder"),
         (["-", "-"], "only one of the two"),
-        (["a.txt", "b.txt", "--context", "-1"], "--context -1: it must be at least 0"),
+        (["a.txt", "b.txt", "--context", "-1"], "--context -1 must be at least 0"),
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "required"),
@@ -116,7 +116,7 @@ def test_what_expands_above_the_cap_is_refused_without_advice_that_would_not_hel
     monkeypatch.setattr(compare, "_MOST", 80)
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"one " * 100))
     shown = run("b.txt.gz", "a.txt", code=1).err
-    assert "b.txt.gz: it expands to more than 80 bytes; the most that can be compared" in shown
+    assert "b.txt.gz: it expands to more than 80 bytes; that is the most that is read here" in shown
 
 
 def test_a_page_is_written_once(run, tmp_path):
@@ -215,6 +215,6 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
 
 
 def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
-    assert "neardup compare: error: unrecognized arguments: c --ontext; see `neardup compare --help`" in (
+    assert "neardup compare: error: unknown option --ontext; did you mean --context?; see `neardup compare --help`" in (
         run("a.txt", "b.txt", "c", "--ontext", code=2).err
     )

@@ -13,7 +13,18 @@ import zstandard
 import neardup
 
 SAMPLES = Path(neardup.__file__).parent / "samples"
-COLUMNS = ["id", "kept", "representative", "rule", "resemblance", "contained_in_kept", "contains_kept", "exact"]
+COLUMNS = [
+    "id",
+    "position",
+    "kept",
+    "representative",
+    "representative_position",
+    "rule",
+    "resemblance",
+    "contained_in_kept",
+    "contains_kept",
+    "exact",
+]
 ESCAPE, OVERRIDE = "\x1b", "\u202e"
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
@@ -172,8 +183,13 @@ def test_a_report_has_a_row_for_every_document_and_these_columns(run, tmp_path, 
     else:
         rows = [json.loads(line) for line in unpacked(report).splitlines()]
         assert all(list(row) == COLUMNS for row in rows)
+    assert [row.pop("position") for row in rows] == [*range(len(rows))]
+    names = [row["id"] for row in rows]
+    for row in rows:
+        position, representative = row.pop("representative_position"), row["representative"]
+        assert position == (None if representative is None else names.index(representative))
     by_id = {row.pop("id"): row for row in rows}
-    nothing = {**dict.fromkeys(COLUMNS[1:]), "kept": True, "exact": False}
+    nothing = {**dict.fromkeys(name for name in COLUMNS[1:] if "position" not in name), "kept": True, "exact": False}
     assert all(by_id[name] == nothing for name in ("storm", "baker", "short", "empty", "heron"))
     full = {"kept": False, "resemblance": 1.0, "contained_in_kept": 1.0, "contains_kept": 1.0}
     assert by_id["storm-copy"] == {**full, "representative": "storm", "rule": "same text", "exact": True}
@@ -416,7 +432,7 @@ def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
         (b'{"text": 5}', "its 'text' must be a string, not a number"),
         (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
         (b'{"text": "a", "id": {"x": 1}}', "its 'id' must be a string or a number, not an object"),
-        (b'{"text": "a", "id": NaN}', "it is not valid JSON"),
+        (b'{"text": "a", "id": NaN}', "it holds NaN, which JSON does not have; write null"),
         (b'["a"]', "it must be an object, not a list"),
         (b'{"text": "\xff\xfe"}', "it is not valid UTF-8"),
         (b'{"text": "\\ud800"}', "half a surrogate pair"),
@@ -500,15 +516,273 @@ def test_collections_at_the_edge(run, tmp_path, texts, counts):
     assert pq.read_table(tmp_path / "why.parquet").num_rows == len(texts)
 
 
-def test_delimited_rows_of_the_wrong_length_and_open_quotes_are_rejected(run, tmp_path):
+def test_delimited_rows_of_the_wrong_length_are_rejected_and_open_quotes_are_an_error(run, tmp_path):
     source = tmp_path / "in.csv"
     head = 'id,text\n1,"a, b\nand ""c"""\n'
-    source.write_text(head + "2\n3,x,y\n4,last good\n" + '5,"never closed\n6,swallowed\n')
+    source.write_text(head + "2\n3,x,y\n4,last good\n")
     shown = run(source, "--out", "kept.csv", code=1)
     assert (tmp_path / "kept.csv").read_text() == head + "4,last good\n"
     assert f"{source}:4: it has 1 field, the header has 2" in shown.out
     assert f"{source}:5: it has 3 fields, the header has 2" in shown.out
-    assert f"{source}:7: a quoted field in it is never closed" in shown.out
+    source.write_text(head + '4,good\n5,"never closed\n6,swallowed\n')
+    shown = run(source, "--out", "kept.csv", "--force", code=1)
+    assert f"neardup: {source}:5: the quotation mark that opens a field here is never closed" in shown.err
+    assert "use --quoting none" in shown.err
+    assert (tmp_path / "kept.csv").read_text() == head + "4,last good\n"
+    run(source, "--dry-run", "--quoting", "none", code=1)
+
+
+WORDS = "the quick brown fox jumps over the lazy dog and runs far away from the old barn near the river"
+SWALLOWING = [
+    f"0{{0}}{WORDS}\n",
+    f'1{{0}}"{WORDS}\n',
+    "2{0}The only copy of this line\n",
+    '3{0}She said "come home"\n',
+    "4{0}last one is here\n",
+]
+
+
+def test_a_quotation_mark_in_tsv_swallows_no_rows(run, tmp_path):
+    rows = [row.format("\t") for row in SWALLOWING]
+    (tmp_path / "in.tsv").write_text("id\ttext\n" + "".join(rows))
+    assert run("in.tsv", "--out", "kept.tsv").out.startswith("5  documents\n4  kept\n")
+    assert (tmp_path / "kept.tsv").read_text() == "id\ttext\n" + "".join(rows[:1] + rows[2:])
+    shown = run("in.tsv", "--out", "kept.tsv", "--force", "--quoting", "minimal", code=1).out
+    assert "rejected: in.tsv:3: a quoted field in it goes on to line 5 and is closed there in the middle" in shown
+    assert "if quotation marks are plain text there, use --quoting none" in shown
+
+
+def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(run, tmp_path):
+    (tmp_path / "in.csv").write_text(f'id,text\n0,{WORDS}\n1,"{WORDS}\n2,The only copy\n3,5\' 6"\n')
+    shown = run("in.csv", "--dry-run")
+    assert "1  records with line ends inside quotation marks" in shown.out
+    assert "neardup: 1 record holds line ends inside quotation marks, the first in lines 3 to 5 of in.csv" in shown.err
+    counted = json.loads(run("in.csv", "--dry-run", "--json").out)["quoted_lines"]
+    assert counted == {"records": 1, "source": "in.csv", "first": 3, "last": 5}
+    assert run("in.csv", "--dry-run", "--quoting", "minimal").err == ""
+    assert run("in.csv", "--dry-run", "--quoting", "none").out.startswith("4  documents")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (
+            "a.jsonl",
+            b'[{"text": "a"}, {"text": "b"}]',
+            "this is one JSON array, not JSON lines; convert it: jq -c '.[]' a",
+        ),
+        ("a.jsonl", b'{\n "text": "a"\n}\n', "its JSON objects are spread over several lines; convert them: jq -c ."),
+        (
+            "a.jsonl",
+            '{"text": "a"}\n'.encode("utf-16-le"),
+            "those of UTF-16 text; convert it to UTF-8, such as with: iconv",
+        ),
+        ("a.csv", "text\na\n".encode("utf-16"), "those of UTF-16 text; convert it to UTF-8"),
+        (
+            "a.jsonl",
+            b"junk\n" * 3000,
+            "all 3,000 records were rejected; the first is at a.jsonl:1: it is not valid JSON",
+        ),
+        ("a.csv", b"text,id\n1\n", "its only record was rejected; the first is at a.csv:2: it has 1 field"),
+        ("a.json", b'{"text": "a"}', "a JSON array: jq -c '.[]' a.json > lines.jsonl"),
+        ("a.txt", b"text", "name the folder of such files"),
+    ],
+)
+def test_an_input_without_a_single_record_is_explained_and_nothing_is_written(run, tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    out = tmp_path / f"kept{Path(name).suffix.replace('.json', '.jsonl').replace('ll', 'l').replace('.txt', '.jsonl')}"
+    out.write_text("good and old")
+    code = 2 if name in {"a.json", "a.txt"} else 1
+    assert message in run(name, "--out", out, "--force", code=code).err
+    assert out.read_text() == "good and old"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            ["9", "10", "n/a"],
+            "in.csv:4: its 'score' is 'n/a', which is not a number, and others are; correct it, or leave",
+        ),
+        (["9", "10", "1,000"], "in.csv:4: its 'score' is '1,000', which is not a number"),
+        (["9", "", "10 "], None),
+        (["9223372036854775808", "", "9223372036854775809"], None),
+    ],
+)
+def test_documents_rank_by_numbers_or_not_at_all(run, tmp_path, rows, message):
+    lines = ["id,score,text", *(f'{number},"{row}",{WORDS}' for number, row in enumerate(rows))]
+    (tmp_path / "in.csv").write_text("".join(line + "\n" for line in lines))
+    shown = run("in.csv", "--out", "kept.csv", "--keep", "max:score", code=1 if message else 0)
+    if message:
+        assert message in shown.err
+        assert not (tmp_path / "kept.csv").exists()
+    else:
+        assert (tmp_path / "kept.csv").read_text().splitlines()[1:] == [lines[3]]
+
+
+def test_json_ranks_by_numbers_of_any_size_and_names_the_odd_value(run, tmp_path):
+    values = ["9223372036854775808", "9223372036854775809", "1.5"]
+    lines = [f'{{"id": {n}, "v": {value}, "text": "{WORDS}"}}\n' for n, value in enumerate(values)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    run("in.jsonl", "--out", "kept.jsonl", "--keep", "max:v")
+    assert (tmp_path / "kept.jsonl").read_text() == lines[1]
+    (tmp_path / "in.jsonl").write_text("".join([*lines, '{"v": "2", "text": "x"}\n']))
+    shown = run("in.jsonl", "--dry-run", "--keep", "max:v", code=1)
+    assert "in.jsonl:4: its 'v' is a string (\"2\"), but earlier records have a number; write all values" in shown.err
+    (tmp_path / "in.jsonl").write_text("")
+    assert "0  documents" in run("in.jsonl", "--dry-run", "--keep", "max:v").out
+
+
+def marked_rows(path):
+    kind = path.name.partition(".")[2]
+    if kind == "parquet":
+        return pq.read_table(path).to_pylist()
+    if kind == "jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t" if kind == "tsv" else ",", quoting=csv.QUOTE_MINIMAL))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet"])
+def test_mark_writes_every_document_with_its_cluster(run, tmp_path, kind):
+    rows = [
+        {"id": 'a "b", c', "text": WORDS},
+        {"id": "other", "text": "nothing like it at all"},
+        {"id": "c", "text": WORDS},
+    ]
+    source, marked = tmp_path / f"in.{kind}", tmp_path / f"marked.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), source)
+    elif kind == "jsonl":
+        source.write_text("\n".join(json.dumps(row) for row in rows))
+    else:
+        with source.open("w", newline="") as file:
+            writer = csv.DictWriter(
+                file, ["id", "text"], delimiter="\t" if kind == "tsv" else ",", quoting=csv.QUOTE_ALL
+            )
+            writer.writeheader()
+            writer.writerows(rows)
+    run(source, "--dry-run", "--mark", marked)
+    got = marked_rows(marked)
+    assert [{name: row[name] for name in ("id", "text")} for row in got] == rows
+    assert [str(row["neardup_cluster"]) for row in got] == ["0", "1", "0"]
+    assert [str(row["neardup_kept"]).lower() for row in got] == ["true", "true", "false"]
+    assert [row["neardup_representative"] for row in got] == [rows[0]["id"], "other", rows[0]["id"]]
+    again = run(marked, "--dry-run", "--mark", tmp_path / f"again.{kind}", code=1)
+    assert "the records have a field 'neardup_cluster' already" in again.err
+    assert not (tmp_path / f"again.{kind}").exists()
+
+
+def test_mark_leaves_out_rejected_records_and_adds_to_empty_objects(run, tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b'{}\r\nbroken\n{"text": "a" } \n')
+    run("in.jsonl", "--dry-run", "--mark", "-", code=1)
+    run("in.jsonl", "--dry-run", "--mark", "m.jsonl", code=1)
+    assert (tmp_path / "m.jsonl").read_text().splitlines() == [
+        '{"neardup_cluster":0,"neardup_kept":true,"neardup_representative":"in.jsonl:1"}',
+        '{"text": "a","neardup_cluster":1,"neardup_kept":true,"neardup_representative":"in.jsonl:3"}',
+    ]
+
+
+def test_mark_is_not_for_folders(run, tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.txt").write_text("text")
+    shown = run("pages", "--dry-run", "--mark", "marked", code=2)
+    assert "--mark marked needs records with fields, and the input is a folder" in shown.err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet"])
+def test_format_says_what_a_file_of_any_name_is(run, tmp_path, kind):
+    data = {"jsonl": b'{"text": "one"}\n', "csv": b"text\none\n", "tsv": b"text\none\n"}
+    if kind == "parquet":
+        pq.write_table(pa.table({"text": ["one"]}), tmp_path / "data")
+    else:
+        (tmp_path / "data").write_bytes(data[kind])
+    assert "its name does not end in a known format" in run("data", "--dry-run", code=2).err
+    assert run("data", "--dry-run", "--format", kind).out.startswith("1  documents")
+    (tmp_path / "data").rename(tmp_path / "data.json")
+    run("data.json", "--format", kind, "--out", f"kept.{kind}")
+    assert run(f"kept.{kind}", "--dry-run").out.startswith("1  documents")
+
+
+def test_format_is_not_for_folders(run, tmp_path):
+    (tmp_path / "pages").mkdir()
+    assert "--format csv is for files and standard input" in run("pages", "--dry-run", "--format", "csv", code=2).err
+
+
+def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
+    (tmp_path / "code" / "sub").mkdir(parents=True)
+    for name in ("a.py", "sub/b.py", "c.rs", "d.txt"):
+        (tmp_path / "code" / name).write_text(f"def {name[:-3]}(): return {WORDS}")
+    shown = run("code", "--out", "kept", "--glob", "*.py", "--glob", "c.*")
+    assert shown.out.startswith("3  documents\n")
+    assert "1  other files ignored" in shown.out
+    assert {path.name for path in (tmp_path / "kept").rglob("*.*")} <= {"a.py", "b.py", "c.rs"}
+    run("code", "--out", "kept", "--glob", "sub/*.py", "--force", "--glob", "*.py", "--glob", "*.rs")
+    assert "no files that match *.go; its files are: 2 .py, 1" in run("code", "--dry-run", "--glob", "*.go", code=1).err
+    (tmp_path / "code" / "d.txt").unlink()
+    assert "--glob reads others as text, such as --glob '*.py'" in run("code", "--dry-run", code=1).err
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "a.parquet").touch()
+    shown = run("tables", "--dry-run", code=1).err
+    assert "its files are: 1 .parquet; name the files, such as 'tables/*.jsonl'" in shown
+    (tmp_path / "in.jsonl").touch()
+    assert (
+        "--glob *.py is for folders, and the inputs are jsonl"
+        in run("in.jsonl", "--dry-run", "--glob", "*.py", code=2).err
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--threshold", "60"], "--threshold 60 must be above 0 and at most 1; for 60 % write 0.6"),
+        (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write it with a point"),
+        (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
+        (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
+        (["-o", "k"], "unknown option -o; did you mean --out?"),
+        (
+            ["--out", "place"],
+            "place: it is a folder, and the output is a file; name a file in it, such as place/kept.jsonl",
+        ),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message):
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    (tmp_path / "place").mkdir()
+    assert message in run("in.jsonl", *options, *([] if "--out" in options else ["--dry-run"]), code=2).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (
+            ["https://a.example/x.jsonl"],
+            "https://a.example/x.jsonl: this is a URL; only local files can be read; download it",
+            2,
+        ),
+        ([""], "input '': the name of an input is empty", 2),
+        (
+            ["in.jsonl"],
+            "in.jsonl: there is no field 'text'; the fields are: ID, Text; --text names the field of the text",
+            1,
+        ),
+        (
+            ["in.jsonl", "--text", "Text", "--id", "key"],
+            "'key'; the fields are: ID, Text; --id names the field of the id",
+            1,
+        ),
+        (
+            ["in.jsonl", "--text", "Text", "--scheme", "checksum"],
+            "--scheme checksum compares title and body by default",
+            1,
+        ),
+        (["in.jsonl", "x.csv"], "inputs must be of one format, not of several: in.jsonl (jsonl) and x.csv (csv)", 2),
+    ],
+)
+def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path, arguments, message, code):
+    (tmp_path / "in.jsonl").write_text('{"ID": 1, "Text": "a"}\n')
+    (tmp_path / "x.csv").write_text("text\na\n")
+    assert message in run(*arguments, "--dry-run", code=code).err
 
 
 def test_a_header_alone_is_a_collection_and_an_empty_table_is_none(run, tmp_path):
@@ -529,7 +803,7 @@ def parquet(path, **columns):
     ("columns", "message"),
     [
         ({"text": pa.array([1, 2])}, "must hold strings, or binary values in UTF-8, not int64"),
-        ({"body": pa.array(["a"])}, "there is no field 'text'; there are: body"),
+        ({"body": pa.array(["a"])}, "there is no field 'text'; the fields are: body"),
         ({"text": pa.array([["a"], ["b"]])}, "must hold strings"),
         ({"text": pa.array([{"a": "b"}])}, "must hold strings"),
         ({"text": pa.array(["a"]), "id": pa.array([[1]])}, "must hold strings or numbers to be the id"),
@@ -576,8 +850,8 @@ def test_a_damaged_parquet_file(run, tmp_path, cut):
         ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
         ("a.jsonl.gz", b'{"text": "a"}\n', "its name says gzip"),
         ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its name says zstd"),
-        ("a.jsonl", gzip.compress(b"{}", mtime=0), "give it the ending that says so"),
-        ("a.csv", '"text"\n'.encode("utf-16"), "save it as UTF-8"),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), "rename it, so that its ending says so"),
+        ("a.csv", '"text"\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
         ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
         ("a.parquet", b"", "no bytes at all"),
         ("a.jsonl.gz", gzip.compress(b"{}\n", mtime=0) + b"more", "what follows its compressed data"),
@@ -610,43 +884,43 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--shingle", "0"], "--shingle 0: it must be an integer from 1 to 1000"),
-        (["--permutations", "7"], "--permutations 7: it must be a multiple of 8 from 8 to 65536"),
-        (["--threshold", "0"], "--threshold 0.0: it must be above 0 and at most 1"),
-        (["--threshold", "nan"], "--threshold nan: it must be above 0"),
-        (["--threads", "0"], "--threads 0: it must be an integer of at least 1"),
-        (["--max-bytes", "0"], "--max-bytes 0: it must be at least 1"),
-        (["--keep", "best"], "--keep best: it must be first, last"),
-        (["--keep", "max:"], "--keep max:: it must be first, last"),
-        (["--stem", "klingon"], "--stem klingon: it must be one of arabic"),
+        (["--shingle", "0"], "--shingle 0 must be an integer from 1 to 1000"),
+        (["--permutations", "7"], "--permutations 7 must be a multiple of 8 from 8 to 65536"),
+        (["--threshold", "0"], "--threshold 0 must be above 0 and at most 1"),
+        (["--threshold", "nan"], "--threshold nan must be above 0"),
+        (["--threads", "0"], "--threads 0 must be an integer of at least 1"),
+        (["--max-bytes", "0"], "--max-bytes 0 must be at least 1"),
+        (["--keep", "best"], "--keep best must be first, last"),
+        (["--keep", "max:"], "--keep max: must be first, last"),
+        (["--stem", "klingon"], "--stem klingon must be one of arabic"),
         (
             ["--stem", "english", "--unit", "letter"],
-            "--stem english: it chooses words, so it does not go with unit letter",
+            "--stem english chooses words, so it does not go with unit letter",
         ),
-        (["--seed", "-1"], "--seed -1: it must be an integer"),
+        (["--seed", "-1"], "--seed -1 must be an integer"),
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
         (["--key-file", "."], "the key cannot be read"),
         (["--key-file", "in.jsonl"], "a key file must hold 16 bytes or 32 hexadecimal digits"),
-        (["--fields", "a"], "--fields a: it does not go with --scheme minhash, only with checksum"),
-        (["--scheme", "checksum", "--fields", "a:x"], "it must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", "a:0"], "it must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", ""], "it must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: it must name each field once"),
+        (["--fields", "a"], "--fields a does not go with --scheme minhash, only with checksum"),
+        (["--scheme", "checksum", "--fields", "a:x"], "must be NAME or NAME:BYTES"),
+        (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
+        (["--scheme", "checksum", "--fields", ""], "must be NAME or NAME:BYTES"),
+        (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a must name each field once"),
         (["--scheme", "simhash", "--bag"], "--bag does not go with --scheme simhash, only with minhash or trials"),
-        (["--scheme", "simhash", "--blocks", "3"], "--blocks 3: it must be an integer above the distance, 3"),
+        (["--scheme", "simhash", "--blocks", "3"], "--blocks 3 must be an integer above the distance, 3"),
         (["--scheme", "checksum", "--threshold", "0.5"], "does not go with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
-        (["--text", "id"], "it must be another field than the text"),
-        (["--shingle", "three"], "invalid int value: 'three'"),
+        (["--text", "id"], "must be another field than the text"),
+        (["--shingle", "three"], "--shingle: 'three' is not a whole number"),
         (["--report", "why.csv"], "must end in .parquet or .jsonl"),
-        (["--report", "why.pdf"], "(also with .gz or .zst), or in .html for a page"),
+        (["--report", "why.pdf"], "(also with .gz, .zst, .bz2 or .xz), or in .html for a page"),
         (["--report", "why.html.gz"], "or in .html for a page"),
         (["--report", "no/such/why.jsonl"], "its folder does not exist"),
         (["--dropped", "gone.csv"], "must end in .jsonl or .ndjson"),
-        (["--dr"], "unrecognized arguments: --dr"),
-        (["--x\x1b[31m"], "unrecognized arguments: --x\\x1b[31m"),
+        (["--dr"], "unknown option --dr; did you mean --dropped?"),
+        (["--x\x1b[31m"], "unknown option --x\\x1b[31m"),
     ],
 )
 def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, message):
@@ -663,10 +937,13 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["in.jsonl"], "--out is needed: a path for the kept documents, or --dry-run to write none"),
         (["none.jsonl", "--dry-run"], "none.jsonl: there is no such file or folder"),
         (["*.parquet", "--dry-run"], "*.parquet: no file matches this pattern"),
-        (["notes.doc", "--dry-run"], "notes.doc: its ending is unknown; known are .jsonl"),
-        (["in.jsonl", "in.csv", "--dry-run"], "it must be of one format, not jsonl and csv"),
-        (["-", "-", "--dry-run"], "it must name standard input only once"),
-        (["in.jsonl", "--out", "kept.parquet"], "kept.parquet: it must end in .jsonl or .ndjson"),
+        (["notes.doc", "--dry-run"], "notes.doc: its name does not end in a known format: .jsonl"),
+        (
+            ["in.jsonl", "in.csv", "--dry-run"],
+            "must be of one format, not of several: in.jsonl (jsonl) and in.csv (csv)",
+        ),
+        (["-", "-", "--dry-run"], "must name standard input only once"),
+        (["in.jsonl", "--out", "kept.parquet"], "kept.parquet must end in .jsonl or .ndjson"),
         (["in.jsonl", "--out", "in.csv/kept.jsonl"], "its folder does not exist"),
         (["in.jsonl", "--out", "old.jsonl"], "old.jsonl: it exists already; --force replaces it"),
         (["in.jsonl", "--dry-run", "--report", "old.jsonl"], "old.jsonl: it exists already"),
@@ -693,7 +970,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         ),
         (["pages", "--out", "new.html", "--report", "new.html"], "report must not go where out goes"),
         (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
-        (["pages", "--out", "-"], "it must be the name of a folder"),
+        (["pages", "--out", "-"], "must be the name of a folder"),
         (["pages", "--out", ".", "--force"], "the input pages lies in it"),
     ],
 )
@@ -727,7 +1004,7 @@ def test_a_field_that_is_not_there_is_named_with_those_that_are(run, tmp_path, k
         source.write_text('{"text": "a", "size": 1}\n' if kind == "jsonl" else "text,size\na,1\n")
     shown = run(source, "--dry-run", *options, code=1)
     assert str(source) in shown.err
-    assert "there is no field 'none'; there are: " in shown.err
+    assert "there is no field 'none'; the fields are: " in shown.err
     assert "size" in shown.err
 
 
@@ -760,7 +1037,7 @@ def test_hostile_names_cannot_steer_the_terminal(run, tmp_path):
     source = tmp_path / f"a{ESCAPE}[2J{OVERRIDE}[red]\n.jsonl"
     source.write_text('{"te\\u001b[31mxt": "a"}\nbroken\n')
     shown = run(source, "--dry-run", code=1)
-    assert "there is no field 'text'; there are: te\\x1b[31mxt" in shown.err
+    assert "there is no field 'text'; the fields are: te\\x1b[31mxt" in shown.err
     source.write_text('{"text": "a"}\nbroken\n')
     shown = run(source, "--dry-run", code=1)
     assert "a\\x1b[2J\\u202e[red] .jsonl:2: it is not valid JSON" in shown.out

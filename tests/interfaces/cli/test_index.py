@@ -66,6 +66,7 @@ def test_twice_changes_nothing(neardup, pages):
         "created": False,
         "total": 5,
         "rejected": [],
+        "quoted_lines": None,
         "ignored": 0,
         "seconds": 0,
     }
@@ -208,7 +209,7 @@ def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):
 def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     long = {"id": "x" * 1025, "text": BAKER}
     path = written(tmp_path / "in.jsonl", [RECORDS[0], long])
-    path.write_text("{\n" + path.read_text())
+    path.write_text('{"text": \n' + path.read_text())
     shown = neardup("index", "in.jsonl", "--to", "seen", code=1)
     assert "2  records rejected, not in the index" in shown.out
     assert "rejected: in.jsonl:1: it ends in the middle" in shown.out
@@ -226,14 +227,14 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "no/seen"], "its folder does not exist"),
         (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
         (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
-        (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a: it must be NAME:KIND"),
-        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "--field a:text: it must be of a kind among"),
+        (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a must be NAME:KIND"),
+        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "--field a:text must be of a kind among"),
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
-        (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0: it must be at least 1"),
-        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: it must be another field"),
+        (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0 must be at least 1"),
+        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text must be another field"),
         (
             ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
-            "--stem english: it does not go",
+            "--stem english does not go",
         ),
         (["pages.jsonl", "--to", "seen", "--key-file", "none"], "the key cannot be read"),
         (["pages.jsonl"], "the following arguments are required: --to"),

@@ -160,8 +160,8 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
     ("options", "complaint"),
     [
         (["none"], "none: is no index; `neardup index INPUT --to DIR` makes one"),
-        (["seen", "--skip", "-1"], "--skip -1: it must be at least 0"),
-        (["seen", "--url", "text"], "--text text: it must be another field"),
+        (["seen", "--skip", "-1"], "--skip -1 must be at least 0"),
+        (["seen", "--url", "text"], "--text text must be another field"),
         (["seen", "--key-file", "none"], "the key cannot be read"),
         (["seen", "--url", 'a"b'], "must not contain quotation marks"),
     ],

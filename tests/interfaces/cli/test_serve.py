@@ -42,7 +42,7 @@ def test_refused(neardup, seen, options, said):
 def test_a_port_that_is_taken(neardup, seen):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert f"--port {port}: it cannot be listened at" in neardup("serve", seen, "--port", port, code=2).err
+        assert f"--port {port} cannot be listened at" in neardup("serve", seen, "--port", port, code=2).err
     with Index.open(seen, "w"):  # nothing is held after it
         pass
 

@@ -13,42 +13,48 @@ import signal
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from types import ModuleType
+from difflib import get_close_matches
 from typing import NoReturn
 
 from neardup import __version__
+from neardup.interfaces.cli import (
+    check,
+    compact,
+    compare,
+    dedup,
+    demo,
+    index,
+    plan,
+    reindex,
+    remove,
+    search,
+    seen,
+    serve,
+    stats,
+    warm,
+)
+from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
-_VERBS = (  # each is a module of this package
-    "dedup",
-    "index",
-    "seen",
-    "remove",
-    "compact",
-    "check",
-    "stats",
-    "search",
-    "reindex",
-    "serve",
-    "compare",
-    "plan",
-    "demo",
-    "warm",
-)
-_INTERRUPTED = "interrupted; unfinished output was removed, what was complete by then is left"
-_INSTEAD = {  # of what the library says, in the command line's words
-    "force replaces it": "--force replaces it",
-    "open it with key=": "name the file of its key with --key-file",
-    "was made with another key": "was made with another key than the one in --key-file",
-    "open it with scheme=": "only in Python can it be opened, with scheme=",
-    "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
-    "there is no full text without": "there is no search without; `neardup index INPUT --to DIR --search` keeps them",
-    "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
+_VERBS = {
+    "dedup": dedup,
+    "index": index,
+    "seen": seen,
+    "remove": remove,
+    "compact": compact,
+    "check": check,
+    "stats": stats,
+    "search": search,
+    "reindex": reindex,
+    "serve": serve,
+    "compare": compare,
+    "plan": plan,
+    "demo": demo,
+    "warm": warm,
 }
-_SHOWN = 200  # characters of a wrong value in a message
+_INTERRUPTED = "interrupted; unfinished output was removed, what was complete by then is left"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,12 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = _notice
-            code = _verb(parsed.verb).run(parsed)
+            code = _VERBS[parsed.verb].run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
         usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
-        return _complain(_advice(error), 2 if usage else 1)
+        return _complain(advice(error, parsed), 2 if usage else 1)
     except BrokenPipeError:  # the reader of our output has left; it needs no message
         _abandon_stdout()
         return 1
@@ -73,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
-        words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
+        words = getattr(_VERBS[parsed.verb], "INTERRUPTED", _INTERRUPTED)
         return _complain(words, SIGNALLED + signal.SIGINT)
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
@@ -86,7 +92,17 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from neardup.interfaces.escaping import printable
 
-        super().error(f"{printable(message)}; see `{self.prog} --help`")
+        super().error(f"{printable(message.removeprefix('argument '))}; see `{self.prog} --help`")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """End with what is meant, probably, by arguments that there are not."""
+        name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
+        if name is None:
+            self.error(f"unexpected arguments: {' '.join(unknown)}")
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        wanted = "--" + name.lstrip("-").replace("_", "-").lower()
+        likely = [option for option in options if option.startswith(wanted)] or get_close_matches(wanted, options)
+        self.error(f"unknown option {name}" + (f"; did you mean {likely[0]}?" if likely else ""))
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
@@ -98,20 +114,14 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Take the arguments apart; what a verb does not know is refused with that verb's usage."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser, verbs = _parsers(arguments[:1] if {*arguments[:1]} & {*_VERBS} else _VERBS)
+    parser, verbs = _parsers()
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
-        verbs[parsed.verb].error(f"unrecognized arguments: {' '.join(unknown)}")
+        verbs[parsed.verb].refuse(unknown)
     return parsed
 
 
-def _verb(name: str) -> ModuleType:
-    return import_module(f"{__name__}.{name}")
-
-
-def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
-    """Describe some verbs: one is enough for a command that names it, and loads faster."""
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
     parser = _Parser(
         prog="neardup",
         allow_abbrev=False,
@@ -120,8 +130,7 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
     )
     parser.add_argument("--version", action="version", version=f"neardup {__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name in names:
-        verb = _verb(name)
+    for name, verb in _VERBS.items():
         summary = (verb.__doc__ or "").partition("\n")[0]
         verb.add_arguments(
             verbs.add_parser(
@@ -142,26 +151,8 @@ def _escape_what_cannot_be_printed() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _advice(error: NeardupError) -> str:
-    """Say what is wrong and what to do next, in the command line's words."""
-    if isinstance(error, ParameterError):
-        several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
-        value = _shortened(" ".join(several) or str(error.value))
-        option = error.name if several or error.name == "output" else f"--{error.name.replace('_', '-')}"
-        rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
-        return f"{option} {rule}" if error.value is None else f"{option} {value}: it {rule}"
-    message = str(error)
-    for said, instead in _INSTEAD.items():
-        message = message.replace(said, instead)
-    return message
-
-
 def _notice(message: Warning | str, *_: object, **__: object) -> None:
     complain(str(message))
-
-
-def _shortened(value: str) -> str:
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
 
 
 def _abandon_stdout() -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?) ?([A-Za-z]*)", re.ASCII)
+_COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
 _COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _SIZES: Final = {
@@ -45,3 +46,28 @@ def _read(text: str, units: dict[str, int], wanted: str) -> int:
     if value.denominator != 1:
         raise ArgumentTypeError(f"{text[:50]!r} is not a whole number")
     return int(value)
+
+
+def number(text: str) -> float:
+    """Read a number with a decimal point.
+
+    >>> number("0.8")
+    0.8
+    """
+    try:
+        return float(text)
+    except ValueError:
+        hint = "; write it with a point" if _COMMA.fullmatch(text.strip()) else ""
+        raise ArgumentTypeError(f"{text[:50]!r} is not a number{hint}") from None
+
+
+def whole(text: str) -> int:
+    """Read a whole number.
+
+    >>> whole("128")
+    128
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text[:50]!r} is not a whole number") from None

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two takes some thirty times as much memory
-_CAP = "the most that can be compared"
 _CONTEXT = 80
 _PIECES = 120  # of a text on the terminal; a page has all
 _NAME = 60  # characters of what cannot be the name of a file
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace a page that exists")
     parser.add_argument(
         "--context",
-        type=int,
+        type=whole,
         metavar="N",
         default=_HIDDEN,
         help=f"characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)",
@@ -138,7 +138,7 @@ def _source(name: str) -> _Source:
         _check_file(name, shown)
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     compression = _COMPRESSED.get(suffixes[-1]) if suffixes else None
-    data = bytes(load(name, compression, _MOST, remedy=_CAP).data)
+    data = bytes(load(name, compression, _MOST).data)
     if any(suffix in _HTML for suffix in suffixes[-1 - (compression is not None) :]):
         from neardup.text.html import visible_text
 
@@ -162,7 +162,7 @@ def _check_file(name: str, shown: str) -> None:
     if path.is_dir():
         raise InputRefused(shown, "it is a folder; two files can be compared")
     if size > _MOST:
-        raise DataError(shown, f"it is larger than {_MOST:,} bytes, {_CAP}")
+        raise DataError(shown, f"it is larger than {_MOST:,} bytes, the most that can be compared")
 
 
 def _page(one: _Source, other: _Source, found: "Comparison", context: int | None) -> bytes:

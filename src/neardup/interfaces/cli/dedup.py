@@ -4,22 +4,25 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli.advice import advice_on_quotes
+from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.options import (
     add_common_option,
     add_inputs,
     add_reading_options,
     add_scheme_options,
+    reading_of,
     scheme_of,
 )
-from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines, show_rejected
+from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
-    from neardup.model.protocols import Scheme
     from neardup.pipeline.files import FilesResult
 
 _HIDDEN = argparse.SUPPRESS
@@ -40,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)",
     )
     outputs.add_argument("--dropped", metavar="PATH", default=_HIDDEN, help="the removed documents themselves")
+    outputs.add_argument(
+        "--mark",
+        metavar="PATH",
+        default=_HIDDEN,
+        help="all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative",
+    )
     outputs.add_argument("--dry-run", action="store_true", help="write no kept documents, only the summary")
     outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -75,13 +84,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gather", choices=("kept", "components"), default="kept", help="match the kept copy itself, or chain matches"
     )
     running = parser.add_argument_group("how it runs")
-    running.add_argument("--threads", type=int, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+    running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; 1 if records were rejected."""
     given = vars(arguments)
-    paths = {name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped")}
+    paths = {
+        name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped", "mark")
+    }
     if arguments.dry_run:
         paths["out"] = None
     elif paths["out"] is None:
@@ -96,34 +107,34 @@ def run(arguments: argparse.Namespace) -> int:
     if saves_common:
         check_arrays(given["common"], arguments.inputs, force=arguments.force)
     say_if_cold()
+    from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
-    from neardup.sources.read import MAX_BYTES
 
     started = time.monotonic()
     with progress_bars() as progress:
         done = dedup_files(
             arguments.inputs,
             paths["out"],
-            text=arguments.text,
-            id=arguments.id,
             scheme=scheme,
             keep=arguments.keep,
             verify=arguments.verify,
             gather=arguments.gather,
             ignore_common=given.get("ignore_common"),
             report=paths["report"],
-            page=lambda done: _page(done, scheme),
+            page=lambda done: report_page(done, scheme),
             dropped=paths["dropped"],
-            strict=arguments.strict,
+            mark=paths["mark"],
             force=arguments.force,
-            max_bytes=given.get("max_bytes", MAX_BYTES),
             threads=given.get("threads"),
             progress=progress,
+            **reading_of(arguments),
         )
     seconds = time.monotonic() - started
     common = done.result.summary.common
     if common is not None and saves_common:
         write_arrays(given["common"], common.to_bytes(), force=arguments.force)
+    if done.documents.quoted_lines:
+        complain(advice_on_quotes(done.documents.quoted_lines))
     if arguments.json:
         print(json.dumps(summary_of(done, seconds)), file=sys.stderr if to_stdout else sys.stdout)
     else:
@@ -131,21 +142,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if done.rejected else 0
 
 
-def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
-    from neardup.interfaces.pages.report import report_page
-
-    return report_page(done, scheme)
-
-
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     """Give the run in numbers, for programs."""
-    aside = [{"source": one.source, "position": one.position, "reason": one.reason} for one in done.rejected]
-    return {**done.result.summary.as_dict(), "seconds": round(seconds, 3), "rejected": aside}
+    quoted = done.documents.quoted_lines
+    return {
+        **done.result.summary.as_dict(),
+        "seconds": round(seconds, 3),
+        "rejected": [asdict(one) for one in done.rejected],
+        "quoted_lines": asdict(quoted) if quoted else None,
+    }
 
 
 def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
     """Print the run in numbers, for people."""
-    summary = done.result.summary
+    summary, quoted = done.result.summary, done.documents.quoted_lines
     show_counts(
         [
             (summary.documents, "documents", True),
@@ -162,6 +172,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             ),
             (0 if summary.common is None else len(summary.common), common_words(summary), False),
             (len(done.rejected), "records rejected, in no output", False),
+            (quoted.records if quoted else 0, "records with line ends inside quotation marks", False),
             (done.documents.ignored, "other files ignored", False),
         ],
         errors=errors,

@@ -6,6 +6,8 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli.advice import advice_on_quotes
+from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.options import (
     add_common_option,
     add_inputs,
@@ -13,9 +15,10 @@ from neardup.interfaces.cli.options import (
     add_scheme_options,
     describes_scheme,
     key_of,
+    reading_of,
     scheme_of,
 )
-from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_rejected
+from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ParameterError, require
 
@@ -60,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="commit",
         help="what a power failure may take: nothing that was acknowledged, the last second, or the whole run",
     )
-    running.add_argument("--memory", type=int, metavar="MIB", default=256, help="memory for new documents")
+    running.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,27 +74,25 @@ def run(arguments: argparse.Namespace) -> int:
     fields = _fields(given.get("field", []))
     say_if_cold()
     from neardup.pipeline.adding import add_files
-    from neardup.sources.read import MAX_BYTES
 
     started = time.monotonic()
     with progress_bars() as progress:
         added = add_files(
             arguments.inputs,
             arguments.to,
-            text=arguments.text,
-            id=arguments.id,
             url=given.get("url"),
             fields=fields,
             texts=arguments.texts,
             search=arguments.search,
             durability=arguments.durability,
             memory=arguments.memory * _MEGABYTE,
-            strict=arguments.strict,
-            max_bytes=given.get("max_bytes", MAX_BYTES),
             progress=progress,
+            **reading_of(arguments),
             **chosen,
         )
     seconds = time.monotonic() - started
+    if added.quoted_lines:
+        complain(advice_on_quotes(added.quoted_lines))
     if arguments.json:
         print(json.dumps({**asdict(added), "seconds": round(seconds, 3)}))
     else:

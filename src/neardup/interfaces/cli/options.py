@@ -1,18 +1,22 @@
 """Options that verbs share: what they read, and which scheme signs it."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli.amounts import number, size, whole
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from neardup.model.protocols import Scheme
     from neardup.schemes.checksum import Field
 
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
 # The options that go with each scheme, besides --seed and --key-file; the first one is the default.
-_ANALYSIS = ("unit", "stem", "min_length")
+_ANALYSIS = ("unit", "stem", "min_length", "normalization", "stop_words")
 _OPTIONS = {
     "minhash": ("threshold", "shingle", "permutations", "recall", "bag", *_ANALYSIS),
     "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
@@ -30,8 +34,8 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         "inputs",
         nargs="+",
         metavar="INPUT",
-        help=".jsonl .ndjson .csv .tsv (also .gz, .zst), .parquet, a folder of text or HTML files, or - for"
-        " JSON lines on standard input; patterns and several inputs of one format are fine",
+        help=".jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, a folder of text or HTML files, or - for"
+        " standard input; patterns and several inputs of one format are fine",
     )
 
 
@@ -44,11 +48,31 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         reading.add_argument(
             "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
         )
+    reading.add_argument(
+        "--format",
+        choices=("jsonl", "csv", "tsv", "parquet"),
+        default=_HIDDEN,
+        help="what the inputs are (default: what their names say; standard input is jsonl)",
+    )
+    reading.add_argument(
+        "--quoting",
+        choices=("auto", "minimal", "none"),
+        default="auto",
+        help="of CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a character like any"
+        " other (none); auto is minimal for CSV, and for TSV whose header is quoted",
+    )
+    reading.add_argument(
+        "--glob",
+        action="append",
+        metavar="PATTERN",
+        default=_HIDDEN,
+        help="of folders: the files to read as texts, such as '*.py'; several are fine (default: text and HTML files)",
+    )
     reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
     reading.add_argument(
         "--max-bytes",
-        type=int,
-        metavar="N",
+        type=size,
+        metavar="SIZE",
         default=_HIDDEN,
         help="cap on what a compressed input may expand to (default: 8 GiB)",
     )
@@ -61,13 +85,13 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         "--scheme", choices=tuple(_OPTIONS), default=_HIDDEN, help=f"how documents are signed (default: {_DEFAULT})"
     )
 
-    def option(name: str, *, kind: type = int, letter: str, explained: str, default: str) -> None:
+    def option(name: str, *, kind: "Callable[[str], Any]" = whole, letter: str, explained: str, default: str) -> None:
         whole = f"{explained} (default: {default})"
         group.add_argument(name, type=kind, metavar=letter, default=_HIDDEN, help=whole)
 
     resemblance = "least resemblance of a match; for sentences, least overlap"
     defaults = "0.6; trials and combined where chance is even; sentences 0.5; simhash 0.8"
-    option("--threshold", kind=float, letter="T", explained=resemblance, default=defaults)
+    option("--threshold", kind=number, letter="T", explained=resemblance, default=defaults)
     group.add_argument(
         "--unit",
         choices=("letter", "word", "line", "sentence"),
@@ -77,11 +101,24 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     option("--shingle", letter="Q", explained="tokens in a row that make a feature", default="3; simhash 1")
     option("--stem", kind=str, letter="LANGUAGE", explained="stem words", default="no; sentences english")
     option("--min-length", letter="N", explained="leave out words of fewer characters", default="1; sentences 3")
+    group.add_argument(
+        "--normalization",
+        choices=("NFC", "NFKC", "none"),
+        default=_HIDDEN,
+        help="which spellings of a character are equal: composed and decomposed accents (NFC, the default), with NFKC"
+        " also ligatures and full-width forms, or none",
+    )
+    group.add_argument(
+        "--stop-words",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="words to leave out: a file with one word per line, or words separated by commas (default: none)",
+    )
     group.add_argument("--bag", action="store_true", default=_HIDDEN, help="count the repeats of a feature")
     option("--permutations", letter="P", explained="minhash: minima in a signature", default="128")
     option(
         "--recall",
-        kind=float,
+        kind=number,
         letter="R",
         explained="minhash: share of the pairs at the threshold that are compared",
         default="0.999",
@@ -115,7 +152,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
     seed = group.add_mutually_exclusive_group()
     seed.add_argument(
-        "--seed", type=int, metavar="N", default=_HIDDEN, help="public seed of all hash functions (default: 1)"
+        "--seed", type=whole, metavar="N", default=_HIDDEN, help="public seed of all hash functions (default: 1)"
     )
     seed.add_argument(
         "--key-file",
@@ -155,8 +192,7 @@ def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
     if "key_file" in given:
         hashing["key"] = key_of(arguments)
     if "unit" in own:
-        analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
-        parameters["analysis"] = neardup.Analysis(**analysis)
+        parameters["analysis"] = neardup.Analysis(**_analysis(parameters))
     match name:
         case "trials":
             return neardup.Trials(**parameters, **hashing)
@@ -206,6 +242,41 @@ def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
             goes = " or ".join(scheme for scheme, names in _OPTIONS.items() if name in names)
             rule = f"does not go with --scheme {scheme}, only with {goes}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
+
+
+def _analysis(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Take out of the parameters what describes the analysis of texts."""
+    analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
+    if "stop_words" in analysis:
+        analysis["stop_words"] = _words(analysis["stop_words"])
+    if analysis.get("normalization") == "none":
+        analysis["normalization"] = None
+    return analysis
+
+
+def _words(described: str) -> tuple[str, ...]:
+    """Read words from a file, or take them as they are listed."""
+    if not Path(described).exists() and not ("/" in described or Path(described).suffix):
+        return tuple(word.strip() for word in described.split(",") if word.strip())
+    from neardup.sources.listing import listed
+
+    return tuple(word.strip() for word in listed(described))
+
+
+def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of how files are read, as the library takes it."""
+    from neardup.sources.read import MAX_BYTES
+
+    given = vars(arguments)
+    return {
+        "text": arguments.text,
+        "id": arguments.id,
+        "format": given.get("format"),
+        "quoting": arguments.quoting,
+        "glob": given.get("glob", ()),
+        "strict": arguments.strict,
+        "max_bytes": given.get("max_bytes", MAX_BYTES),
+    }
 
 
 def _fields(described: str) -> "tuple[Field, ...]":

@@ -53,12 +53,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
     for name, meaning in _NUMBERS.items():
-        numbers.add_argument(f"--{name}", type=int, metavar="N", default=_HIDDEN, help=meaning)
+        numbers.add_argument(f"--{name}", type=amounts.whole, metavar="N", default=_HIDDEN, help=meaning)
     wishes = parser.add_argument_group("what is wished for")
     for name, meaning in _SHARES.items():
-        wishes.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X", default=_HIDDEN, help=meaning)
+        wishes.add_argument(
+            f"--{name.replace('_', '-')}", type=amounts.number, metavar="X", default=_HIDDEN, help=meaning
+        )
     wishes.add_argument(
-        "--documents", type=int, metavar="N", default=_HIDDEN, help="with --recall: how many (default: 1,000,000)"
+        "--documents",
+        type=amounts.whole,
+        metavar="N",
+        default=_HIDDEN,
+        help="with --recall: how many (default: 1,000,000)",
     )
     tables = parser.add_argument_group("tables for fingerprints")
     tables.add_argument(

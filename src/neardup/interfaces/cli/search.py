@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.opening import add_index_argument, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--all", action="store_true", help="show the repeats that a result hides below it, and why")
-    shown.add_argument("--page", type=int, metavar="N", default=1, help="which page")
-    shown.add_argument("--size", type=int, metavar="N", default=10, help="results of a page")
+    shown.add_argument("--page", type=whole, metavar="N", default=1, help="which page")
+    shown.add_argument("--size", type=whole, metavar="N", default=10, help="results of a page")
     shown.add_argument("--json", action="store_true", help="print everything as JSON")
     hiding = parser.add_argument_group("what is hidden")
     hiding.add_argument(
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     hiding.add_argument(
         "--threshold",
-        type=float,
+        type=number,
         metavar="T",
         default=_HIDDEN,
         help="least estimate of a near duplicate (default: that of the index's scheme)",
@@ -58,12 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what decides about near duplicates: their texts, all of them, or the estimate of their signatures"
         " (default: the texts, as far as there are not too many)",
     )
-    hiding.add_argument("--keep", type=int, metavar="N", default=1, help="how many of a group are shown")
+    hiding.add_argument("--keep", type=whole, metavar="N", default=1, help="how many of a group are shown")
     hiding.add_argument(
-        "--include", type=int, metavar="GROUP", default=_HIDDEN, help="show the members of a group only"
+        "--include", type=whole, metavar="GROUP", default=_HIDDEN, help="show the members of a group only"
     )
-    hiding.add_argument("--top", type=int, metavar="N", default=100, help="how many of the best hits are examined")
-    parser.add_argument("--seconds", type=float, metavar="S", default=2.0, help="how long it may take")
+    hiding.add_argument("--top", type=whole, metavar="N", default=100, help="how many of the best hits are examined")
+    parser.add_argument("--seconds", type=number, metavar="S", default=2.0, help="how long it may take")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -87,8 +88,8 @@ def _show(answer: "Answer", *, repeats: bool) -> None:
     from rich.text import Text
 
     first = (answer.page - 1) * answer.size + 1
-    for number, group in enumerate(answer.results, first):
-        _show_group(number, group, answer.collapse, repeats=repeats or answer.include is not None)
+    for place, group in enumerate(answer.results, first):
+        _show_group(place, group, answer.collapse, repeats=repeats or answer.include is not None)
     for line in _totals(answer):
         _print(Text(printable(line)))
 

@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import nullcontext
 from typing import Any
 
+from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.opening import add_index_argument, opened
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_index_argument(parser)
     parser.add_argument("--admit", action="store_true", help="remember the pages")
-    parser.add_argument("--skip", type=int, metavar="N", default=0, help="pass over the first N lines")
+    parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines")
     parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
     parser.add_argument("--url", metavar="FIELD", default="url", help="the field that holds the URL, if there is one")
     parser.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id where there is no URL")

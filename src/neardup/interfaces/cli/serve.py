@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
@@ -24,16 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     parser.add_argument("index", metavar="DIR", nargs="?", default=_HIDDEN, help="the folder of the index")
     parser.add_argument("--host", metavar="HOST", default="127.0.0.1", help="the address to listen at")
-    parser.add_argument("--port", type=int, metavar="N", default=8000, help="the port to listen at; 0 takes a free one")
+    parser.add_argument(
+        "--port", type=whole, metavar="N", default=8000, help="the port to listen at; 0 takes a free one"
+    )
     parser.add_argument(
         "--workers",
-        type=int,
+        type=whole,
         metavar="N",
         default=1,
         help="processes that answer; more than one only read what another process writes",
     )
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
-    parser.add_argument("--memory", type=int, metavar="MIB", default=256, help="memory for new documents")
+    parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
     parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
     parser.add_argument(
         "--token-file",

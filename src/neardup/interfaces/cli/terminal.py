@@ -61,11 +61,13 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False
         screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {printable(words)}"), soft_wrap=True)
 
 
-def show_rejected(aside: "Sequence[Rejected]", *, errors: bool = False) -> None:
-    """Print the first records that were rejected, and why."""
-    lines = [f"rejected: {one}" for one in aside[:_SHOWN]]
-    more = [f"and {len(aside) - _SHOWN:,} more (--json lists all)"] if len(aside) > _SHOWN else []
-    show_lines([*lines, *more], style="yellow", errors=errors)
+def show_rejected(rejected: "Sequence[Rejected]", *, errors: bool = False) -> None:
+    """Print the first records that were rejected, why, and what may help."""
+    from neardup.interfaces.cli.advice import advice_on_rejected
+
+    lines = [f"rejected: {one}" for one in rejected[:_SHOWN]]
+    more = [f"and {len(rejected) - _SHOWN:,} more (--json lists all)"] if len(rejected) > _SHOWN else []
+    show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow", errors=errors)
 
 
 def show_lines(lines: "Iterable[str]", *, style: str = "", errors: bool = False) -> None:

@@ -1,0 +1,112 @@
+"""What is wrong and what to do next, in the command line's words."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from neardup.model.errors import DataError, FieldMissing, NeardupError, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from neardup.sources.collection import QuotedLines, Rejected
+
+_SHOWN = 200  # characters of a wrong value
+_READING = {"dedup", "index"}  # verbs with the options that say how files are read
+_NEXT = {  # by the code of an error
+    "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+    "ending": "rename it, so that its ending says so",
+    "compressed stream": "decompress it first, such as with: zcat FILE | neardup ...",
+    "too large": "that is the most that is read here",
+    "changed": "run again when nothing writes to it",
+    "json array": "convert it: jq -c '.[]' {where} > lines.jsonl",
+    "json over lines": "convert them: jq -c . {where} > lines.jsonl",
+    "all rejected": "nothing was written",
+    "url": "download it first",
+    "exists": "--force replaces it",
+    "folder": "name a file in it, such as {where}/kept.jsonl",
+    "folder of tables": "name the files, such as '{where}/*.jsonl'",
+}
+_NEXT_READING = {
+    "too large": "--max-bytes raises this cap",
+    "open quote": "if quotation marks are plain text in this file, use --quoting none",
+    "ending unknown": "--format jsonl, csv, tsv or parquet says what it is; of single texts, name their folder",
+    "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
+    "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
+    "folder of other files": "--glob reads others as text, such as --glob '*.py'",
+    "not a number": "correct it, or leave it empty: documents without a value rank last",
+    "kinds": "write all values as numbers, or all as strings",
+    "field taken": "mark the files from before, or remove the field",
+}
+_INSTEAD = {  # of what the library says, in the command line's words
+    "force replaces it": "--force replaces it",
+    "open it with key=": "name the file of its key with --key-file",
+    "was made with another key": "was made with another key than the one in --key-file",
+    "open it with scheme=": "only in Python can it be opened, with scheme=",
+    "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
+    "there is no full text without": "there is no search without; `neardup index INPUT --to DIR --search` keeps them",
+    "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
+}
+_REJECTED = {  # by the code of a rejected record
+    "too large": "--max-bytes raises the cap",
+    "torn quotes": "if quotation marks are plain text there, use --quoting none",
+    "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
+}
+
+
+def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
+    """Say what is wrong and what to do next."""
+    if isinstance(error, ParameterError):
+        return _of_parameter(error)
+    message = str(error)
+    for said, instead in _INSTEAD.items():
+        message = message.replace(said, instead)
+    following = _next(error, arguments)
+    return f"{message}; {following}" if following else message
+
+
+def advice_on_quotes(found: "QuotedLines") -> str:
+    """Say that records hold line ends inside quotes, which may be an accident."""
+    records = "1 record holds" if found.records == 1 else f"{found.records:,} records hold"
+    first = f"lines {found.first:,} to {found.last:,} of {found.source}"
+    way_out = "--quoting none reads quotation marks as text, --quoting minimal confirms them"
+    return f"{records} line ends inside quotation marks, the first in {first}; {way_out}"
+
+
+def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
+    """Say what may help with records that were rejected, once for each kind of trouble."""
+    codes = dict.fromkeys(one.code for one in rejected)
+    return [_REJECTED[code] for code in codes if code in _REJECTED]
+
+
+def _of_parameter(error: ParameterError) -> str:
+    several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
+    value = " ".join(several) or (f"{error.value:g}" if isinstance(error.value, float) else str(error.value))
+    value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+    option = error.name if several or error.name in {"output", "inputs"} else f"--{error.name.replace('_', '-')}"
+    rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
+    if isinstance(error.value, int | float) and 1 < error.value <= 100 and rule.endswith("at most 1"):  # noqa: PLR2004
+        rule += f"; for {error.value:g} % write {error.value / 100:g}"
+    return f"{option} {rule}" if error.value is None else f"{option} {value or repr(value)} {rule}"
+
+
+def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
+    """Return what to do about an error, or nothing."""
+    if not isinstance(error, DataError | OutputError):
+        return ""
+    reads = getattr(arguments, "verb", "") in _READING
+    if isinstance(error, FieldMissing) and reads:
+        return _about_field(error.field, arguments)
+    known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
+    return known.get(error.code, "").format(where=error.where)
+
+
+def _about_field(field: str, arguments: argparse.Namespace) -> str:
+    given = vars(arguments)
+    if field == given.get("text"):
+        return "--text names the field of the text"
+    for name in ("id", "url"):
+        if field == given.get(name):
+            return f"--{name} names the field of the {name.replace('url', 'URL')}"
+    if given.get("scheme") == "checksum" and "fields" not in given:
+        return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
+    return ""
