@@ -8,8 +8,6 @@ import numpy as np
 from neardup.evaluation.comparison import compare
 from neardup.index.columns import encoded
 from neardup.index.hamming import HammingTables
-from neardup.kernels.machine_code import is_kept
-from neardup.kernels.minhash import sketch
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
@@ -33,11 +31,6 @@ _TEXTS = [
     "short",
     "",
 ]
-
-
-def is_warm() -> bool | None:
-    """Tell whether the machine code of the kernels is on disk already; ``None`` where no folder can keep it."""
-    return is_kept(sketch)
 
 
 def warm() -> None:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.kernels import checksum as kernels
-from neardup.kernels import collapse
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import (
     AnyPositions,
@@ -153,6 +152,8 @@ class Checksum:
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
+        from neardup.kernels import collapse  # ranked hits alone need it
+
         return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(0))
 
     def keys(self, signatures: Signatures) -> Words:

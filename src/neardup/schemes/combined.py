@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import collapse
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
 from neardup.model.protocols import FilterScheme, RankedRule, Scheme
@@ -144,6 +143,8 @@ class Combined:
             later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
             later += begin
             rows[later, better] = self.match_pairs(signatures, later, better)
+        from neardup.kernels import collapse  # ranked hits alone need it
+
         return RankedRule(collapse.by_pairs, rows, np.zeros(1, np.int64))
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:

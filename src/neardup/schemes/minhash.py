@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import collapse
 from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
@@ -101,6 +100,8 @@ class MinHash(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
+        from neardup.kernels import collapse  # ranked hits alone need it
+
         return RankedRule(collapse.by_minima, signatures.rows, whole_term(_needed(self.permutations, self.threshold)))
 
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:

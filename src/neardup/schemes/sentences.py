@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import collapse
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
@@ -105,6 +104,8 @@ class Sentences(FeatureScheme):
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
+        from neardup.kernels import collapse  # ranked hits alone need it
+
         return RankedRule(collapse.by_sentences, signatures.rows, terms)
 
     def keys(self, signatures: Signatures) -> Words:

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from neardup.kernels import collapse
 from neardup.kernels import simhash as kernels
 from neardup.model.arrays import (
     AnyPositions,
@@ -109,6 +108,8 @@ class SimHash(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
+        from neardup.kernels import collapse  # ranked hits alone need it
+
         return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(self.distance))
 
     def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import collapse, minhash
+from neardup.kernels import minhash
 from neardup.kernels import trials as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
@@ -121,6 +121,8 @@ class Trials(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
+        from neardup.kernels import collapse  # ranked hits alone need it
+
         return RankedRule(collapse.by_trials, signatures.rows, whole_term(self.needed))
 
     def keys(self, signatures: Signatures) -> Words:

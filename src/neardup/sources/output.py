@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup.model.errors import OutputError, OutputRefused, ParameterError
 from neardup.sources.compression import compressed
@@ -149,6 +148,8 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
     how = output_kind(path, "jsonl")
     with atomic(path) as file:
         if how.format == "parquet":
+            import pyarrow.parquet as pq  # takes long to load
+
             pq.write_table(table, file, compression="zstd")
             return
         encoder = msgspec.json.Encoder()

@@ -7,22 +7,12 @@ from typing import Final, get_args
 
 from neardup.model.errors import DataError, require
 from neardup.sources.collection import Advance, Collection, Quoting, Request
-from neardup.sources.delimited import DelimitedText
-from neardup.sources.folder import Folder
 from neardup.sources.formats import FOLDER, common_format, expand
-from neardup.sources.jsonl import JsonLines
-from neardup.sources.parquet import ParquetTable
 
 MAX_BYTES: Final = 8 << 30
 Progress = Callable[[str, int, int], None]
 
-_READERS: Final[dict[str, Callable[[Sequence[str], Request, Advance], Collection]]] = {
-    "jsonl": JsonLines,
-    "csv": DelimitedText,
-    "tsv": DelimitedText,
-    "parquet": ParquetTable,
-    "folder": Folder,
-}
+Reader = Callable[[Sequence[str], Request, Advance], Collection]
 
 
 def read(  # noqa: PLR0913 - each is an option of its own
@@ -75,11 +65,32 @@ def read(  # noqa: PLR0913 - each is an option of its own
         globs=tuple(glob),
     )
     advance = _advance(paths, progress)
-    collection = _READERS[found](paths, request, advance)
+    collection = _reader(found)(paths, request, advance)
     if collection.rejected and not len(collection):
         raise _nothing_left(collection)
     advance(len(paths) - 1, 1.0)
     return collection
+
+
+def _reader(form: str) -> Reader:
+    """Load the reader of a format, and no other: what reads Parquet takes long to load."""
+    match form:
+        case "csv" | "tsv":
+            from neardup.sources.delimited import DelimitedText
+
+            return DelimitedText
+        case "parquet":
+            from neardup.sources.parquet import ParquetTable
+
+            return ParquetTable
+        case "folder":
+            from neardup.sources.folder import Folder
+
+            return Folder
+        case _:
+            from neardup.sources.jsonl import JsonLines
+
+            return JsonLines
 
 
 def _nothing_left(collection: Collection) -> DataError:

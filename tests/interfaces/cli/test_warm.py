@@ -4,12 +4,12 @@ import pytest
 
 from neardup.interfaces.cli import main
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.pipeline import warming
+from neardup.pipeline import compiled, warming
 
 
 @pytest.fixture
 def cold(monkeypatch):
-    monkeypatch.setattr(warming, "is_warm", lambda: False)
+    monkeypatch.setattr(compiled, "is_warm", lambda: False)
     monkeypatch.setattr(warming, "warm", lambda: None)
 
 
@@ -35,9 +35,9 @@ def test_a_cold_start_is_announced_on_standard_error(capsys, cold):
 
 
 def test_a_warm_start_and_a_closed_standard_error_are_silent(capsys, monkeypatch):
-    monkeypatch.setattr(warming, "is_warm", lambda: True)
+    monkeypatch.setattr(compiled, "is_warm", lambda: True)
     say_if_cold()
-    monkeypatch.setattr(warming, "is_warm", lambda: False)
+    monkeypatch.setattr(compiled, "is_warm", lambda: False)
     monkeypatch.setattr(sys, "stderr", None)
     say_if_cold()
     assert capsys.readouterr() == ("", "")

@@ -13,47 +13,32 @@ import signal
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli import (
-    check,
-    compact,
-    compare,
-    dedup,
-    demo,
-    index,
-    plan,
-    reindex,
-    remove,
-    search,
-    seen,
-    serve,
-    stats,
-    warm,
-)
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
-_VERBS = {
-    "dedup": dedup,
-    "index": index,
-    "seen": seen,
-    "remove": remove,
-    "compact": compact,
-    "check": check,
-    "stats": stats,
-    "search": search,
-    "reindex": reindex,
-    "serve": serve,
-    "compare": compare,
-    "plan": plan,
-    "demo": demo,
-    "warm": warm,
-}
+_VERBS = (  # each is a module of this package
+    "dedup",
+    "index",
+    "seen",
+    "remove",
+    "compact",
+    "check",
+    "stats",
+    "search",
+    "reindex",
+    "serve",
+    "compare",
+    "plan",
+    "demo",
+    "warm",
+)
 _INTERRUPTED = "interrupted; unfinished output was removed, what was complete by then is left"
 
 
@@ -66,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = _notice
-            code = _VERBS[parsed.verb].run(parsed)
+            code = _verb(parsed.verb).run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
@@ -79,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
-        words = getattr(_VERBS[parsed.verb], "INTERRUPTED", _INTERRUPTED)
+        words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
         return _complain(words, SIGNALLED + signal.SIGINT)
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
@@ -96,6 +81,8 @@ class _Parser(argparse.ArgumentParser):
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with what is meant, probably, by arguments that there are not."""
+        from difflib import get_close_matches
+
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
             self.error(f"unexpected arguments: {' '.join(unknown)}")
@@ -114,14 +101,20 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Take the arguments apart; what a verb does not know is refused with that verb's usage."""
-    parser, verbs = _parsers()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser, verbs = _parsers(arguments[:1] if {*arguments[:1]} & {*_VERBS} else _VERBS)
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         verbs[parsed.verb].refuse(unknown)
     return parsed
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
+def _verb(name: str) -> ModuleType:
+    return import_module(f"{__name__}.{name}")
+
+
+def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
+    """Describe some verbs: one is enough for a command that names it, and loads faster."""
     parser = _Parser(
         prog="neardup",
         allow_abbrev=False,
@@ -130,7 +123,8 @@ def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
     )
     parser.add_argument("--version", action="version", version=f"neardup {__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name, verb in _VERBS.items():
+    for name in names:
+        verb = _verb(name)
         summary = (verb.__doc__ or "").partition("\n")[0]
         verb.add_arguments(
             verbs.add_parser(

@@ -23,6 +23,7 @@ from neardup.interfaces.wording import cluster_lines, common_words, rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
+    from neardup.model.protocols import Scheme
     from neardup.pipeline.files import FilesResult
 
 _HIDDEN = argparse.SUPPRESS
@@ -107,7 +108,6 @@ def run(arguments: argparse.Namespace) -> int:
     if saves_common:
         check_arrays(given["common"], arguments.inputs, force=arguments.force)
     say_if_cold()
-    from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
 
     started = time.monotonic()
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
             gather=arguments.gather,
             ignore_common=given.get("ignore_common"),
             report=paths["report"],
-            page=lambda done: report_page(done, scheme),
+            page=lambda done: _page(done, scheme),
             dropped=paths["dropped"],
             mark=paths["mark"],
             force=arguments.force,
@@ -140,6 +140,12 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show_summary(done, seconds, errors=to_stdout)
     return 1 if done.rejected else 0
+
+
+def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
+    from neardup.interfaces.pages.report import report_page
+
+    return report_page(done, scheme)
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:

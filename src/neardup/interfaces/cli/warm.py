@@ -18,7 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Compile everything that is not compiled yet."""
-    from neardup.pipeline.warming import is_warm, warm
+    from neardup.pipeline.compiled import is_warm
+    from neardup.pipeline.warming import warm
 
     warmed = is_warm()
     if warmed:
@@ -36,7 +37,7 @@ def run(_: argparse.Namespace) -> int:
 def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
     """Announce on standard error that this run compiles, unless *compiled* (default: of the main job) is true."""
     if compiled is None:
-        from neardup.pipeline.warming import is_warm
+        from neardup.pipeline.compiled import is_warm
 
         compiled = is_warm
     warmed = compiled()
