@@ -295,3 +295,15 @@ def test_many_pages_are_judged_in_one_batch(index, pages):
     urls = [f"http://a.example/{number}" for number in range(5000)]
     assert set(pages.judge_and_admit(urls, texts)) == {New()}
     assert pages.judge_each(urls, texts) == [Known(url) for url in urls]
+
+
+def test_the_host_of_a_page_needs_no_other_normaliser(tmp_path, monkeypatch):
+    with Index.create(tmp_path / "seen", fields={"url": str, "host": str}) as index:
+        pages, made = CrawlFilter(index), []
+        monkeypatch.setattr(Addresses, "__post_init__", made.append)
+        pages.judge_and_admit([(f"http://Site{number}.example/{number}", STORM) for number in range(50)])
+        assert [document.fields["host"] for document in index.get(index.ids())][:2] == [
+            "site0.example",
+            "site1.example",
+        ]
+    assert made == []

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from neardup import Checksum, MinHash, ParameterError, Sentences, SimHash, Trials
+from neardup.pipeline import strictness
 from neardup.pipeline.strictness import at_threshold, steps_of, takes_threshold, threshold_of
 
 SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
@@ -55,3 +56,11 @@ def test_steps_ascend_and_each_goes(scheme):
 
 def test_a_scheme_without_a_threshold_has_no_steps():
     assert steps_of(Checksum()) == {}
+
+
+def test_the_steps_of_a_scheme_are_made_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(strictness, "at_threshold", lambda *given: made.append(given))
+    for _ in range(3):
+        assert len(steps_of(MinHash(threshold=0.7125))) == 4
+    assert len(made) == 3

@@ -106,3 +106,20 @@ def test_any_text_has_what_its_normal_form_has(address):
         if value is not None:
             assert asked(normal) == value
             assert value.startswith(host(address))
+
+
+@given(ADDRESSES)
+def test_any_text_has_the_host_of_its_place(address):
+    place = Addresses().place(address)
+    assert host(address) == (None if place is None else place[0])
+
+
+def test_a_host_is_normalised_once_and_long_ones_are_not_remembered(monkeypatch):
+    placed = []
+    place = Addresses.place
+    monkeypatch.setattr(Addresses, "place", lambda own, url: placed.append(url) or place(own, url))
+    assert {host(f"http://Many.example/{number}") for number in range(100)} == {"many.example"}
+    assert placed == ["http://Many.example"]
+    for _ in range(2):
+        assert host(f"http://{'a' * 300}@many.example/") == "many.example"
+    assert len(placed) == 3

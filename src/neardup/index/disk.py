@@ -31,7 +31,7 @@ class _Held(NamedTuple):
 
     folder: int
     file: int
-    locked: Path
+    locked: str
     identity: Identity
 
 
@@ -183,16 +183,18 @@ class Disk:
         with suppress(OSError):  # it only tells other processes whom to look for
             os.ftruncate(file, 0)
             os.pwrite(file, b"%d\n" % os.getpid(), 0)
-        self._held[path.absolute()] = _Held(folder, file, locked.absolute(), identity)
+        self._held[path.absolute()] = _Held(folder, file, str(locked.absolute()), identity)
         return folder
 
     def holds(self, path: Path) -> bool:
         """Return whether a locked folder is still at its path, and its lock still in place."""
         held = self._held[path]
         try:
-            return self.identity(held.locked) == held.identity
-        except FileNotFoundError:
+            return _identity(os.stat(held.locked)) == held.identity  # noqa: PTH116 - before each change
+        except (FileNotFoundError, NotADirectoryError):
             return False
+        except OSError as error:
+            raise StorageFailed(held.locked, error.strerror or str(error)) from error
 
     def moved_to(self, path: Path) -> str:
         """Return the path that a locked folder has now, or words where the system does not tell it."""

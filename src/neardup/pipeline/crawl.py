@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,7 @@ from neardup.pipeline.asking import identities
 from neardup.pipeline.fields import chosen_rows, field_table
 from neardup.pipeline.living import Index
 from neardup.sources.addresses import Addresses, document_id
+from neardup.sources.hosts import host
 from neardup.text.columns import text_column
 from neardup.text.containers import table_or_column
 
@@ -170,24 +170,12 @@ def _with_keepers(ids: Sequence[str], verdicts: list[Verdict], earlier: dict[int
 def address_fields(index: Index, urls: Sequence[str | None], table: Any = None) -> pa.Table:
     """Add the URLs and their hosts to the fields, if the index has such fields and they are not given."""
     fields = field_table(table, len(urls))
-    for name, made in ((URL, _as_it_came), (HOST, host_of)):
+    for name, made in ((URL, _as_it_came), (HOST, host)):
         if index.fields.get(name) == STRING and name not in fields.column_names:
             values = [None if url is None else made(url) for url in urls]
             column = pa.array(values, pa.large_string())
             fields = fields.append_column(name, column) if fields.num_columns else pa.table({name: column})
     return fields
-
-
-def host_of(url: str) -> str | None:
-    """Give the host of a URL in its normal form, without a port; ``None`` if it has none.
-
-    >>> host_of("http://News.Example:8080/a"), host_of("mailto:nobody")
-    ('news.example', None)
-    """
-    try:
-        return urlsplit(Addresses().normal(url)).hostname
-    except ValueError:
-        return None
 
 
 def _as_it_came(url: str) -> str:

@@ -1,7 +1,10 @@
 """A scheme made stricter or looser, as its measure has it, without signing anything again."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from math import acos, ceil, cos, pi
+from types import MappingProxyType
 from typing import Any, Final
 
 from neardup.model.errors import ParameterError, require
@@ -67,20 +70,23 @@ def at_threshold(scheme: Any, threshold: float) -> Any:
         raise ParameterError("threshold", threshold, f"is too low for this {scheme.name}") from error
 
 
-def steps_of(scheme: Any) -> dict[str, float]:
+@lru_cache(8)  # as every page of results asks for those of the same scheme
+def steps_of(scheme: Any) -> Mapping[str, float]:
     """Name thresholds of a scheme from loose to strictest, of which the usual one is its own; none if it has no such.
 
-    >>> steps_of(MinHash(threshold=0.6))
+    >>> dict(steps_of(MinHash(threshold=0.6)))
     {'loose': 0.4, 'usual': 0.6, 'strict': 0.8, 'strictest': 0.95}
     """
     usual = threshold_of(scheme)
     if usual is None:
-        return {}
+        return MappingProxyType({})
     apart = 1 - usual
     loose = max(usual - 2 * apart, usual * 2 / 3)
     steps = {"loose": loose, "usual": usual, "strict": usual + apart / 2, "strictest": usual + apart * 7 / 8}
     rounded = {name: round(step, 4) for name, step in steps.items()}
-    return {name: step for name, step in rounded.items() if name == "usual" or _differs(scheme, step, rounded["usual"])}
+    return MappingProxyType(
+        {name: step for name, step in rounded.items() if name == "usual" or _differs(scheme, step, rounded["usual"])}
+    )
 
 
 def _differs(scheme: Any, step: float, usual: float) -> bool:

@@ -1,12 +1,17 @@
 """Of an address the host and the first levels of its path, by which hits of one site are told."""
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from neardup.model.errors import require_whole
 from neardup.sources.addresses import Addresses
 
 _ADDRESSES: Final = Addresses()
+_FRONT: Final = re.compile("[^:/?#]*://[^/?#]*")  # the scheme and the authority, all that a host depends on
+_SHORT: Final = 300  # characters of a front that is remembered
+_REMEMBERED: Final = 1 << 12  # as a crawl has many pages of each host
 
 
 def host(address: Any) -> str | None:
@@ -17,7 +22,15 @@ def host(address: Any) -> str | None:
     >>> host("https://user@WWW.Example.com.:8080/a"), host("mailto:somebody@example.com")
     ('www.example.com', None)
     """
-    place = _ADDRESSES.place(address) if isinstance(address, str) else None
+    front = _FRONT.match(address) if isinstance(address, str) else None
+    if front is None:
+        return None
+    return _host(front[0]) if len(front[0]) <= _SHORT else _host.__wrapped__(front[0])
+
+
+@lru_cache(_REMEMBERED)
+def _host(front: str) -> str | None:
+    place = _ADDRESSES.place(front)
     return None if place is None else place[0]
 
 

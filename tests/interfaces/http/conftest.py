@@ -30,12 +30,14 @@ def folder(tmp_path):
 class Service:
     """A service in this process, asked as a client asks one elsewhere."""
 
-    def __init__(self, folder, *, limits=None, key=None, read_only=False, **options):
+    def __init__(self, folder, *, limits=None, key=None, read_only=False, disk=None, **options):
         self.loop = asyncio.new_event_loop()
         self.reports = []
-        self.serving = Serving.opened(
-            folder, key=key, limits=limits or Limits(), read_only=read_only, report=self.reports.append
-        )
+
+        def opening(mode):
+            return Index.open(folder, mode, key=key, disk=disk and disk())
+
+        self.serving = Serving(opening, limits=limits or Limits(), read_only=read_only, report=self.reports.append)
         self.app = service(self.serving, **options)
         self.loop.run_until_complete(self.serving.start())
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
@@ -49,6 +51,14 @@ class Service:
 
     def get(self, path, **given):
         return self("GET", path, **given)
+
+    def until(self, holds):
+        """Let the service be until something holds."""
+
+        deadline = self.loop.time() + 20
+        while not holds():
+            assert self.loop.time() < deadline
+            self.loop.run_until_complete(asyncio.sleep(0.01))
 
     def together(self, *requests):
         """Ask several at a time."""

@@ -296,7 +296,7 @@ def test_an_index_without_a_table_says_so(serve, folder):
     assert (answer.status_code, answer.json()["type"]) == (409, "/docs#no-search")
     with Index.open(folder, "w") as index:
         Search.rebuild(index)
-    ask.serving._refresh()  # a reader finds the table once there is one
+    ask.serving._look()  # a reader finds the table once there is one
     assert ask.get("/v1/search", params={"q": "storm"}).json()["total"] == 2
 
 

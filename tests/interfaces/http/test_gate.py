@@ -124,9 +124,11 @@ def test_who_is_told_nothing_of_the_server(serve, folder):
     answer = ask.post("/v1/judge", {"documents": [{"text": "a"}]})
     refused(answer, problems.UNAVAILABLE)
     assert folder not in answer.text
-    assert folder in ask.reports[-1]
+    assert ask.reports == [f"request 1, judge: 503, {folder}: was closed"]
     assert ask.get("/healthz").status_code == 200
     refused(ask.get("/readyz"), problems.UNAVAILABLE)
+    assert ask.get("/metrics").status_code == 200
+    assert len(ask.reports) == 1  # a probe adds nothing to what is known
 
 
 def test_an_error_of_ours_is_told_with_its_number(serve, monkeypatch):
@@ -140,7 +142,7 @@ def test_an_error_of_ours_is_told_with_its_number(serve, monkeypatch):
     refused(answer, problems.BROKEN)
     assert "secret" not in answer.text
     number = re.search(r"request (\d+)", answer.text)[1]
-    assert ask.reports[-1] == f"request {number}, document: RuntimeError: something secret"
+    assert ask.reports[-1] == f"request {number}, document: 500, RuntimeError: something secret"
 
 
 def test_head_is_get_without_a_body(serve):

@@ -136,7 +136,7 @@ def test_it_says_where_it_is_and_ends_as_asked(run, folder):
     process = run()
     assert process.said.startswith(f"Serving 3 documents of {folder} at http://127.0.0.1:")
     assert "reads and writes" in process.said
-    assert httpx.get(f"{process.url}/readyz").json() == {"status": "ready"}
+    assert httpx.get(f"{process.url}/readyz").json() == {"status": "ready", "writes": "yes"}
     assert process.end() == (0, "Ended.\n", "")
     with Index.open(folder, "w") as index:  # the lock is free
         assert len(index) == 3

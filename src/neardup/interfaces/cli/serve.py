@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         _warn_if_exposed(token_file)
 
     def started(address: str, serving: "Serving") -> None:
-        does = "reads and writes" if serving.writes else "reads only"
+        does = "reads and writes" if serving.writes == "yes" else "reads only"
         who = "whoever has a token" if token_file is not None else "everybody on this machine, without tokens"
         print(
             f"Serving {len(serving.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",

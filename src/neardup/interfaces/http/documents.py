@@ -1,16 +1,19 @@
 """Documents of the index: judged, admitted, told about, removed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
 
 from neardup.interfaces.http.bodies import Body, Id, Page, Size, Value, batch, rounded
 from neardup.interfaces.http.operations import ANY, Operation
-from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, Refused
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refused
 from neardup.interfaces.http.serving import Serving
 from neardup.model.answers import written
+from neardup.model.errors import StorageFailed
 from neardup.model.verdicts import Verdict
+from neardup.pipeline.living import Index
 
 Fields = dict[str, Value]
 
@@ -128,11 +131,10 @@ def judge(serving: Serving, given: JudgeBody) -> VerdictsAnswer:
 
 def admit(serving: Serving, given: AdmitBody) -> VerdictsAnswer:
     """Remember documents."""
-    require_writer(serving)
     documents: Sequence[Admitted] = given.documents
     texts = [document.text for document in documents]
-    verdicts = serving.index.admit([document.id for document in documents], texts, _columns(documents))
-    serving.keep_up()
+    with changed(serving) as index:
+        verdicts = index.admit([document.id for document in documents], texts, _columns(documents))
     return _answer(documents, verdicts)
 
 
@@ -159,19 +161,27 @@ def group(serving: Serving, given: GroupQuery) -> GroupAnswer:
 
 def remove(serving: Serving, given: RemoveQuery) -> RemovedAnswer:
     """Remove a document."""
-    require_writer(serving)
-    done = serving.index.remove([given.id])
-    promoted = len(serving.index.promote()) if given.promote else 0
-    serving.keep_up()
+    with changed(serving) as index:
+        done = index.remove([given.id])
+        promoted = len(index.promote()) if given.promote else 0
     if not done.removed:
         raise Refused(NO_DOCUMENT)
     return RemovedAnswer(done.removed, len(done.orphans), promoted)
 
 
-def require_writer(serving: Serving) -> None:
-    """Refuse what would change an index that is only read."""
-    if not serving.writes:
+@contextmanager
+def changed(serving: Serving) -> Iterator[Index]:
+    """Lend the index for a change, and bring the search table to where it is then."""
+    writes = serving.writes
+    if writes == "no":
         raise Refused(READ_ONLY)
+    if not serving.index.store.writes:
+        raise Refused(UNWRITABLE)
+    try:
+        yield serving.index
+    except StorageFailed as error:
+        raise Refused(UNWRITABLE) from error
+    serving.keep_up()
 
 
 def _columns(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
@@ -218,7 +228,7 @@ OPERATIONS: Final = (
         answer=VerdictsAnswer,
         scope="write",
         short=-1,
-        refuses=[READ_ONLY, UNAVAILABLE],
+        refuses=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
     ),
     Operation(
         name="document",
@@ -241,7 +251,7 @@ OPERATIONS: Final = (
         answer=RemovedAnswer,
         scope="write",
         short=-1,
-        refuses=[NO_DOCUMENT, READ_ONLY, UNAVAILABLE],
+        refuses=[NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE],
     ),
     Operation(
         name="group",

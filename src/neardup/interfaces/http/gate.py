@@ -18,6 +18,7 @@ from neardup.interfaces.http.problems import Problem, Refused, refusal_of
 from neardup.interfaces.http.receiving import Gone, Message, Receive, Receiving
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.tokens import Scope, Tokens, presented
+from neardup.model.errors import NeardupError
 
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
@@ -141,8 +142,10 @@ class Gate:
             pass
         except Exception as error:
             refused = refusal_of(error)
-            if refused.kind.status >= 500:  # noqa: PLR2004 - the service's own
-                self._serving.report(f"request {number}, {label}: {type(error).__name__}: {error}")
+            reason = error.__cause__ if isinstance(error, Refused) else error
+            if refused.kind.status >= 500 and reason is not None:  # noqa: PLR2004 - the service's own
+                told = reason if isinstance(reason, NeardupError) else f"{type(reason).__name__}: {reason}"
+                self._serving.report(f"request {number}, {label}: {refused.kind.status}, {told}")
                 refused = Refused(refused.kind, f"{refused.kind.when} This was request {number}.", refused.headers)
             if answering.begun and not answering.ended:
                 raise  # the connection is cut: what was sent is no whole answer
@@ -191,7 +194,7 @@ class Gate:
                 return Reply(
                     HTTPStatus.OK,
                     operation.media,
-                    _Running(operation, self._serving)(query_of(_Nothing, head.query, {})),
+                    _Running(operation, self._serving)(query_of(operation.query or _Nothing, head.query, {})),
                 )
             await self._enter(long=long)
             try:

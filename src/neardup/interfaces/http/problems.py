@@ -106,7 +106,14 @@ OVERLOADED: Final = Kind(
 HEAD_TOO_LARGE: Final = Kind("head-too-large", 431, "Head too large", f"The head has more than {_kib(_LIMITS.head)}.")
 BROKEN: Final = Kind("broken", 500, "Error of the service", "The service has an error, which its log tells of.")
 UNAVAILABLE: Final = Kind(
-    "unavailable", 503, "Index unavailable", "The index cannot be read or written; the log says why."
+    "unavailable", 503, "Index unavailable", "The index cannot be read now; the log has the reason."
+)
+UNWRITABLE: Final = Kind(
+    "unwritable",
+    503,
+    "Index not writable",
+    "The index cannot be written now, as when the disk is full; the log has the reason. Reads go on, and so do writes"
+    " when it can.",
 )
 
 KINDS: Final = (
@@ -130,6 +137,7 @@ KINDS: Final = (
     HEAD_TOO_LARGE,
     BROKEN,
     UNAVAILABLE,
+    UNWRITABLE,
 )
 
 

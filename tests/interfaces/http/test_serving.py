@@ -1,0 +1,138 @@
+"""What becomes of a service whose disk is full, whose folder is replaced, or whose index another process writes."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from neardup import Index, SimHash
+from neardup.index.disk import LOCK, Disk
+from neardup.interfaces.http import problems, serving
+
+BODY = {"documents": [{"id": "new", "text": "a text that has not been there before today"}]}
+
+
+class Full(Disk):
+    """A disk that takes half of what is written while it is *full*."""
+
+    full = False
+
+    def _write(self, file, data):
+        if Full.full:
+            super()._write(file, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super()._write(file, data)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(serving, "REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(serving, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(Full, "full", False)
+
+
+def kind(answer):
+    return answer.json()["type"].removeprefix("/docs#")
+
+
+def readiness(ask):
+    plain, to_write = ask.get("/readyz"), ask.get("/readyz?writes=true")
+    assert to_write.status_code == (200 if plain.status_code == 200 and plain.json()["writes"] == "yes" else 503)
+    return plain.json().get("writes")
+
+
+def metric(ask, name):
+    return next(line.split()[1] for line in ask.get("/metrics").text.splitlines() if line.startswith(f"{name} "))
+
+
+def require_reads(ask, texts, documents=3):
+    assert ask.post("/v1/judge", {"documents": [{"text": texts.storm}]}).json()["verdicts"][0]["of"] == "a"
+    assert ask.get("/v1/documents/a?text=true").json()["text"] == texts.storm
+    assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"]}).json()["hidden"] == 1
+    assert ask.get("/healthz").status_code == 200
+    assert metric(ask, "neardup_documents") == str(documents)
+
+
+def test_a_full_disk_ends_neither_reading_nor_metrics_and_writing_goes_on_by_itself(serve, folder, texts):
+    ask = serve(disk=Full)
+    assert (readiness(ask), metric(ask, "neardup_writes")) == ("yes", "1")
+    Full.full = True
+    for number in range(2):
+        refused = ask.post("/v1/admit", BODY)
+        assert (refused.status_code, kind(refused)) == (503, "unwritable")
+        assert ask("DELETE", "/v1/documents/a").status_code == 503
+        require_reads(ask, texts)
+        assert (readiness(ask), metric(ask, "neardup_writes"), metric(ask, "neardup_ready")) == ("failed", "0", "1")
+        left = {path.name for path in Path(folder).iterdir()} - {LOCK, "manifest.json"}
+        assert left == set(ask.serving.index.store.manifest.files), number
+        ask.until(lambda: any("cannot be written, and is tried again" in report for report in ask.reports))
+    Full.full = False
+    ask.until(lambda: ask.reports[-1] == "the index can be written again")
+    assert readiness(ask) == "yes"
+    assert ask.post("/v1/admit", BODY).json()["verdicts"][0]["verdict"] == "new"
+    require_reads(ask, texts, 4)
+    told = [report for report in ask.reports if not report.startswith("request ")]
+    assert len(told) == 2  # what began and what ended, however often it was tried and probed
+    assert all("No space left on device" in report for report in ask.reports[:-1])
+
+
+def test_an_index_that_cannot_be_written_at_the_start_is_read_until_it_can(serve, folder, texts):
+    with Path(folder, "log-00000001").open("ab") as log:
+        log.write(b"of no record")
+    Full.full = True
+    ask = serve(disk=Full)
+    assert readiness(ask) == "failed"
+    require_reads(ask, texts)
+    assert kind(ask.post("/v1/admit", BODY)) == "unwritable"
+    Full.full = False
+    with pytest.warns(RuntimeWarning, match="12 bytes behind its last record"):
+        ask.until(lambda: readiness(ask) == "yes")
+    assert ask.post("/v1/admit", BODY).status_code == 200
+    require_reads(ask, texts, 4)
+
+
+def test_a_service_becomes_the_writer_when_the_other_one_has_ended(serve, folder):
+    with Index.open(folder, "w") as other:
+        ask = serve()
+        assert readiness(ask) == "no"
+        assert kind(ask.post("/v1/admit", BODY)) == "read-only"
+        assert len(other) == 3
+    ask.until(lambda: readiness(ask) == "yes")
+    assert ask.post("/v1/admit", BODY).status_code == 200
+    assert ask.reports == []
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_index_that_is_moved_into_the_place_is_served_and_the_old_one_is_whole(serve, folder, tmp_path, read_only):
+    with Index.create(tmp_path / "other", SimHash(), texts=True) as other:
+        other.admit(["x", "y"], ["one of the other index", "and another one of it"])
+    ask = serve(read_only=read_only)
+    if not read_only:
+        assert ask.post("/v1/admit", BODY).status_code == 200
+    Path(folder).rename(tmp_path / "old")
+    ask.until(lambda: ask.get("/readyz").status_code == 503)
+    assert ask.get("/healthz").status_code == 200
+    assert ask.get("/metrics").status_code == 200
+    (tmp_path / "other").rename(folder)
+    ask.until(lambda: ask.get("/readyz").status_code == 200)
+    assert metric(ask, "neardup_documents") == "2"
+    assert ask.get("/v1/documents/x?text=true").json()["text"] == "one of the other index"
+    assert ask.get("/v1/documents/a").status_code == 404
+    assert readiness(ask) == ("no" if read_only else "yes")
+    if not read_only:
+        assert str(tmp_path / "old") in "".join(ask.reports)
+        assert ask.post("/v1/admit", BODY).status_code == 200
+    for name, number in (("old", 3), (folder, 2)):
+        with Index.open(tmp_path / name) as index:
+            assert index.check().problems == []
+            assert len(index) == number + (not read_only)
+
+
+def test_a_service_that_watches_its_index_no_more_is_not_healthy(serve, monkeypatch):
+    ask = serve()
+    assert ask.get("/healthz").status_code == 200
+    monkeypatch.setattr(ask.serving, "_look", lambda: 1 / 0)
+    ask.until(lambda: ask.get("/healthz").status_code == problems.BROKEN.status)
+    assert "not watched any more: ZeroDivisionError" in ask.reports[0]
+    assert ask.get("/readyz").status_code == 200
