@@ -50,6 +50,45 @@ def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, pooled):
     assert index.not_compared == 0
 
 
+class Columns:
+    """Keys that are made when they are asked for."""
+
+    def __init__(self, keys):
+        self.shape = keys.shape
+        self._keys = keys
+
+    def column(self, column, documents):
+        return self._keys[documents, column]
+
+
+@given(ROWS, st.integers(1, 4))
+def test_keys_column_by_column_give_the_same_proposals(rows, room):
+    keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1) << np.uint64(40)
+    present = np.array([present for present, _ in rows], np.bool_)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buckets, "ROOM", room)
+        assert proposed(Buckets(Columns(keys), present)) == proposed(Buckets(keys, present))
+
+
+def test_keys_column_by_column_take_little_memory():
+    """Of 100 columns only one is there at a time, and few documents share a key."""
+    number, columns = 20_000, 100
+
+    class Spread:
+        shape = (number, columns)
+
+        def column(self, column, documents):
+            return (documents.astype(np.uint64) << np.uint64(32)) | np.uint64(column)
+
+    tracemalloc.start()
+    try:
+        Buckets(Spread(), np.ones(number, np.bool_))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < number * 64 + (1 << 23)  # the second: room for proposals
+
+
 @given(ROWS, st.integers(1, 5), st.booleans())
 def test_blocks_change_nothing(rows, size, pooled):
     with pytest.MonkeyPatch.context() as patch:

@@ -17,7 +17,7 @@ ROOMS = st.lists(st.integers(1, 6), min_size=4, max_size=4)
 def test_runs_are_keys_of_several(members, first_bucket):
     packed = np.array(sorted(key << BITS | rank for key, rank in members), np.uint64)
     ranks, found_in = np.full((2, len(packed)), -1, np.int32)
-    sizes = np.full(len(packed) // 2, -1, np.int64)
+    sizes = np.full(len(packed) // 2, -1, np.int32)
     count, found = buckets.runs(packed, BITS, first_bucket, ranks, found_in, sizes)
     by_key = {}
     for key, rank in sorted(members):
@@ -55,14 +55,24 @@ def test_shared_keys_equal_their_definition(rows, pooled):
     assert shares.tolist() == (in_any if pooled else in_the_same)
 
 
+def grouped_by_rank(parts, number):
+    bounds = np.zeros(number + 1, np.int64)
+    for ranks, _, _ in parts:
+        buckets.count(ranks, bounds[:-1])
+    bounds[:-1] = np.cumsum(bounds[:-1])
+    bounds[-1] = sum(len(ranks) for ranks, _, _ in parts)
+    grouped = np.empty(bounds[-1], np.int32)
+    for ranks, of_bucket, first in reversed(parts):
+        buckets.by_rank(ranks, of_bucket, first, bounds[:-1], grouped)
+    return bounds, grouped
+
+
 def laid_out(memberships, rooms):
     """The arrays as ``Buckets`` lays them out."""
     pairs = sorted((bucket, rank) for rank, own in enumerate(memberships) for bucket in own)
     ranks = np.array([rank for _, rank in pairs], np.int32)
     of_bucket = np.array([bucket for bucket, _ in pairs], np.int32)
-    bounds = np.zeros(len(memberships) + 1, np.int64)
-    grouped = np.empty(len(pairs), np.int32)
-    buckets.by_rank(ranks, of_bucket, bounds, grouped)
+    bounds, grouped = grouped_by_rank([(ranks, of_bucket, 0)], len(memberships))
     entry_bounds = np.cumsum([0, *rooms]).astype(np.int64)
     return {
         "member_bounds": bounds,
@@ -70,7 +80,7 @@ def laid_out(memberships, rooms):
         "entry_bounds": entry_bounds,
         "entries": np.full(entry_bounds[-1], -1, np.int32),
         "filled": np.zeros(len(rooms), np.int32),
-        "overflow": np.zeros(len(rooms), np.int64),
+        "overflow": np.zeros(len(rooms), np.int32),
     }
 
 
@@ -79,6 +89,22 @@ def test_by_rank_groups_what_each_rank_is_in(memberships):
     arrays = laid_out(memberships, [1] * 4)
     found = np.split(arrays["memberships"], arrays["member_bounds"][1:-1])
     assert [part.tolist() for part in found] == [sorted(own) for own in memberships]
+
+
+@given(MEMBERSHIPS, st.integers(0, 20))
+def test_by_rank_takes_memberships_in_parts(memberships, cut):
+    """Of two parts, the second one's buckets are numbered on behind the first one's four."""
+    pairs = [(bucket, rank) for rank, own in enumerate(memberships) for bucket in sorted(own)]
+    parts = [
+        (np.array([rank for _, rank in part], np.int32), np.array([bucket for bucket, _ in part], np.int32), first)
+        for part, first in ((pairs[:cut], 0), (pairs[cut:], 4))
+    ]
+    bounds, grouped = grouped_by_rank(parts, len(memberships))
+    expected = [[] for _ in memberships]
+    for part, first in ((pairs[:cut], 0), (pairs[cut:], 4)):
+        for bucket, rank in part:
+            expected[rank].append(first + bucket)
+    assert [part.tolist() for part in np.split(grouped, bounds[1:-1])] == expected
 
 
 def proposed(arrays, asking, seen, capacity):

@@ -12,9 +12,9 @@ UINT64 = st.integers(0, 2**64 - 1)
 BINS = 8
 
 
-def signed(documents, multipliers, addends):
+def signed(documents, multipliers, addends, kind=np.uint32):
     values, bounds = ragged(documents)
-    minima = np.empty((len(documents), len(multipliers) // 2), np.uint32)
+    minima = np.empty((len(documents), len(multipliers) // 2), kind)
     minhash.sketch(
         values, bounds[:-1], bounds[1:], np.array(multipliers, np.uint64), np.array(addends, np.uint64), minima
     )
@@ -29,6 +29,19 @@ def signed(documents, multipliers, addends):
 def test_equals_its_definition(documents, multipliers, addends):
     expected = [defined(document, multipliers, addends) for document in documents]
     assert signed(documents, multipliers, addends).tolist() == expected
+
+
+@given(
+    st.lists(st.lists(UINT64, max_size=6), max_size=4),
+    st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
+    st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
+)
+def test_short_rows_have_the_low_bits(documents, multipliers, addends):
+    expected = [
+        [min(minimum % 2**16, 0xFFFE) if document else 0xFFFF for minimum in defined(document, multipliers, addends)]
+        for document in documents
+    ]
+    assert signed(documents, multipliers, addends, np.uint16).tolist() == expected
 
 
 def test_the_largest_hash_is_not_mistaken_for_empty():
@@ -115,3 +128,16 @@ def test_band_keys_equal_their_definition(row):
             key ^= key >> 32
         expected.append(key)
     assert keys.tolist() == [expected]
+
+
+@given(st.lists(st.lists(st.integers(0, 0xFFFF), min_size=7, max_size=7), min_size=1, max_size=4), st.data())
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
+def test_a_column_of_band_keys_is_one_of_all(kind, rows, data):
+    edges = np.array([0, 2, 4, 7])
+    minima = np.array(rows, kind)
+    documents = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=6)), np.int64)
+    keys, column = np.empty((len(rows), 3), np.uint64), np.empty(len(documents), np.uint64)
+    minhash.band_keys(minima, edges, keys)
+    for band in range(3):
+        minhash.band_column(minima, documents, band, edges, column)
+        assert column.tolist() == keys[documents, band].tolist()

@@ -234,3 +234,25 @@ def test_arrow_and_lists_are_signed_alike():
     rows = scheme.sign(texts).rows
     for column in (pa.array(texts), pa.array(texts).dictionary_encode(), pa.chunked_array([texts[:1], texts[1:]])):
         assert (scheme.sign(column).rows == rows).all()
+
+
+def test_short_rows_lose_no_candidate_and_no_estimate():
+    """Their keys are those of the low bits; where a band has one minimum, rows stay as they are."""
+    texts = [f"word{n} word{n + 1} word{n + 2} word{n + 3} word{n % 5}" for n in range(40)] + ["", "one"]
+    scheme = MinHash(shingle=2, permutations=64)
+    corpus = Corpus(scheme.features(texts), None, None)
+    positions = np.arange(len(texts))
+    full, short = scheme.sign_at(corpus, positions), scheme.sign_short_at(corpus, positions)
+    assert (short.rows.dtype, short.recipe, short.present.tolist()) == (np.uint16, full.recipe, full.present.tolist())
+    left, right = np.triu_indices(len(texts), 1)
+    assert (scheme.estimate_pairs(short, left, right) >= scheme.estimate_pairs(full, left, right)).all()
+    keys = scheme.keys(short)
+    assert keys.shape[1] == scheme.key_columns
+    for column in range(scheme.key_columns):
+        assert scheme.key_column(short, column, positions[::-1]).tolist() == keys[::-1, column].tolist()
+    for column in range(scheme.key_columns):
+        whole = scheme.keys(full)[:, column]
+        same = (whole[left] == whole[right]) & full.present[left] & full.present[right]
+        assert (keys[left, column] == keys[right, column])[same].all()
+    loose = MinHash(shingle=2, threshold=0.06)
+    assert loose.sign_short_at(corpus, positions).rows.dtype == np.uint32

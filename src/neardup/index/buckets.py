@@ -16,7 +16,32 @@ BLOCK = 2048  # documents whose candidates are proposed together
 PAIRS = 1 << 20  # candidates proposed together at most
 
 Ranks = npt.NDArray[np.int32]
-_Level = tuple[Ranks, Ranks, Positions]  # ranks and their buckets, the buckets' sizes
+_Level = tuple[Ranks, Ranks, Ranks]  # ranks and their buckets, the buckets' sizes
+
+
+class KeyColumns(Protocol):
+    """Keys that are made when they are asked for: uint64[n, K], a column at a time."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The documents and the columns."""
+        ...
+
+    def column(self, column: int, documents: AnyPositions) -> Words:
+        """Return the keys of these documents in one column."""
+        ...
+
+
+class _Matrix:
+    """Keys that are all there."""
+
+    def __init__(self, keys: Words) -> None:
+        self.shape = (len(keys), keys.shape[1])
+        self._keys = keys
+
+    def column(self, column: int, documents: AnyPositions) -> Words:
+        found: Words = self._keys[documents, column]
+        return found
 
 
 class _Map(Protocol):
@@ -45,8 +70,8 @@ class Proposal:
 class Buckets:
     """Documents by shared key; asked once per document, from the best rank to the worst.
 
-    ``keys`` is uint64[n, K], row *i* the document of rank *i*. Two documents are candidates if they
-    share a key in some column. Keys are cut to make room for the rank (44 bits for a million
+    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes its columns. Two documents are candidates
+    if they share a key in some column. Keys are cut to make room for the rank (44 bits for a million
     documents): that proposes a few strangers, which verification refuses, and loses nobody.
 
     A bucket lists its first ``ROOM`` members that stay. One with more members than that is also
@@ -55,34 +80,35 @@ class Buckets:
     ``not_compared`` counts the pairs that shared a key and were passed over in that bucket (they may
     have met in another).
 
-    *pooled* keys count in whatever column they stand: two documents are candidates if any key of the
-    one is a key of the other. A crowded bucket is then divided by each member's next larger key, the
+    *pooled* keys, which must all be there, count in whatever column they stand: two documents are candidates if any key
+    of the one is a key of the other. A crowded bucket is then divided by each member's next larger key, the
     smallest after the largest.
     """
 
     def __init__(
         self,
-        keys: Words,
+        keys: Words | KeyColumns,
         present: npt.NDArray[np.bool_],
         *,
         pooled: bool = False,
         map: _Map = map,  # noqa: A002 - what it is
     ) -> None:
-        self._number = len(keys)
+        self._number = keys.shape[0]
         self._rank_bits = max(1, int(self._number - 1).bit_length()) if self._number else 1
-        ranks, buckets, sizes = (
-            self._pool(keys, present) if pooled else self._collect(keys, np.flatnonzero(present), map)
-        )
+        if isinstance(keys, np.ndarray):
+            levels = self._pool(keys, present) if pooled else self._collect(_Matrix(keys), present, map)
+        else:
+            levels = self._collect(keys, present, map)
+        sizes = np.concatenate([np.empty(0, np.int32), *(sizes for _, _, sizes in levels)])
         self._member_bounds: Positions = np.zeros(self._number + 1, np.int64)
-        self._memberships: Ranks = np.empty(len(ranks), np.int32)
-        kernels.by_rank(ranks, buckets, self._member_bounds, self._memberships)
-        self._entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.minimum(sizes, ROOM))]).astype(np.int64)
+        self._memberships: Ranks = self._by_rank(levels)
+        self._entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.minimum(sizes, ROOM), dtype=np.int64)])
         self._entries: Ranks = np.empty(self._entry_bounds[-1], np.int32)
         self._filled: Ranks = np.zeros(len(sizes), np.int32)
-        self._overflow: Positions = np.zeros(len(sizes), np.int64)
+        self._overflow: Ranks = np.zeros(len(sizes), np.int32)
         self._seen: Ranks = np.full(self._number, -1, np.int32)
         self.not_compared = 0
-        memberships = np.diff(self._member_bounds)
+        memberships = np.diff(self._member_bounds).astype(np.int32)
         self._asking: Ranks = np.flatnonzero(memberships).astype(np.int32)
         self._asked = 0
         most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
@@ -123,11 +149,27 @@ class Buckets:
             self._overflow,
         )
 
-    def _collect(self, keys: Words, present: Positions, map_: _Map) -> _Level:
-        parts = list(map_(lambda column: self._column(keys, present, column), range(keys.shape[1])))
-        return _joined([level for part in parts for level in part])
+    def _by_rank(self, levels: list[_Level]) -> Ranks:
+        """Group the memberships by rank, in ``_member_bounds`` and what is returned; the levels are used up."""
+        bounds = self._member_bounds
+        for ranks, _, _ in levels:
+            kernels.count(ranks, bounds[:-1])
+        np.cumsum(bounds[:-1], out=bounds[:-1])
+        bounds[-1] = bounds[-2] if self._number else 0
+        grouped = np.empty(bounds[-1], np.int32)
+        first_bucket = sum(len(sizes) for _, _, sizes in levels)
+        while levels:
+            ranks, buckets, sizes = levels.pop()
+            first_bucket -= len(sizes)
+            kernels.by_rank(ranks, buckets, first_bucket, bounds[:-1], grouped)
+        return grouped
 
-    def _pool(self, keys: Words, present: Flags) -> _Level:
+    def _collect(self, keys: KeyColumns, present: Flags, map_: _Map) -> list[_Level]:
+        documents = np.flatnonzero(present)
+        parts = list(map_(lambda column: self._column(keys, documents, column), range(keys.shape[1])))
+        return [level for part in parts for level in part]
+
+    def _pool(self, keys: Words, present: Flags) -> list[_Level]:
         """Find the buckets of all columns together, and the finer ones that crowded buckets divide into."""
         levels: list[_Level] = []
         bits = np.uint64(self._rank_bits)
@@ -154,13 +196,13 @@ class Buckets:
             order = np.argsort(packed)
             order = order[changes(packed[order])]  # nor twice the same where two happen to be cut alike
             packed, current = packed[order], current[order]
-        return _joined(levels)
+        return levels
 
-    def _column(self, keys: Words, present: Positions, column: int) -> list[_Level]:
+    def _column(self, keys: KeyColumns, present: Positions, column: int) -> list[_Level]:
         """Find one column's buckets, and the finer ones that its crowded buckets divide into."""
         levels: list[_Level] = []
         members: npt.NDArray[np.integer[Any]] = present
-        shared = keys[present, column]
+        shared = keys.column(column, present)
         for depth in range(DEPTH + 1):
             packed = self._packed(shared, members)
             packed.sort()
@@ -172,7 +214,7 @@ class Buckets:
             if keys.shape[1] == 1 or not crowded.any():
                 break
             members = ranks[crowded]
-            further = keys[members, (column + depth + 1) % keys.shape[1]]
+            further = keys.column((column + depth + 1) % keys.shape[1], members)
             shared = _mixed(further, buckets[crowded])
         return levels
 
@@ -184,9 +226,9 @@ class Buckets:
     def _runs(self, packed: Words) -> _Level:
         ranks = np.empty(len(packed), np.int32)
         buckets = np.empty(len(packed), np.int32)
-        sizes = np.empty(len(packed) // 2, np.int64)
+        sizes = np.empty(len(packed) // 2, np.int32)
         count, found = kernels.runs(packed, self._rank_bits, 0, ranks, buckets, sizes)
-        return ranks[:count], buckets[:count], sizes[:found]
+        return ranks[:count].copy(), buckets[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
 
 
 def changes(values: Words) -> Flags:
@@ -194,18 +236,6 @@ def changes(values: Words) -> Flags:
     anew = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=anew[1:])
     return anew
-
-
-def _joined(levels: list[_Level]) -> _Level:
-    """Put the buckets of several levels one behind the other, numbered on."""
-    if not levels:
-        return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
-    shifts = np.cumsum([0, *(len(sizes) for _, _, sizes in levels)])
-    return (
-        np.concatenate([ranks for ranks, _, _ in levels]),
-        np.concatenate([buckets + np.int32(shift) for (_, buckets, _), shift in zip(levels, shifts, strict=False)]),
-        np.concatenate([sizes for _, _, sizes in levels]),
-    )
 
 
 def _mixed(keys: Words, buckets: Ranks) -> Words:

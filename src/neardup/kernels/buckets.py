@@ -98,17 +98,23 @@ def share(keys, left, right, pooled, shares):
 
 
 @kernel
-def by_rank(ranks, buckets, bounds, grouped):
-    """Group memberships by rank: ``grouped[bounds[r]:bounds[r + 1]]`` are the buckets of rank *r*."""
-    bounds[:] = 0
+def count(ranks, counts):
+    """Add to ``counts[r]`` how often rank *r* occurs."""
     for rank in ranks:
-        bounds[rank + 1] += 1
-    for rank in range(bounds.size - 1):
-        bounds[rank + 1] += bounds[rank]
-    places = bounds[:-1].copy()
-    for member in range(ranks.size):
-        grouped[places[ranks[member]]] = buckets[member]
-        places[ranks[member]] += 1
+        counts[rank] += 1
+
+
+@kernel
+def by_rank(ranks, buckets, first_bucket, ends, grouped):
+    """Add memberships in front of each rank's own: ``grouped[ends[r]:]`` begins with the buckets of rank *r*.
+
+    Bucket *b* of these memberships gets the number ``first_bucket + b``. Called with one part of all memberships
+    after the other, and at first with the ends of the ranks' places, *ends* are the beginnings at last.
+    """
+    for member in range(ranks.size - 1, -1, -1):
+        place = ends[ranks[member]] - 1
+        grouped[place] = np.int32(first_bucket + buckets[member])
+        ends[ranks[member]] = place
 
 
 @kernel

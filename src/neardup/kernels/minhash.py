@@ -118,24 +118,30 @@ def _sketch_few(features, multipliers, addends, row, filled_in):
 
 @kernel
 def sketch(values, starts, ends, multipliers, addends, minima):
-    """Fill one row of *minima* (uint32, p columns) a document.
+    """Fill one row of *minima* (uint32 or uint16, p columns) a document.
 
     Document *d* has the values ``values[starts[d]:ends[d]]`` (uint64); repeats have no effect.
     *multipliers* and *addends* are uint64, 2p each. A document without values gets a row of
-    ``EMPTY``.
+    ``EMPTY``. Of 16 bits, a minimum is its value mod 2**16, in which 0xFFFF counts as 0xFFFE, and
+    ``EMPTY`` is 0xFFFF.
     """
     bins = minima.shape[1]
+    mask = np.uint32(EMPTY) if minima.itemsize == 4 else np.uint32(0xFFFF)
+    row = np.empty(bins, np.uint32)
     scratch = np.empty(bins, np.uint32)
     filled_in = np.empty(bins, np.int64)
     for document in range(starts.size):
         features = values[starts[document] : ends[document]]
-        row = minima[document]
+        short = minima[document]
         if features.size == 0:
-            row[:] = _EMPTY
-        elif 4 * features.size < bins:
+            short[:] = mask
+            continue
+        if 4 * features.size < bins:
             _sketch_few(features, multipliers, addends, row, filled_in)
         else:
             _sketch_many(features, multipliers, addends, row, scratch, filled_in)
+        for place in range(bins):
+            short[place] = min(row[place] & mask, mask - np.uint32(1))
 
 
 @kernel
@@ -165,3 +171,15 @@ def band_keys(minima, edges, keys):
             for column in range(edges[band], edges[band + 1]):
                 key = absorbed(key, np.uint64(minima[row, column]))
             keys[row, band] = key
+
+
+@kernel
+def band_column(minima, documents, band, edges, keys):
+    """Fill *keys* with column *band* of ``band_keys`` for the rows *documents*."""
+    begin, end = edges[band], edges[band + 1]
+    for place in range(documents.size):
+        row = minima[documents[place]]
+        key = np.uint64(band + 1)
+        for column in range(begin, end):
+            key = absorbed(key, np.uint64(row[column]))
+        keys[place] = key

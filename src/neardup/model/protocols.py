@@ -137,6 +137,27 @@ def require_scheme(scheme: object, question: str = "sign") -> None:
 
 
 @runtime_checkable
+class ColumnScheme(Scheme, Protocol):
+    """A scheme of many keys, which takes less memory for a whole corpus: shorter rows, and keys column by column.
+
+    What documents share in full, they also share here. A little more may be shared, so exact verification must follow.
+    """
+
+    @property
+    def key_columns(self) -> int:
+        """The number of keys."""
+        ...
+
+    def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus, in rows as short as proposing candidates needs."""
+        ...
+
+    def key_column(self, signatures: Signatures, column: int, documents: AnyPositions) -> Words:
+        """Return one column of the keys of these *documents*, of short signatures."""
+        ...
+
+
+@runtime_checkable
 class FieldScheme(Scheme, Protocol):
     """A scheme that signs columns: what is exact about it is the fields' content."""
 

@@ -15,9 +15,9 @@ from neardup.engines.local import LocalEngine
 from neardup.index.buckets import Buckets, Proposal, Ranks
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
-from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.policy import Gather, Policy, Verify
-from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme
+from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.progress import Progress, followed
@@ -29,6 +29,8 @@ from neardup.schemes.terms import common_of, fitted_common, with_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 from neardup.text.templates import CommonShingles, require_share
+
+_SIGNED = 1 << 12  # documents signed together
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -135,6 +137,17 @@ class _Decided:
     not_compared: int
 
 
+class _KeyColumns:
+    """The keys of signatures, made column by column."""
+
+    def __init__(self, scheme: ColumnScheme, signatures: Signatures) -> None:
+        self.shape = (len(signatures), scheme.key_columns)
+        self._scheme, self._signatures = scheme, signatures
+
+    def column(self, column: int, documents: AnyPositions) -> Words:
+        return self._scheme.key_column(self._signatures, column, documents)
+
+
 class _Run:
     """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
@@ -214,23 +227,42 @@ class _Run:
         return leaders
 
     def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions, a part each thread; fields are signed all at once."""
-        number = len(positions)
-        slices = self._engine.parts(number) if self._fields is None and number else [slice(0, number)]
+        """Sign the documents at these positions, part by part; fields are signed all at once.
+
+        Exact verification needs no more of a signature than what proposes candidates.
+        """
+        scheme, number = self._scheme, len(positions)
+        sign = scheme.sign_at
+        if isinstance(scheme, ColumnScheme) and self._policy.verify == "exact":
+            sign = scheme.sign_short_at
         self._progress("sign", 0, number)
-        parts = list(self._engine.map(lambda part: self._scheme.sign_at(corpus, positions[part]), slices))
-        self._progress("sign", number, number)
-        if len(parts) == 1:
-            return parts[0]
-        rows = np.concatenate([part.rows for part in parts])
-        return Signatures(rows, np.concatenate([part.present for part in parts]), self._scheme.recipe)
+        if self._fields is not None:
+            signatures = sign(corpus, positions)
+            self._progress("sign", number, number)
+            return signatures
+        kind = sign(corpus, positions[:0]).rows
+        rows = np.zeros((number, *kind.shape[1:]), kind.dtype)
+        present = np.zeros(number, np.bool_)
+        offsets = corpus.features.offsets
+
+        def fill(begin: int) -> int:
+            part = slice(begin, min(begin + _SIGNED, number))
+            chosen = positions[part]
+            if (offsets[chosen + 1] > offsets[chosen]).any():  # else the rows take no memory
+                signed = sign(corpus, chosen)
+                rows[part], present[part] = signed.rows, signed.present
+            return part.stop
+
+        for done in self._engine.map(fill, range(0, number, _SIGNED)):
+            self._progress("sign", done, number)
+        return Signatures(rows, present, scheme.recipe)
 
     def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
         """Say which head is dropped for which. Heads are numbered from best to worst."""
         number = len(signatures)
-        buckets = Buckets(
-            self._scheme.keys(signatures), signatures.present, pooled=self._scheme.pooled, map=self._engine.map
-        )
+        scheme = self._scheme
+        keys = _KeyColumns(scheme, signatures) if isinstance(scheme, ColumnScheme) else scheme.keys(signatures)
+        buckets = Buckets(keys, signatures.present, pooled=scheme.pooled, map=self._engine.map)
         matcher = self._matcher(sets, signatures)
         matched = np.full(number, -1, np.int64)
         parents = np.arange(number)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Positions, Signatures, Words, require_same_recipe
+from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require, require_whole
 from neardup.model.layout import Banding
 from neardup.model.protocols import RankedRule, whole_term
@@ -20,7 +20,8 @@ from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
 
-_ABSENT = np.uint32(kernels.EMPTY)  # what the row of no signature begins with
+_ABSENT = {4: np.uint32(kernels.EMPTY), 2: np.uint16(0xFFFF)}  # what the row of no signature begins with, by its width
+_LEAST_ROWS = 2  # minima a band, where 16 bits of each tell documents apart well enough
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +89,14 @@ class MinHash(FeatureScheme):
     def _blank(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.permutations), np.uint32)
 
-    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
+    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[Any]) -> None:
         multipliers, addends = rounds(Hashing(seed=self.seed, key=self.key), "minhash", self.permutations)
         kernels.sketch(values, starts, ends, multipliers, addends, rows)
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
         counts = np.empty(len(left), np.int32)
-        kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
+        absent = _ABSENT[one.rows.dtype.itemsize]
+        kernels.agreements(one.rows, other.rows, left, right, absent, counts)
         return counts / self.permutations
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
@@ -114,6 +116,27 @@ class MinHash(FeatureScheme):
         edges = (layout or self.layout).edges
         keys = np.empty((len(signatures), len(edges) - 1), np.uint64)
         kernels.band_keys(signatures.rows, edges, keys)
+        return keys
+
+    @property
+    def key_columns(self) -> int:
+        """The bands."""
+        return self.layout.bands
+
+    def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus, with the low 16 bits of each minimum.
+
+        Equal minima have equal low bits, so no candidate is lost and no estimate is lower. Where a band has a single
+        minimum, 16 bits would make too many candidates, and all 32 are there.
+        """
+        if self.permutations < _LEAST_ROWS * self.layout.bands:
+            return self.sign_at(corpus, positions)
+        return self._signed_at(corpus.features, positions, np.empty((len(positions), self.permutations), np.uint16))
+
+    def key_column(self, signatures: Signatures, column: int, documents: AnyPositions) -> Words:
+        """Hash one band of the rows of these *documents*: column *column* of ``keys``."""
+        keys = np.empty(len(documents), np.uint64)
+        kernels.band_column(signatures.rows, documents.astype(np.int64, copy=False), column, self.layout.edges, keys)
         return keys
 
     def probability(self, resemblance: Any) -> Any:

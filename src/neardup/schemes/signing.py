@@ -97,9 +97,9 @@ class FeatureScheme(ABC):
         """Sign the documents at these positions of a corpus, from its features."""
         return self._signed_at(corpus.features, positions)
 
-    def _signed_at(self, features: Features, positions: Positions) -> Signatures:
+    def _signed_at(self, features: Features, positions: Positions, rows: Rows | None = None) -> Signatures:
         self.shingling.require_own(features)
-        rows = self._blank(len(positions))
+        rows = self._blank(len(positions)) if rows is None else rows
         present = self._signed(features, features.offsets[positions], features.offsets[positions + 1], rows)
         return Signatures(rows, present, self.recipe)
 
