@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, Words
 
 ROOM = 64  # members a bucket lists; what finds no room is counted, never compared silently not at all
 DEPTH = 6  # how often a crowded bucket is divided by further keys
