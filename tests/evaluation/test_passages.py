@@ -24,15 +24,24 @@ def test_passages_are_the_same_words_and_with_the_rest_they_are_all_words(a, b, 
         inside_a, inside_b = plain(a[slice(*passage.a)]), plain(b[slice(*passage.b)])
         assert inside_a == inside_b
         assert len(inside_a) == passage.words >= min(least, len(plain(a)))
-    in_order = sorted([passage.a for passage in found.shared] + list(found.only_in_a))
-    assert [word for span in in_order for word in plain(a[slice(*span)])] == plain(a)
-    covered = {place for passage in found.shared for place in range(*passage.b)}
-    for span in found.only_in_b:
-        assert covered.isdisjoint(range(*span))
-    outside = [
-        letter for place, letter in enumerate(b) if place not in covered.union(*(range(*s) for s in found.only_in_b))
-    ]
-    assert words("".join(outside)) == []
+    for own, other, shared, only in (
+        (a, b, [passage.a for passage in found.shared], found.only_in_a),
+        (b, a, [passage.b for passage in found.shared], found.only_in_b),
+    ):
+        assert [word for span in only for word in plain(own[slice(*span)])] == alone(plain(own), plain(other), least)
+        inside = {place for span in only for place in range(*span)}
+        assert all(inside.isdisjoint(range(*span)) for span in shared)
+
+
+def alone(own, other, run):
+    """The words in no run of so many words that stands in both; a text of fewer words is one run."""
+
+    def runs(text):
+        return [tuple(text[begin : begin + run]) for begin in range(max(len(text) - run + 1, 1))] if text else []
+
+    shared = {*runs(other)}
+    covered = {place for begin, one in enumerate(runs(own)) if one in shared for place in range(begin, begin + run)}
+    return [word for place, word in enumerate(own) if place not in covered]
 
 
 @given(TEXTS)
@@ -54,6 +63,7 @@ def test_offsets_are_those_of_the_texts_as_they_are_given():
     a = "Intro. THE cafe\u0301 was (nearly) empty that day"
     b = "😀 the Café was nearly empty!"
     assert shared_passages(a, b) == Passages(
+        run=3,
         shared=(Passage((7, 35), (2, 27), 5),),
         only_in_a=((0, 5), (36, 44)),
         only_in_b=(),
@@ -61,12 +71,20 @@ def test_offsets_are_those_of_the_texts_as_they_are_given():
     assert a[7:35] == "THE cafe\u0301 was (nearly) empty"
 
 
-def test_repeats_are_shared_as_often_as_the_first_text_has_them():
+def test_what_is_repeated_is_shared_each_time():
     once, twice = "one two three four", "one two three four; one two three four"
-    assert len(shared_passages(twice, once).shared) == 2
-    assert shared_passages(twice, once).only_in_a == ()
-    assert len(shared_passages(once, twice).shared) == 1
-    assert shared_passages(once, twice).only_in_b == ((20, 38),)
+    for pair in ((once, twice), (twice, once)):
+        found = shared_passages(*pair)
+        assert len(found.shared) == (2 if pair[0] == twice else 1)
+        assert found.only_in_a == found.only_in_b == ()
+
+
+def test_a_run_that_no_passage_covers_is_shared_all_the_same():
+    a, b = "a b c d e", "a b c d x c d e"
+    found = shared_passages(a, b)
+    assert [passage.words for passage in found.shared] == [4]  # disjoint in a, so c d e is in none
+    assert found.only_in_a == ()
+    assert [b[slice(*span)] for span in found.only_in_b] == ["x"]
 
 
 def test_hostile_arguments():

@@ -1,22 +1,45 @@
-from neardup import Checksum, Field, MinHash
-from neardup.evaluation.rulings import Ruling, ruling
-from neardup.interfaces.rulings import answer_of, value_of
+from neardup import Checksum, Field, MinHash, SimHash, compare, explain
+from neardup.evaluation.rulings import Estimate, ruling
+from neardup.interfaces.rulings import answer_of, decided_of, estimate_of, marked_in, passages_of, value_of
 
 BODY = Checksum(fields=(Field(name="body"),))
 
 
 def test_what_a_rule_looked_at_is_said():
     same, other = "one two three four", "four five six seven"
-    assert value_of(ruling(MinHash(), same, same)) == "1.0000"
+    assert value_of(ruling(MinHash(), same, same)) == "resemblance 1.0000"
     assert value_of(ruling(BODY, same, same)) == "equal"
     assert value_of(ruling(BODY, same, other)) == "different"
-    assert value_of(ruling(MinHash(), same, "")) == "b has no signature: fewer than 3 words"
+    assert value_of(ruling(MinHash(), same, "")) == "b has no signature: no words"
     assert [answer_of(ruling(MinHash(), same, text)) for text in (same, other)] == ["match", "no match"]
 
 
+def test_what_decides_is_told_before_what_the_signatures_say():
+    text = "one two three four five six seven eight nine ten"
+    said = ruling(SimHash(distance=0), text, f"{text} ten")
+    assert decided_of(said) == "no match"
+    assert value_of(said).startswith("resemblance 1.0000, but the signatures rule it out: Hamming distance ")
+    assert estimate_of(said.estimate).startswith("no match: Hamming distance ")
+    assert estimate_of(ruling(BODY, text, text).estimate) == "equal checksums"
+    assert estimate_of(ruling(BODY, text, "other").estimate) == "different checksums"
+    assert estimate_of(ruling(MinHash(), text, "").estimate) == "no signature"
+
+
 def test_numbers_that_are_no_shares_are_whole():
-    parts = {"scheme": "simhash", "measure": "Hamming distance", "threshold": 3.0, "matches": False}
-    said = Ruling(**parts, rule="Hamming distance at most 3 of 64 bits", value=5.0, detail={"bits": 64, "cosine": 0.97})
-    assert value_of(said) == "5, cosine 0.9700"
-    zero = Ruling(**parts, rule="another rule", value=0.0)
-    assert value_of(zero) == "Hamming distance 0"
+    parts = {"threshold": 3.0, "matches": False, "rule": "Hamming distance at most 3 of 64 bits"}
+    said = Estimate(**parts, measure="Hamming distance", value=5.0, detail={"bits": 64, "cosine": 0.97})
+    assert estimate_of(said) == "no match: Hamming distance 5, cosine 0.9700"
+
+
+def test_passages_are_told_and_what_is_marked():
+    text = "one two three four five six seven eight nine ten"
+    assert passages_of(compare(text, f"{text} again")) == (
+        "Shared passages: 1, of 10 words."
+        " Marked words are in no run of 3 words that both texts have: 0 stretches of A, 1 of B."
+    )
+    other = compare(text, "nothing of it")
+    assert passages_of(other) == "The texts share no passage, so nothing is marked."
+    assert marked_in(other, other.only_in_a) == ()
+    words = explain(text, "ten nine", SimHash())
+    assert passages_of(words).startswith("The texts share no passage. Marked words are not in the other text:")
+    assert marked_in(words, words.only_in_a) == words.only_in_a

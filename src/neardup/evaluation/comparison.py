@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.evaluation.measures import require_texts, shared_counts
-from neardup.evaluation.passages import Passage, Span, passages_of_words, shared_passages
+from neardup.evaluation.passages import RUN, Passage, Span, passages_of_words
 from neardup.evaluation.rulings import Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
@@ -55,12 +55,13 @@ class Measure:
 class Comparison:
     """What ``compare`` found: exact *measures*, the *schemes*' rulings, and the texts' *passages*.
 
-    Spans are character offsets, ``(begin, end)``, of the texts as they were given; *only_in_a* and
-    *only_in_b* are the stretches of words that lie in no shared passage.
+    Spans are character offsets, ``(begin, end)``, of the texts as they were given. *only_in_a* and *only_in_b* are the
+    stretches of words in no run of *run* words that stands in both texts.
     """
 
     measures: tuple[Measure, ...]
     schemes: tuple[Ruling, ...]
+    run: int
     passages: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
@@ -76,21 +77,23 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Ruling):
-    """A scheme's ruling with its evidence.
+    """What ``dedup`` decides by a scheme, with the evidence.
 
-    *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features; *passages*,
-    *only_in_a* and *only_in_b* are as in ``Comparison``. Printed, it is the ruling and the evidence in brief.
+    *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features. *passages*, *only_in_a*,
+    *only_in_b* and *run* are as in ``Comparison``, of runs as long as the scheme's shingles where these are of words.
+    Printed, it is the decision, what the signatures alone say, and the evidence in brief.
     """
 
     resemblance: float
     a_in_b: float
     b_in_a: float
+    run: int
     passages: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, as JSON has them."""
+        """Return everything as plain values, as JSON has them."""
         return {
             **Ruling.as_dict(self),
             "resemblance": self.resemblance,
@@ -100,10 +103,15 @@ class Explanation(Ruling):
         }
 
     def __str__(self) -> str:
-        said = f"{self.measure} {self.value:.4g}" if self.value is not None else self.reason
         words = sum(passage.words for passage in self.passages)
+        decided = "dedup, verified" if self.verified else "dedup, not verified"
+        value = f"; {self.measure} {self.value:.4g}" if self.value is not None else ""
+        reason = f"; {self.reason}" if self.reason else ""
+        estimate = self.estimate
+        alone = f"; {estimate.measure} {estimate.value:.4g}" if estimate.value is not None else ""
         return (
-            f"{self.scheme}: {'match' if self.matches else 'no match'}; {said}; rule: {self.rule}\n"
+            f"{self.scheme} ({decided}): {_said(self.matches)}{value}{reason}; rule: {self.rule}\n"
+            f"signatures alone: {_said(estimate.matches)}{alone}; rule: {estimate.rule}\n"
             f"exact resemblance {self.resemblance:.4f};"
             f" {self.a_in_b:.1%} of a is in b, {self.b_in_a:.1%} of b is in a\n"
             f"shared passages: {len(self.passages):,}, of {words:,} words;"
@@ -123,47 +131,57 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     return Comparison(
         measures=tuple(_measures(*words)),
         schemes=tuple(ruling(scheme, a, b) for scheme in (default_schemes() if schemes is None else schemes)),
+        run=passages.run,
         passages=passages.shared,
         only_in_a=passages.only_in_a,
         only_in_b=passages.only_in_b,
     )
 
 
-def explain(a: str, b: str, scheme: Scheme | None = None, *, signatures: Signatures | None = None) -> Explanation:
-    """Tell what a scheme (``None``: ``MinHash()``) says of two texts, and on what evidence.
+def explain(
+    a: str, b: str, scheme: Scheme | None = None, *, signatures: Signatures | None = None, most: int | None = None
+) -> Explanation:
+    """Report what ``dedup`` decides about two texts by a scheme (``None``: ``MinHash()``), and on what evidence.
 
-    The scheme is asked about *signatures* of both, where there are such: of documents that have more than their texts,
-    or of which only a part is compared.
+    The scheme takes *signatures* of both, where these are given: of documents that have more than their texts, or of
+    which only a part is compared. Passages are looked for in the first *most* characters of each text (``None``: all).
 
     >>> a = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
     >>> print(explain(a, f"{a} and wine"))
-    minhash: match; estimated resemblance 0.8672; rule: estimated resemblance of sets of 3-word shingles at least 0.6
+    minhash (dedup, verified): match; resemblance 0.8667; rule: resemblance of sets of 3-word shingles at least 0.6
+    signatures alone: match; estimated resemblance 0.8672; rule: estimated resemblance of sets of 3-word shingles at least 0.6
     exact resemblance 0.8667; 100.0% of a is in b, 86.7% of b is in a
     shared passages: 1, of 15 words; stretches only in a: 0, only in b: 1
-    """
+    """  # noqa: E501 - as it prints
     require_texts(a, b)
     chosen: Scheme = MinHash() if scheme is None else scheme
     require_scheme(chosen)
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     shared, left, right = shared_counts(features)
-    passages = shared_passages(a, b)
+    run = run_of(chosen)
+    passages = passages_of_words(word_spans(a[:most]), word_spans(b[:most]), max(run, RUN), run)
     said = ruling(chosen, a, b, signatures)
     return Explanation(
-        scheme=said.scheme,
-        rule=said.rule,
-        measure=said.measure,
-        value=said.value,
-        threshold=said.threshold,
-        matches=said.matches,
-        detail=said.detail,
-        reason=said.reason,
+        **{name: getattr(said, name) for name in Ruling.__slots__},
         resemblance=_share(shared, left + right - shared),
         a_in_b=_share(shared, left),
         b_in_a=_share(shared, right),
+        run=passages.run,
         passages=passages.shared,
         only_in_a=passages.only_in_a,
         only_in_b=passages.only_in_b,
     )
+
+
+def run_of(scheme: Scheme) -> int:
+    """Return how many words a shingle of a scheme has; ``RUN`` if its features are not words in a row."""
+    shingling: Any = scheme.shingling
+    analysis = getattr(shingling, "analysis", None)
+    return int(shingling.size) if analysis is not None and analysis.unit == "word" else RUN
+
+
+def _said(matches: bool) -> str:  # noqa: FBT001 - what is said
+    return "match" if matches else "no match"
 
 
 def _measures(a: WordSpans, b: WordSpans) -> Iterator[Measure]:
@@ -192,6 +210,7 @@ def _share(part: int, whole: int) -> float:
 
 def _passages_as_dict(found: Comparison | Explanation) -> dict[str, Any]:
     return {
+        "run": found.run,
         "passages": [passage.as_dict() for passage in found.passages],
         "only_in_a": [list(span) for span in found.only_in_a],
         "only_in_b": [list(span) for span in found.only_in_b],

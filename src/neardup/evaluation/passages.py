@@ -1,7 +1,7 @@
 """The passages that two texts share, and what only one of them has."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from neardup.evaluation.measures import require_texts
 from neardup.kernels import passages as kernels
 from neardup.kernels.machine_code import is_kept
 from neardup.kernels.shingles import shingles
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Flags, Words
 from neardup.model.errors import require
 from neardup.text.spans import WordSpans, word_spans
 
 Span = tuple[int, int]
 
-LEAST = 3  # words: two in a row are shared by chance
+RUN: Final = 3  # words: two in a row are shared by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """What two texts share, in the order of the first, and the stretches of words in no passage of each."""
+    """What two texts share, in the order of the first, and of each the stretches of words in no shared run of *run*."""
 
+    run: int
     shared: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
@@ -48,12 +49,13 @@ def is_compiled() -> bool | None:
     return is_kept(kernels.passages)
 
 
-def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:
+def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
     """Find the stretches of at least *least* words that stand in both texts, in time linear in their length.
 
     Words are those of the default ``Analysis``. Each place of *a* lies in one passage at most; a place of
-    *b* may lie in several, where *a* repeats it, and passages may stand in another order in *b*. So what *a*
-    repeats is shared each time, and what *b* repeats is shared as often as *a* has it. Two texts of the same words,
+    *b* may lie in several, where *a* repeats it, and passages may stand in another order in *b*. Passages are disjoint
+    in *a*, so not every shared run is inside one. What only one text has is told by runs: the words in no run of
+    *least* words that stands anywhere in the other text. Two texts of the same words,
     fewer than *least*, share all of them. How passages are chosen is stated in ``neardup.kernels.passages``.
     Offsets are those of Python's slices.
 
@@ -67,8 +69,10 @@ def shared_passages(a: str, b: str, *, least: int = LEAST) -> Passages:
     return passages_of_words(word_spans(a), word_spans(b), least)
 
 
-def passages_of_words(a: WordSpans, b: WordSpans, least: int = LEAST) -> Passages:
-    """Do what ``shared_passages`` does for texts whose words are known."""
+def passages_of_words(a: WordSpans, b: WordSpans, least: int = RUN, run: int | None = None) -> Passages:
+    """Do what ``shared_passages`` does for texts whose words are known; *run* words (*least* by default) are a run."""
+    run = least if run is None else run
+    runs_a, runs_b = _shingles(a.hashes, run), _shingles(b.hashes, run)
     if 0 < len(a) < least and np.array_equal(a.hashes, b.hashes):
         least = len(a)
     rows = np.empty((len(a) // least, 4), np.int64)
@@ -78,9 +82,10 @@ def passages_of_words(a: WordSpans, b: WordSpans, least: int = LEAST) -> Passage
     numbers = (a.starts[begin_a], a.ends[end_a - 1], b.starts[begin_b], b.ends[end_b - 1], end_a - begin_a)
     shared = zip(*(column.tolist() for column in numbers), strict=True)
     return Passages(
+        run=run,
         shared=tuple(Passage((one, two), (three, four), words) for one, two, three, four, words in shared),
-        only_in_a=_uncovered(a, begin_a, end_a),
-        only_in_b=_uncovered(b, begin_b, end_b),
+        only_in_a=_uncovered(a, runs_a, runs_b, run),
+        only_in_b=_uncovered(b, runs_b, runs_a, run),
     )
 
 
@@ -90,9 +95,11 @@ def _shingles(tokens: Words, size: int) -> Words:
     return values[:count]
 
 
-def _uncovered(words: WordSpans, begins: Positions, ends: Positions) -> tuple[Span, ...]:
+def _uncovered(words: WordSpans, own: Words, other: Words, run: int) -> tuple[Span, ...]:
+    """List the stretches of words in none of their *own* runs that is also in the *other* text."""
+    begins = np.flatnonzero(np.isin(own, other))
     covered: Flags = np.empty(len(words), np.bool_)
-    kernels.cover(begins, ends, covered)
+    kernels.cover(begins, np.minimum(begins + run, len(words)), covered)
     edges = np.flatnonzero(np.diff(covered, prepend=True, append=True))
     firsts, lasts = edges[::2], edges[1::2] - 1
     return tuple(zip(words.starts[firsts].tolist(), words.ends[lasts].tolist(), strict=True))

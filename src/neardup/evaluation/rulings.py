@@ -1,156 +1,238 @@
-"""What a scheme's own rule says of two texts, in words and numbers."""
+"""What ``dedup`` decides about two texts by a scheme, and what their signatures alone say."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from neardup.evaluation.measures import shared_counts
 from neardup.model.arrays import Signatures
 from neardup.model.protocols import FieldScheme, Scheme, require_scheme
 from neardup.schemes.combined import Combined
+from neardup.schemes.plausibility import plausible_pairs
+from neardup.text.columns import text_column, whole_batch
+
+_ALSO = frozenset({"simhash", "trials"})  # whose signatures must match in any case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """One scheme's answer about two texts.
+class Estimate:
+    """What the signatures of two texts say, which decides with ``verify="estimate"``.
 
-    *rule* says in words when it matches; *value* is what the rule looks at (*measure* names it) and
-    *threshold* what it is held against. *detail* has what else the signatures tell, by name. Where a text
-    has no signature, *value* is ``None``, nothing matches, and *reason* says why.
+    *rule* says in words when they match; *value* is what the rule looks at (*measure* names it) and *threshold* what it
+    is held against. *detail* has what else the signatures tell, by name. *value* is ``None`` where a text has no
+    signature.
     """
 
-    scheme: str
     rule: str
     measure: str
     value: float | None
     threshold: float
     matches: bool
     detail: dict[str, Any] = field(default_factory=dict)
-    reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the ruling as plain values."""
+        """Return the estimate as plain values."""
         return {
-            "scheme": self.scheme,
             "rule": self.rule,
             "measure": self.measure,
             "value": self.value,
             "threshold": self.threshold,
             "matches": self.matches,
             "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """Whether ``dedup`` calls two texts the same by a scheme, and why.
+
+    *rule* says in words when it does; *value* is the exact *measure* of both texts, held against *threshold*. It is
+    *verified* unless more was signed than the texts: then the signatures decide. *estimate* is what the signatures
+    alone say. *reason* says why there is no value, or why texts of a sufficient value do not match.
+    """
+
+    scheme: str
+    matches: bool
+    verified: bool
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
+    estimate: Estimate
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the ruling as plain values."""
+        return {
+            "scheme": self.scheme,
+            "matches": self.matches,
+            "verified": self.verified,
+            "rule": self.rule,
+            "measure": self.measure,
+            "value": self.value,
+            "threshold": self.threshold,
             "reason": self.reason,
+            "estimate": self.estimate.as_dict(),
         }
 
 
 def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:
-    """Sign two texts, unless *signatures* are those of both, and ask the scheme's rule about them.
+    """Sign two texts, unless *signatures* are those of both, and decide as ``dedup`` does with ``verify="exact"``.
 
-    Raises ``ParameterError`` for what is no scheme, and ``RecipeMismatch``.
+    Raises ``ParameterError`` for an invalid scheme, and ``RecipeMismatch``.
     """
     require_scheme(scheme)
-    if isinstance(scheme, Combined):
-        return _of_both(scheme, a, b, signatures)
-    signatures = scheme.sign([a, b]) if signatures is None else signatures
-    read = _READINGS.get(scheme.name, _read_estimate)
-    reading = read(scheme, signatures[:1], signatures[1:])
-    present = signatures.present.tolist()
-    reason = (
-        None if all(present) else _reason(scheme, [name for name, has in zip("ab", present, strict=True) if not has])
-    )
+    signed = scheme.sign([a, b]) if signatures is None else signatures
+    estimate = _estimate(scheme, signed)
+    reason = _missing(scheme, signed)
+    if scheme.columns:
+        return _of_fields(scheme, [a, b], estimate, reason, verified=signatures is None)
+    shared, left, right = shared_counts(scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
+    whole = min(left, right) if scheme.measure == "overlap" else left + right - shared
+    value = shared / whole if whole else 0.0
+    equal = reason is not None and a == b and a.strip() != ""
+    plausible = reason is None and len(plausible_pairs(scheme, signed)[0]) > 0
+    enough = value >= scheme.threshold
     return Ruling(
         scheme=scheme.name,
-        rule=reading.rule,
-        measure=reading.measure,
-        value=None if reason else reading.value,
-        threshold=reading.threshold,
-        matches=bool(scheme.matches(signatures[:1], signatures[1:])[0]),
-        detail={} if reason else reading.detail,
+        matches=equal or (plausible and enough),
+        verified=True,
+        rule=_exact_rule(scheme),
+        measure=scheme.rule,
+        value=None if reason else value,
+        threshold=float(scheme.threshold),
+        estimate=estimate,
+        reason=f"{reason}, but both are equal byte by byte"
+        if equal
+        else reason or (f"the signatures rule it out: {_read(estimate)}" if enough and not plausible else None),
+    )
+
+
+def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str | None, *, verified: bool) -> Ruling:
+    """Compare fields byte by byte where all that is known of both is their texts; else their checksums decide."""
+    matches, rule = estimate.matches, estimate.rule
+    if verified and isinstance(scheme, FieldScheme):
+        rule = rule.replace("checksums of", "bytes of", 1)
+        same = scheme.same_content(text_column(texts), np.array([0]), np.array([1]))
+        matches = matches and bool(same[0])
+    return Ruling(
+        scheme=scheme.name,
+        matches=matches,
+        verified=verified,
+        rule=rule,
+        measure="equality",
+        value=None if reason else float(matches),
+        threshold=1.0,
+        estimate=estimate,
         reason=reason,
     )
 
 
-def _of_both(scheme: Combined, a: str, b: str, signatures: Signatures | None) -> Ruling:
+def _exact_rule(scheme: Any) -> str:
+    """Say when ``dedup`` calls two texts a match."""
+    if isinstance(scheme, Combined):
+        return f"{_exact_rule(scheme.first)}; and {_rule(scheme.second)}"
+    rule = f"{scheme.rule}{_of_features(scheme)} at least {scheme.threshold:g}"
+    return f"{rule}; and {_rule(scheme)}" if scheme.name in _ALSO else rule
+
+
+def _rule(scheme: Any) -> str:
+    """Say when two signatures match."""
+    if scheme.name == "checksum":
+        return f"equal checksums of {' and '.join(map(_field_in_words, scheme.fields))}"
+    if scheme.name == "trials":
+        return f"at least {scheme.needed} of {scheme.trials} trials of {_shingles(scheme)} agree"
+    if scheme.name == "simhash":
+        return f"Hamming distance at most {scheme.distance} of {scheme.bits} bits"
+    return f"estimated {scheme.measure}{_of_features(scheme)} at least {scheme.threshold:g}"
+
+
+def _of_features(scheme: Any) -> str:
+    if scheme.name == "sentences":
+        return " of sets of sentences" + (" relative to the smaller set" if scheme.relative_to == "smaller" else "")
+    bag = getattr(scheme.shingling, "bag", False)
+    return f" of {'bags' if bag else 'sets'} of {_shingles(scheme)}" if hasattr(scheme.shingling, "size") else ""
+
+
+def _shingles(scheme: Any) -> str:
+    return f"{scheme.shingling.size}-{scheme.shingling.analysis.unit} shingles"
+
+
+def _field_in_words(part: Any) -> str:
+    return f"{part.name}" if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
+
+
+def _estimate(scheme: Any, signed: Signatures) -> Estimate:
+    """Ask the rule of the signatures."""
+    if isinstance(scheme, Combined):
+        return _of_both(scheme, signed)
+    left, right = signed[:1], signed[1:]
+    read = _READINGS.get(scheme.name, _read_estimate)
+    measure, value, threshold, detail = read(scheme, left, right)
+    missing = not signed.present.all()
+    return Estimate(
+        rule=_rule(scheme),
+        measure=measure,
+        value=None if missing else value,
+        threshold=float(threshold),
+        matches=bool(scheme.matches(left, right)[0]),
+        detail={} if missing else detail,
+    )
+
+
+def _of_both(scheme: Combined, signed: Signatures) -> Estimate:
     """Ask each of two schemes; the value is how many of their rules match."""
-    own = (None, None) if signatures is None else scheme.parts(signatures)
-    parts = {"first": ruling(scheme.first, a, b, own[0]), "second": ruling(scheme.second, a, b, own[1])}
-    first, second = parts.values()
-    reason = first.reason or second.reason
-    return Ruling(
-        scheme=scheme.name,
+    first, second = map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))
+    missing = not signed.present.all()
+    return Estimate(
         rule=f"{first.rule}; and {second.rule}",
         measure="rules that match",
-        value=None if reason else float(first.matches + second.matches),
+        value=None if missing else float(first.matches + second.matches),
         threshold=2.0,
         matches=first.matches and second.matches,
-        detail={} if reason else {name: part.as_dict() for name, part in parts.items()},
-        reason=reason,
+        detail={} if missing else {"first": first.as_dict(), "second": second.as_dict()},
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """How a scheme's rule reads, and what it looked at."""
-
-    rule: str
-    measure: str
-    value: float
-    threshold: float
-    detail: dict[str, Any] = field(default_factory=dict)
+# What a scheme looks at: its name, its value for two signatures, the threshold, and what else there is.
+_Reading = tuple[str, float, float, dict[str, Any]]
 
 
 def _read_estimate(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    return _Reading(
-        rule=f"estimated {scheme.measure}{_of_shingles(scheme)} at least {scheme.threshold:g}",
-        measure=f"estimated {scheme.measure}",
-        value=float(scheme.estimate(left, right)[0]),
-        threshold=float(scheme.threshold),
-    )
+    return f"estimated {scheme.measure}", float(scheme.estimate(left, right)[0]), scheme.threshold, {}
 
 
 def _read_checksum(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    return _Reading(
-        rule=f"equal checksums of {' and '.join(map(_field_in_words, scheme.fields))}",
-        measure="equality",
-        value=float(scheme.estimate(left, right)[0]),
-        threshold=1.0,
-        detail={"checksums": [f"{int(sums.rows[0, 0]):016x}" for sums in (left, right)]},
-    )
+    sums = [f"{int(signed.rows[0, 0]):016x}" for signed in (left, right)]
+    return "equality", float(scheme.estimate(left, right)[0]), 1.0, {"checksums": sums}
 
 
 def _read_trials(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
     agreeing = int((left.rows[0] == right.rows[0]).sum())
-    return _Reading(
-        rule=f"at least {scheme.needed} of {scheme.trials} trials of {_shingles(scheme)} agree",
-        measure="agreeing trials",
-        value=float(agreeing),
-        threshold=float(scheme.needed),
-        detail={
-            "agreeing": agreeing,
-            "trials": int(scheme.trials),
-            f"estimated {scheme.measure}": float(scheme.estimate(left, right)[0]),
-        },
+    estimate = {f"estimated {scheme.measure}": float(scheme.estimate(left, right)[0])}
+    return (
+        "agreeing trials",
+        float(agreeing),
+        scheme.needed,
+        {"agreeing": agreeing, "trials": int(scheme.trials), **estimate},
     )
 
 
 def _read_simhash(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
     distance = int(scheme.distances(left, right)[0])
-    return _Reading(
-        rule=f"Hamming distance at most {scheme.distance} of {scheme.bits} bits",
-        measure="Hamming distance",
-        value=float(distance),
-        threshold=float(scheme.distance),
-        detail={"distance": distance, "bits": int(scheme.bits), "cosine": float(scheme.estimate(left, right)[0])},
+    cosine = float(scheme.estimate(left, right)[0])
+    return (
+        "Hamming distance",
+        float(distance),
+        scheme.distance,
+        {"distance": distance, "bits": int(scheme.bits), "cosine": cosine},
     )
 
 
 def _read_sentences(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    relative = " relative to the smaller set" if scheme.relative_to == "smaller" else ""
-    return _Reading(
-        rule=f"estimated {scheme.measure} of sets of sentences{relative} at least {scheme.threshold:g}",
-        measure=f"estimated {scheme.measure}",
-        value=float(scheme.estimate(left, right)[0]),
-        threshold=float(scheme.threshold),
-        detail={"relative_to": str(scheme.relative_to)},
-    )
+    return (*_read_estimate(scheme, left, right)[:3], {"relative_to": str(scheme.relative_to)})
 
 
 # A scheme that says more than an estimate has a reading of its own here.
@@ -162,24 +244,21 @@ _READINGS: dict[str, Callable[[Any, Signatures, Signatures], _Reading]] = {
 }
 
 
-def _of_shingles(scheme: Any) -> str:
-    shingling = scheme.shingling
-    return f" of {'bags' if shingling.bag else 'sets'} of {_shingles(scheme)}" if hasattr(shingling, "size") else ""
+def _read(estimate: Estimate) -> str:
+    """Say what the signatures showed."""
+    if "second" in estimate.detail:
+        parts = (Estimate(**estimate.detail[name]) for name in ("first", "second"))
+        return " and ".join(_read(part) for part in parts if not part.matches)
+    return f"{estimate.measure} {estimate.value:.4g}"
 
 
-def _shingles(scheme: Any) -> str:
-    return f"{scheme.shingling.size}-{scheme.shingling.analysis.unit} shingles"
-
-
-def _field_in_words(part: Any) -> str:
-    return f"{part.name}" if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
-
-
-def _reason(scheme: Any, missing: list[str]) -> str:
+def _missing(scheme: Scheme, signed: Signatures) -> str | None:
+    """Say which text has no signature, and why."""
+    missing = [name for name, has in zip("ab", signed.present.tolist(), strict=True) if not has]
+    if not missing:
+        return None
     have = f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no signature"
     if isinstance(scheme, FieldScheme):
         return f"{have}: a required field is empty"
-    shingling = scheme.shingling
-    if not hasattr(shingling, "size"):
-        return have
-    return f"{have}: no {shingling.analysis.unit}s"
+    shingling: Any = scheme.shingling
+    return f"{have}: no {shingling.analysis.unit}s" if hasattr(shingling, "size") else have

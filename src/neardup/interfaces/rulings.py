@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from neardup.evaluation.rulings import Ruling
+    from neardup.evaluation.comparison import Comparison, Explanation
+    from neardup.evaluation.passages import Span
+    from neardup.evaluation.rulings import Estimate, Ruling
 
 
 def share(number: float) -> str:
@@ -17,18 +19,58 @@ def share(number: float) -> str:
     return f"{number:.4f}"
 
 
-def answer_of(said: "Ruling") -> str:
+def answer_of(said: "Ruling | Estimate") -> str:
     """Say whether it is a match."""
     return "match" if said.matches else "no match"
 
 
+def decided_of(said: "Ruling") -> str:
+    """Say what ``dedup`` decides, and if it does not decide on the texts.
+
+    >>> from neardup.evaluation.rulings import ruling
+    >>> from neardup.schemes.minhash import MinHash
+    >>> decided_of(ruling(MinHash(), "one two three four", "one two three"))
+    'no match'
+    """
+    return answer_of(said) if said.verified else f"{answer_of(said)} (not verified)"
+
+
 def value_of(said: "Ruling") -> str:
-    """Say what the rule looked at, with what else the signatures tell; or why there is nothing to look at."""
+    """Say what was measured, and why there is no value or why it does not suffice."""
     if said.value is None:
         return said.reason or ""
     if said.measure == "equality":
         return "equal" if said.matches else "different"
+    value = f"{said.measure} {share(said.value)}"
+    return f"{value}, but {said.reason}" if said.reason else value
+
+
+def estimate_of(said: "Estimate") -> str:
+    """Say what the signatures alone say, and with what values."""
+    if said.value is None:
+        return "no signature"
+    if said.measure == "equality":
+        return "equal checksums" if said.matches else "different checksums"
     value = share(said.value) if said.measure.startswith("estimated") else f"{said.value:g}"
     more = [f"{name} {share(told)}" for name, told in said.detail.items() if isinstance(told, float)]
-    named = value if said.rule.startswith(said.measure) else f"{said.measure} {value}"
-    return ", ".join([named, *more])
+    return ", ".join([f"{answer_of(said)}: {said.measure} {value}", *more])
+
+
+def passages_of(found: "Comparison | Explanation") -> str:
+    """Say how many passages two texts share, and what is marked: nothing, where they have nothing in common."""
+    if _shares_nothing(found):
+        return "The texts share no passage, so nothing is marked."
+    words, number = sum(passage.words for passage in found.passages), len(found.passages)
+    shared = f"Shared passages: {number:,}, of {words:,} words." if number else "The texts share no passage."
+    where = "not in the other text" if found.run == 1 else f"in no run of {found.run} words that both texts have"
+    one, other = len(found.only_in_a), len(found.only_in_b)
+    return f"{shared} Marked words are {where}: {one:,} stretch{'' if one == 1 else 'es'} of A, {other:,} of B."
+
+
+def marked_in(found: "Comparison | Explanation", only: "tuple[Span, ...]") -> "tuple[Span, ...]":
+    """Return the stretches *only* in one text as they are marked: none, where both have nothing in common."""
+    return () if _shares_nothing(found) else only
+
+
+def _shares_nothing(found: "Comparison | Explanation") -> bool:
+    return not found.passages and not getattr(found, "resemblance", 0.0)

@@ -81,6 +81,12 @@ def test_proposals_come_with_what_uses_them(capsys):
     assert f"neardup dedup FILE --out KEPT {made.proposals[0].options}\n" in shown
 
 
+def test_below_proposals_it_says_what_they_hold_for(capsys):
+    assert main(["plan", "--threshold", "0.8", "--recall", "0.9"]) == 0
+    said = "These recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.\n"
+    assert f"{said}Use the first:" in capsys.readouterr().out
+
+
 def test_a_proposal_of_minhash_can_be_used(capsys, tmp_path):
     options = plan("minhash", threshold=0.8, recall=0.99).proposals[0].options.split()
     file = tmp_path / "a.txt.jsonl"

@@ -13,7 +13,7 @@ from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import Piece, pieces
-from neardup.interfaces.rulings import answer_of, share, value_of
+from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, share, value_of
 from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _CONTEXT = 80
 _PIECES = 120  # of a text on the terminal; a page has all
 _NAME = 60  # characters of what cannot be the name of a file
 _NARROW = 72  # columns, below which what stands side by side is put below each other
+_NARROW_FOR_SCHEMES = 100
 _NUMBER = 6  # columns of a share
 _STDIN = "-"
 _STDOUT = "/dev/stdout"
@@ -179,19 +180,13 @@ def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", 
 
     plain = screen.no_color or screen.color_system is None
     narrow = screen.width < _NARROW
-    screen.print(_schemes(found, narrow=narrow))
+    screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
     for table in _measures(found, narrow=narrow):
         screen.print(table)
-    a = pieces(one.text, [passage.a for passage in found.passages], found.only_in_a, context)
-    b = pieces(other.text, [passage.b for passage in found.passages], found.only_in_b, context)
+    a = pieces(one.text, [passage.a for passage in found.passages], marked_in(found, found.only_in_a), context)
+    b = pieces(other.text, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), context)
     marked = _marked(a, len(one.text), plain=plain), _marked(b, len(other.text), plain=plain)
-    words = sum(passage.words for passage in found.passages)
-    screen.print(
-        Text(
-            f"Shared passages: {len(found.passages):,}, of {words:,} words. Marked is what stands in none:"
-            f" {len(found.only_in_a):,} of A, {len(found.only_in_b):,} of B."
-        )
-    )
+    screen.print(Text(passages_of(found)))
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
@@ -205,13 +200,14 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    headings = ("scheme", "ruling", "because", "rule")
+    headings = ("scheme", "dedup decides", "because", "signatures alone", "rule")
     table = Table.grid(padding=(0, 1)) if narrow else Table(box=box.SIMPLE)
     for heading in ("", "") if narrow else headings:
         table.add_column(heading, overflow="fold")
     for said in found.schemes:
-        ruling = Text(answer_of(said), "bold green" if said.matches else "bold")
-        cells = (Text(said.scheme), ruling, Text(printable(value_of(said))), Text(printable(said.rule)))
+        ruling = Text(decided_of(said), "bold green" if said.matches else "bold")
+        told = (value_of(said), estimate_of(said.estimate), said.rule)
+        cells = (Text(said.scheme), ruling, *(Text(printable(one)) for one in told))
         if not narrow:
             table.add_row(*cells)
             continue
@@ -256,7 +252,7 @@ def _marked(parts: "Iterable[Piece]", length: int, *, plain: bool) -> "Text":
         left -= len(piece.text) + piece.omitted + len(piece.rest)
         text = printable(piece.text)
         if piece.omitted:
-            what = {"shared": "the same", "alone": "only here", "between": "of no word"}[piece.kind]
+            what = {"shared": "the same", "alone": "only here", "between": "not marked"}[piece.kind]
             text += f" … {piece.omitted:,} characters {what} … {printable(piece.rest)}"
         if piece.kind == "alone":
             shown.append(f"*{text}*" if plain else text, style="bold red")

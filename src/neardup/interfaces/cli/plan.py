@@ -155,7 +155,11 @@ def _show(made: "Plan", screen: TextIO, *, as_json: bool) -> None:
         return
     print(made, file=screen)
     if made.proposals:
-        print(f"\nUse the first:  neardup dedup FILE --out KEPT {made.proposals[0].options}", file=screen)
+        print(
+            "\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.",
+            file=screen,
+        )
+        print(f"Use the first:  neardup dedup FILE --out KEPT {made.proposals[0].options}", file=screen)
         print("The others' options: --json", file=screen)
     elif not made.is_classic:
         print(f"\n{_drawing(made, screen)}", file=screen)

@@ -26,16 +26,31 @@ class PairBody(Body):
     b: Side
 
 
-class Ruling(msgspec.Struct):
-    """What a scheme's rule says of both; *reason* tells why there is no *value*."""
+class Estimate(msgspec.Struct):
+    """What the signatures of both say, without their texts."""
 
-    scheme: str
     rule: str
     measure: str
     value: float | None
     threshold: float
     matches: bool
+
+
+class Ruling(msgspec.Struct):
+    """Whether a scheme calls both the same: *verified* on the texts, by the exact *measure* of both.
+
+    *reason* tells why there is no *value*, or why it does not suffice.
+    """
+
+    scheme: str
+    matches: bool
+    verified: bool
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
     reason: str | None
+    estimate: Estimate
 
 
 class Measure(msgspec.Struct):
@@ -57,28 +72,26 @@ class Passage(msgspec.Struct):
 
 
 class CompareAnswer(msgspec.Struct):
-    """Every measure, every scheme's ruling, and what both share."""
+    """Every measure, what each scheme decides, and what both share.
+
+    *only_in_a* and *only_in_b* are stretches of words in no run of *run* words that stands in both.
+    """
 
     measures: list[Measure]
     schemes: list[Ruling]
+    run: int
     passages: list[Passage]
     only_in_a: list[list[int]]
     only_in_b: list[list[int]]
 
 
-class ExplainAnswer(msgspec.Struct):
-    """What the rule of the index's scheme says, and on what evidence."""
+class ExplainAnswer(Ruling):
+    """What the index's scheme decides, and on what evidence; the rest is as in a comparison."""
 
-    scheme: str
-    rule: str
-    measure: str
-    value: float | None
-    threshold: float
-    matches: bool
-    reason: str | None
     resemblance: float
     a_in_b: float
     b_in_a: float
+    run: int
     passages: list[Passage]
     only_in_a: list[list[int]]
     only_in_b: list[list[int]]

@@ -12,7 +12,7 @@ from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, NO_SEARCH, Pr
 from neardup.interfaces.http.rendering import prepare, render, static
 from neardup.interfaces.http.searching import MOST_QUERY
 from neardup.interfaces.http.serving import Serving
-from neardup.interfaces.http.views.comparison import compared, comparison_view
+from neardup.interfaces.http.views.comparison import MOST, comparison_view
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.problems import problem_view
 from neardup.interfaces.http.views.results import SIZE, Asked, Step, Way, members_view, results_view
@@ -116,7 +116,7 @@ def compare_page(serving: Serving, given: CompareQuery) -> bytes:
         raise Refused(INVALID, "This index keeps no texts, so there is nothing to compare.")
     a, b = _documents(serving, given.a, given.b)
     signatures = serving.index.signatures([a.id, b.id])  # of the whole, and of all that is signed
-    found = explain(compared(a.text or ""), compared(b.text or ""), serving.index.scheme, signatures=signatures)
+    found = explain(a.text or "", b.text or "", serving.index.scheme, signatures=signatures, most=MOST)
     return render("comparison", view=comparison_view(a, b, found))
 
 

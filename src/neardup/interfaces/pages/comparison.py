@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from neardup.interfaces.pages.frame import framed
 from neardup.interfaces.pages.texts import marked, safe
 from neardup.interfaces.pieces import pieces
-from neardup.interfaces.rulings import answer_of, share, value_of
+from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, share, value_of
 
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison
@@ -17,8 +17,12 @@ def comparison_page(
     names: tuple[str, str], texts: tuple[str, str], found: "Comparison", *, context: int = CONTEXT
 ) -> bytes:
     """Render a comparison as a page that needs nothing else; what names and texts say is escaped."""
-    a = marked(pieces(texts[0], [one.a for one in found.passages], found.only_in_a, context), "a", "b")
-    b = marked(pieces(texts[1], [one.b for one in found.passages], found.only_in_b, context), "b", "a")
+    a = marked(
+        pieces(texts[0], [one.a for one in found.passages], marked_in(found, found.only_in_a), context), "a", "b"
+    )
+    b = marked(
+        pieces(texts[1], [one.b for one in found.passages], marked_in(found, found.only_in_b), context), "b", "a"
+    )
     sections = _SECTIONS.format(
         schemes=_schemes(found),
         measures=_measures(found),
@@ -31,8 +35,8 @@ def comparison_page(
 
 def _schemes(found: "Comparison") -> str:
     return "".join(
-        f'<tr><th>{safe(one.scheme)}</th><td class="{"yes" if one.matches else "no"}">{answer_of(one)}</td>'
-        f"<td>{safe(value_of(one))}</td><td>{safe(one.rule)}</td></tr>\n"
+        f'<tr><th>{safe(one.scheme)}</th><td class="{"yes" if one.matches else "no"}">{decided_of(one)}</td>'
+        f"<td>{safe(value_of(one))}</td><td>{safe(estimate_of(one.estimate))}</td><td>{safe(one.rule)}</td></tr>\n"
         for one in found.schemes
     )
 
@@ -52,18 +56,15 @@ def _measures(found: "Comparison") -> str:
 
 
 def _note(found: "Comparison") -> str:
-    words = sum(passage.words for passage in found.passages)
-    return (
-        f"Shared passages: {len(found.passages):,}, of {words:,} words; each leads to its place in the other text."
-        " What is marked stands in no shared passage."
-    )
+    leads = " Each passage leads to its place in the other text." if found.passages else ""
+    return f"{passages_of(found)}{leads}"
 
 
 _EMPTY: Final = '<span class="omitted">empty</span>'
 _SECTIONS: Final = """<section>
 <h2>What each scheme says</h2>
 <div class="wide"><table>
-<tr><th>scheme</th><th>ruling</th><th>because</th><th>rule</th></tr>
+<tr><th>scheme</th><th>dedup decides</th><th>because</th><th>signatures alone</th><th>rule</th></tr>
 {schemes}</table></div>
 </section>
 <section>

@@ -7,7 +7,7 @@ from neardup.interfaces.escaping import printable, printable_lines
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.entries import Entry
 from neardup.interfaces.pieces import Piece, Span, pieces
-from neardup.interfaces.rulings import value_of
+from neardup.interfaces.rulings import estimate_of, marked_in, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ MOST: Final = 200_000  # characters of a text that are compared and shown
 PIECES: Final = 4_000  # of a text that are shown
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
 
-_OMITTED: Final = {"shared": "the same", "alone": "only here", "between": "of no word"}
+_OMITTED: Final = {"shared": "the same", "alone": "only here", "between": "not marked"}
 
 
 class PieceView(NamedTuple):
@@ -50,31 +50,26 @@ class ComparisonView:
     matches: bool
     answer: str
     ruling: str
+    estimate: str
     measures: tuple[tuple[str, str, str], ...]
     notes: tuple[str, ...]
     sides: tuple[Side, Side]
 
 
-def compared(text: str) -> str:
-    """Give what of a text is compared."""
-    return text[:MOST]
-
-
 def comparison_view(a: "Document", b: "Document", found: "Explanation") -> ComparisonView:
-    """Show what was found of two documents, of which at most ``MOST`` characters were compared."""
-    words = sum(passage.words for passage in found.passages)
-    notes = [
-        f"Shared passages: {len(found.passages):,}, of {words:,} words; each leads to its place in the other text.",
-        "What is marked stands in no shared passage.",
-    ]
+    """Show what was found of two documents; passages were looked for in their first ``MOST`` characters."""
+    notes = [passages_of(found)]
+    if found.passages:
+        notes.append("Each passage leads to its place in the other text.")
     if any(len(one.text or "") > MOST for one in (a, b)):
-        notes.append(f"Only the first {MOST:,} characters of each text were compared, and are shown.")
-    if a.id == b.id:
-        notes.append("Both are the same document.")
+        notes.append(f"Only the first {MOST:,} characters of each text are shown and searched for passages.")
+    how = "on their texts" if found.verified else "by their signatures"
+    answer = f"These two {'repeat' if found.matches else 'do not repeat'} each other, by the rule of the index, {how}"
     return ComparisonView(
         matches=found.matches,
-        answer=f"These two {'repeat' if found.matches else 'do not repeat'} each other, by the rule of the index",
+        answer="Both are the same document" if a.id == b.id else answer,
         ruling=printable(f"{found.scheme}: {value_of(found)}; rule: {found.rule}"),
+        estimate=printable(f"Signatures alone: {estimate_of(found.estimate)}"),
         measures=(
             ("Resemblance", decimals(found.resemblance), "shared, of all that both have"),
             ("A in B", percent(found.a_in_b), "of A is in B"),
@@ -82,8 +77,8 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
         ),
         notes=tuple(notes),
         sides=(
-            _side("A", a, [passage.a for passage in found.passages], found.only_in_a, "ab"),
-            _side("B", b, [passage.b for passage in found.passages], found.only_in_b, "ba"),
+            _side("A", a, [passage.a for passage in found.passages], marked_in(found, found.only_in_a), "ab"),
+            _side("B", b, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), "ba"),
         ),
     )
 
@@ -92,7 +87,7 @@ def _side(letter: str, document: "Document", shared: list[Span], alone: tuple[Sp
     text = document.text or ""
     shown: list[PieceView] = []
     length = 0
-    for piece in pieces(compared(text), shared, alone, CONTEXT):
+    for piece in pieces(text[:MOST], shared, alone, CONTEXT):
         if len(shown) == PIECES:
             break
         shown.append(_piece(piece, *anchors))
