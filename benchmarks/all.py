@@ -14,6 +14,8 @@ QUESTIONS: Final = (
     "quality",
     "schemes",
     "kinds",
+    "presets",
+    "templates",
     "comparing",
     "files",
     "threads",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from neardup.schemes.checksum import Checksum, Field
     from neardup.schemes.combined import Combined
     from neardup.schemes.minhash import MinHash
+    from neardup.schemes.presets import preset
     from neardup.schemes.sentences import Sentences
     from neardup.schemes.simhash import SimHash
     from neardup.schemes.trials import Trials
@@ -126,6 +127,7 @@ _HOMES = {
     "path_levels": "sources.hosts",
     "plan": "evaluation.plans",
     "plan_tables": "evaluation.tables",
+    "preset": "schemes.presets",
     "registered_domain": "sources.domains",
     "resemblance": "evaluation.measures",
 }
@@ -197,6 +199,7 @@ __all__ = [
     "path_levels",
     "plan",
     "plan_tables",
+    "preset",
     "registered_domain",
     "resemblance",
 ]

@@ -16,7 +16,9 @@ from neardup.index.buckets import Buckets, Proposal, Ranks
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.errors import require
 from neardup.model.policy import Gather, Policy, Verify
+from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.documents import Documents
@@ -25,6 +27,7 @@ from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.checksum import BODY
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
+from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import common_of, fitted_common, with_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
@@ -39,6 +42,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     text: str = "text",
     id: str | None = "id",  # noqa: A002 - the word users know
     scheme: Scheme | None = None,
+    preset: str | None = None,
     threshold: float | None = None,
     keep: str = "first",
     verify: Verify = "exact",
@@ -69,6 +73,10 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
     chosen: Scheme = MinHash() if scheme is None else scheme
+    if preset is not None:
+        require(scheme is None, "preset", preset, "does not go with a scheme: it chooses one")
+        chosen = preset_scheme(preset)
+        ignore_common = PRESETS[preset].ignore_common if ignore_common is None else ignore_common
     require_scheme(chosen, "sign_at")
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)

@@ -48,6 +48,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     text: str = "text",
     id: str = "id",  # noqa: A002 - the field's name, as everywhere
     scheme: Scheme | None = None,
+    preset: str | None = None,
     threshold: float | None = None,
     keep: str = "first",
     verify: Verify = "exact",
@@ -109,6 +110,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             text=text,
             id=_ID,
             scheme=scheme,
+            preset=preset,
             threshold=threshold,
             keep=keep,
             verify=verify,

@@ -53,6 +53,7 @@ def warm() -> None:
     )
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, threads=1)
+    dedup([f"{_TEXTS[0]}, says {word}" for word in "abc"], scheme=schemes[0], ignore_common=0.5, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
     for scheme in (Trials(), Sentences()):

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.amounts import number, size, whole
+from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import ParameterError, require
+from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +85,14 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what counts as the same")
     group.add_argument(
         "--scheme", choices=tuple(_OPTIONS), default=_HIDDEN, help=f"how documents are signed (default: {_DEFAULT})"
+    )
+
+    group.add_argument(
+        "--preset",
+        choices=tuple(PRESETS),
+        default=_HIDDEN,
+        help="settings by name, printed; options that are given replace them. "
+        + "; ".join(f"{name}: {preset.about}" for name, preset in PRESETS.items()),
     )
 
     def option(name: str, *, kind: "Callable[[str], Any]" = whole, letter: str, explained: str, default: str) -> None:
@@ -171,6 +181,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     """Build the scheme that the options describe; ``ParameterError`` for one that does not go with it."""
     import neardup
 
+    _apply_preset(arguments)
     made = _plain_scheme(arguments)
     given = vars(arguments)
     if "common" in given and "ignore_common" not in given:
@@ -178,6 +189,23 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
 
         made = with_common(made, neardup.CommonShingles.load(given["common"]))
     return made
+
+
+def _apply_preset(arguments: argparse.Namespace) -> None:
+    """Set what the preset that is named sets and no option does, and print it."""
+    given = vars(arguments)
+    if "preset" not in given:
+        return
+    name = given["preset"]
+    scheme = given.get("scheme", _DEFAULT)
+    require(scheme == _DEFAULT, "preset", name, f"does not go with --scheme {scheme}, only with {_DEFAULT}")
+    wanted = dict(PRESETS[name].settings)
+    if PRESETS[name].ignore_common is not None and arguments.verb == "dedup" and "common" not in given:
+        wanted["ignore_common"] = PRESETS[name].ignore_common
+    own = {option: value for option, value in wanted.items() if option not in given}
+    vars(arguments).update(own)
+    listed = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in own.items())
+    complain(f"preset {name}: {listed or 'nothing is left to set'}")
 
 
 def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
@@ -213,7 +241,7 @@ def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
     """Tell whether any option but the key says what the scheme should be."""
-    described = {"scheme", "seed", "common", *(name for names in _OPTIONS.values() for name in names)}
+    described = {"scheme", "preset", "seed", "common", *(name for names in _OPTIONS.values() for name in names)}
     return not described.isdisjoint(vars(arguments))
 
 

@@ -1,0 +1,52 @@
+"""Settings by name, for people who know what they have and not how it is compared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from neardup.model.errors import require
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """Settings for one purpose.
+
+    ``about`` says what it finds. ``settings`` are parameters of ``MinHash`` and of ``Analysis`` by name;
+    ``ignore_common`` is that of ``dedup``, or ``None``.
+    """
+
+    about: str
+    settings: Mapping[str, Any]
+    ignore_common: float | None = None
+
+
+PRESETS: Final[Mapping[str, Preset]] = {
+    "rewrites": Preset(
+        about="the same content in other words or another order; merges most documents of one template",
+        settings={"shingle": 2, "threshold": 0.5},
+    ),
+    "copies": Preset(
+        about="copies with light edits",
+        settings={"shingle": 5, "threshold": 0.8},
+    ),
+    "strict": Preset(
+        about="copies in which hardly a word differs",
+        settings={"shingle": 5, "threshold": 0.95},
+    ),
+    "code": Preset(
+        about="copies of source files with light edits, whatever licence headers they share",
+        settings={"shingle": 5, "threshold": 0.8},
+        ignore_common=0.002,
+    ),
+    "short": Preset(
+        about="titles, names and messages with other spelling",
+        settings={"unit": "letter", "shingle": 4, "threshold": 0.6},
+    ),
+}
+
+
+def preset_named(name: object) -> Preset:
+    """Return a preset; ``ParameterError`` lists those there are."""
+    known = isinstance(name, str) and name in PRESETS
+    require(known, "preset", name, f"must be one of {', '.join(PRESETS)}")
+    return PRESETS[str(name)]

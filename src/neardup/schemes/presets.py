@@ -1,0 +1,25 @@
+"""The schemes of presets."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+from neardup.model.presets import preset_named
+from neardup.schemes.minhash import MinHash
+from neardup.text.analysis import Analysis
+
+
+def preset(name: str, **parameters: Any) -> MinHash:
+    """Make the scheme of a preset: ``rewrites``, ``copies``, ``strict``, ``code`` or ``short``.
+
+    *parameters* of ``MinHash`` replace its own. The preset ``code`` also has an ``ignore_common``, which needs a
+    collection: ``dedup(..., preset="code")`` uses it. Raises ``ParameterError`` for another name.
+
+    >>> scheme = preset("copies", threshold=0.9)
+    >>> scheme.shingle, scheme.threshold
+    (5, 0.9)
+    """
+    settings = dict(preset_named(name).settings)
+    analysis = {field.name: settings.pop(field.name) for field in fields(Analysis) if field.name in settings}
+    if analysis:
+        settings["analysis"] = replace(Analysis(), **analysis)
+    return MinHash(**{**settings, **parameters})
