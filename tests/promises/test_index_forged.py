@@ -411,7 +411,7 @@ def run(number, seed):
 
 
 def test_forgeries():
-    run(2_000, 1)
+    run(1_000, 1)
 
 
 @pytest.mark.soak
