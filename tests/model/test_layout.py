@@ -1,4 +1,5 @@
 import itertools
+import re
 from math import comb, prod
 
 import numpy as np
@@ -186,3 +187,13 @@ def test_rules_of_blocks(bits, distance, blocks, name):
 def test_meeting_probabilities_are_asked_about_numbers_from_0_to_1(layout, beyond):
     with pytest.raises(ParameterError, match="from 0 to 1"):
         layout.meeting_probability(beyond)
+
+
+@pytest.mark.parametrize(("threshold", "recall"), [(0.05, 0.999), (0.01, 0.9), (0.3, 0.999999)])
+def test_too_few_permutations_are_told_how_many_suffice(threshold, recall):
+    with pytest.raises(ParameterError) as caught:
+        Banding.choose(permutations=8, threshold=threshold, recall=recall)
+    least = int(re.match(r"must be at least ([\d,]+) for a recall", caught.value.rule)[1].replace(",", ""))
+    assert Banding.choose(permutations=least, threshold=threshold, recall=recall)
+    with pytest.raises(ParameterError):
+        Banding.choose(permutations=least - 8, threshold=threshold, recall=recall)

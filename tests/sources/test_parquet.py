@@ -1,5 +1,6 @@
 import datetime as dt
 import gzip
+import io
 from contextlib import suppress
 from decimal import Decimal
 
@@ -297,3 +298,30 @@ def test_columns_keep_their_types(collection):
 def test_file_names_that_other_readers_skip(collection):
     assert len(collection({"text": ["a"]}, name="_x.parquet")) == 1
     assert len(collection({"text": ["a"]}, name=".x%20 y=1.parquet")) == 1
+
+
+def test_a_pipe_may_hold_a_table(tmp_path, monkeypatch):
+    table = pa.table({"text": ["a", None, "b"], "id": [1, 2, 3]})
+    pq.write_table(table, tmp_path / "x.parquet", compression="zstd", row_group_size=2)
+    data = (tmp_path / "x.parquet").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    got = read(["-"], format="parquet")
+    assert got.texts.to_pylist() == ["a", None, "b"]
+    got.write(tmp_path / "out.parquet", np.array([0, 2]))
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"text": "a", "id": 1}, {"text": "b", "id": 3}]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(DataError, match="<stdin>: it has more than 100 bytes"):
+        read(["-"], format="parquet", max_bytes=100)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"text")))
+    with pytest.raises(DataError, match="<stdin>: it is not a Parquet file: it starts with something else"):
+        read(["-"], format="parquet")
+
+
+def test_ordered_categories_stay_what_they_are(tmp_path):
+    values = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2, None], pa.int8()), pa.array(["low", "mid", "high"]), ordered=True
+    )
+    pq.write_table(pa.table({"text": ["a", "b", "c"], "v": values}), tmp_path / "x.parquet")
+    got = read([tmp_path / "x.parquet"])
+    assert got.column("v").type.ordered
+    assert got.column("v", literal=True).to_pylist() == ["low", "high", None]

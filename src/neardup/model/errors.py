@@ -144,12 +144,12 @@ class InputRefused(DataError):  # noqa: N818 - the name of the event
 
 
 class FieldMissing(DataError):  # noqa: N818 - the name of the event
-    """A field that no record has; *field* is its name."""
+    """A field that no record has; *field* is its name, *existing* those of the fields that there are."""
 
-    def __init__(self, where: str, rule: str, code: str, field: str) -> None:
+    def __init__(self, where: str, rule: str, code: str, field: str, existing: tuple[str, ...]) -> None:
         super().__init__(where, rule, code)
-        self.args = (where, rule, code, field)
-        self.field = field
+        self.args = (where, rule, code, field, existing)
+        self.field, self.existing = field, existing
 
 
 class ValueRefused(DataError):  # noqa: N818 - the name of the event

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import ceil, comb, log1p
 from typing import Any, Final, Self
 
 import numpy as np
@@ -55,8 +55,9 @@ class Banding:
         met = bands_law(threshold, permutations, np.arange(1, permutations + 1))
         enough = np.flatnonzero(met >= recall)
         if not enough.size:
-            reached = f"at threshold {threshold} it reaches a recall of {met.max():.4f}, and {recall} is wanted"
-            raise ParameterError("permutations", permutations, f"must be greater: {reached}")
+            least = -(-ceil(log1p(-recall) / log1p(-threshold)) // 8) * 8  # as many bands of one minimum reach it
+            rule = f"must be at least {least:,} for a recall of {recall} at threshold {threshold}"
+            raise ParameterError("permutations", permutations, f"{rule}; it reaches {met.max():.4f}")
         return cls(permutations=permutations, bands=int(enough[0]) + 1)
 
 

@@ -167,7 +167,7 @@ def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissin
     shown = ", ".join(existing[:_SHOWN])
     more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
     rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
-    return FieldMissing(where, rule, "field", name)
+    return FieldMissing(where, rule, "field", name, tuple(existing))
 
 
 def check_strict(request: Request, rejected: Sequence[Rejected]) -> None:

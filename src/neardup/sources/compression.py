@@ -81,20 +81,23 @@ class Contents:
         """
         if self._file is None:
             return (self._held or memoryview(b""))[first:last]
-        data = bytearray(last - first)
         try:
-            trouble = self._file.fill(data, first)
+            return memoryview(self._file.read(first, last))
         except FileNotFoundError:
             trouble = "removed"
+        except _Changed as error:
+            trouble = str(error)
         except OSError as error:
             raise DataError(self.source, f"it cannot be read: {error.strerror or error}") from error
-        if trouble:
-            raise DataError(self.source, f"it was {trouble} while it was read", "changed")
-        return memoryview(data)
+        raise DataError(self.source, f"it was {trouble} while it was read", "changed")
 
     def check_unchanged(self) -> None:
         """Raise ``DataError`` if the file was written to since it was opened."""
         self.read(0, 0)
+
+
+class _Changed(Exception):  # noqa: N818 - the name of the event
+    """A file is not what it was; says what has become of it."""
 
 
 class _File:
@@ -116,26 +119,27 @@ class _File:
             os.close(self._descriptor)
             _File._kept_open -= 1
 
-    def fill(self, data: bytearray, first: int) -> str:
-        """Read into *data* what lies from *first* on; returns what has become of the file if it is not what it was."""
+    def read(self, first: int, last: int) -> bytes:
+        """Return the bytes from *first* to *last*; raises ``_Changed`` if the file is not what it was."""
         if self._descriptor is not None:
-            return self._fill(self._descriptor, data, first)
+            return self._read(self._descriptor, first, last)
         with Path(self._path).open("rb") as file:
-            return self._fill(file.fileno(), data, first)
+            return self._read(file.fileno(), first, last)
 
-    def _fill(self, descriptor: int, data: bytearray, first: int) -> str:
+    def _read(self, descriptor: int, first: int, last: int) -> bytes:
         then, now = self._then, os.fstat(descriptor)
         if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
-            return "replaced"
+            raise _Changed("replaced")
         if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
-            return "changed"
-        done = 0
-        while done < len(data):
-            count = os.preadv(descriptor, [memoryview(data)[done : done + _MOST_AT_ONCE]], first + done)
-            if not count:
-                return "cut short"
-            done += count
-        return ""
+            raise _Changed("changed")
+        pieces = []
+        while first < last:
+            piece = os.pread(descriptor, min(last - first, _MOST_AT_ONCE), first)
+            if not piece:
+                raise _Changed("cut short")
+            pieces.append(piece)
+            first += len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _check_size(source: str, size: int, most: int) -> None:

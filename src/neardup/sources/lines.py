@@ -14,7 +14,7 @@ Positions = npt.NDArray[np.int64]
 
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
-_WINDOW: Final = 1 << 23  # bytes read at a time to be copied
+_WINDOW: Final = 1 << 22  # bytes read at a time to be copied
 _NEWLINE: Final = ord("\n")
 _RETURN: Final = ord("\r")
 

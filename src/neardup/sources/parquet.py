@@ -8,6 +8,7 @@ file may have the same name.
 """
 
 import io
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from neardup.sources.collection import (
     named,
 )
 from neardup.sources.compression import sniff
-from neardup.sources.formats import display
+from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 
 _BATCH: Final = 1 << 16  # rows read at a time
@@ -61,12 +62,14 @@ class ParquetTable(Collection):
     """The rows of Parquet files."""
 
     def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
+        self._storage: tuple[dict[str, str] | str, int] | None = None  # of the first file
         tables: list[pa.Table] = []
         texts: list[pa.Array] = []
         ids: list[pa.Array] = []
         rejected: list[Rejected] = []
         for index, path in enumerate(inputs):
-            table = _load(path, request.max_bytes, partial(advance, index))
+            table, metadata = _load(path, request.max_bytes, partial(advance, index))
+            self._storage = self._storage or _storage(metadata)
             if tables and not table.schema.equals(tables[0].schema):
                 raise DataError(path, f"its columns are not those of {inputs[0]}; {_difference(table, tables[0])}")
             text, name = _texts(path, table, request.text), _ids(path, table, request.id)
@@ -84,7 +87,6 @@ class ParquetTable(Collection):
             texts += text.chunks
             ids += name.chunks
         self._table = pa.concat_tables(tables)
-        self._storage = _storage(inputs[0])
         super().__init__(
             inputs,
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
@@ -98,6 +100,8 @@ class ParquetTable(Collection):
         where = ", ".join(self.names)
         column = _column(where, self._table, name)
         if pa.types.is_dictionary(column.type):
+            if column.type.ordered and not literal:
+                return column.unify_dictionaries().combine_chunks()
             column = column.cast(column.type.value_type)
         try:
             if _is_text(column.type) or (literal and _is_scalar(column.type)):
@@ -120,7 +124,7 @@ class ParquetTable(Collection):
         self._write_rows(path, table, np.ones(len(table), np.bool_))
 
     def _write_rows(self, path: str, table: pa.Table, mask: Mask) -> None:
-        compression, group = self._storage
+        compression, group = self._storage or ("snappy", _GROUP)
         with atomic(path) as file:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe cannot tell where it is
             try:
@@ -133,16 +137,24 @@ class ParquetTable(Collection):
                 file.write(buffer.getbuffer())
 
 
-def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Table:
-    """Read a file whole, a batch at a time, so that one that expands without end is noticed in time."""
+def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[pa.Table, pq.FileMetaData]:
+    """Read a file whole, a batch at a time, so that one that expands without end is noticed in time.
+
+    What comes through a pipe is read into memory first: Parquet has its contents at the end.
+    """
     cap = DataError(path, f"it expands to more than {max_bytes:,} bytes", "too large")
     try:
-        with Path(path).open("rb") as file:
-            head = file.read(8)
+        piped = path == STDIN or is_special(path)
+        content = pa.py_buffer(_piped(path, max_bytes) if piped else b"")
+        if piped:
+            head = content[:8].to_pybytes()
+        else:
+            with Path(path).open("rb") as file:
+                head = file.read(8)
         if not head.startswith(b"PAR1"):
             found = sniff(head) or ("no bytes at all" if not head else "something else")
-            raise DataError(path, f"it is not a Parquet file: it starts with {found}")
-        metadata = pq.read_metadata(path)
+            raise DataError(display(path), f"it is not a Parquet file: it starts with {found}")
+        metadata = pq.read_metadata(pa.BufferReader(content) if piped else path)
         groups = range(metadata.num_row_groups)
         if sum(metadata.row_group(group).total_byte_size for group in groups) > max_bytes:
             raise cap
@@ -155,10 +167,15 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Tab
             pre_buffer=False,
         )
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
-        dataset = ds.dataset(path, format=form, filesystem=pyarrow.fs.LocalFileSystem())
+        if piped:
+            whole = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+            schema, parts = whole.schema_arrow, whole.iter_batches(batch_size=_BATCH)
+        else:
+            dataset = ds.dataset(path, format=form, filesystem=pyarrow.fs.LocalFileSystem())
+            schema, parts = dataset.schema, dataset.to_batches(batch_size=_BATCH)
         batches: list[pa.RecordBatch] = []
         size = rows = 0
-        for batch in dataset.to_batches(batch_size=_BATCH):
+        for batch in parts:
             batches.append(batch)
             size, rows = size + batch.nbytes, rows + len(batch)
             if size > max_bytes:
@@ -166,14 +183,26 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> pa.Tab
             advance(rows / max(1, metadata.num_rows))
         if rows != metadata.num_rows:
             raise DataError(path, f"it cannot be read as Parquet: {rows} of its {metadata.num_rows} rows are there")
-        return pa.Table.from_batches(batches, dataset.schema)
+        return pa.Table.from_batches(batches, schema), metadata
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"it cannot be read as Parquet: {error}") from error
 
 
-def _storage(path: str) -> tuple[dict[str, str] | str, int]:
+def _piped(path: str, max_bytes: int) -> bytes:
+    if path != STDIN:
+        with Path(path).open("rb") as file:
+            data = file.read(max_bytes + 1)
+    elif sys.stdin is None:
+        raise DataError(display(path), "it is closed")
+    else:
+        data = sys.stdin.buffer.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise DataError(display(path), f"it has more than {max_bytes:,} bytes", "too large")
+    return data
+
+
+def _storage(metadata: pq.FileMetaData) -> tuple[dict[str, str] | str, int]:
     """Return each column's codec in a file, and its largest group of rows."""
-    metadata = pq.read_metadata(path)
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     if not groups:
         return "snappy", _GROUP

@@ -724,7 +724,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "a.parquet").touch()
     shown = run("tables", "--dry-run", code=1).err
-    assert "its files are: 1 .parquet; name the files, such as 'tables/*.jsonl'" in shown
+    assert "its files are: 1 .parquet; name the files, such as 'tables/*.parquet'" in shown
     (tmp_path / "in.jsonl").touch()
     assert (
         "--glob *.py is for folders, and the inputs are jsonl"
@@ -736,7 +736,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     ("options", "message"),
     [
         (["--threshold", "60"], "--threshold 60 must be above 0 and at most 1; for 60 % write 0.6"),
-        (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write it with a point"),
+        (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write 0.8, with a point"),
         (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
         (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
         (["-o", "k"], "unknown option -o; did you mean --out?"),
@@ -763,7 +763,7 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
         ([""], "input '': the name of an input is empty", 2),
         (
             ["in.jsonl"],
-            "in.jsonl: there is no field 'text'; the fields are: ID, Text; --text names the field of the text",
+            "the fields are: ID, Text; --text names the field of the text, such as --text Text",
             1,
         ),
         (

@@ -1,6 +1,8 @@
 """What is wrong and what to do next, in the command line's words."""
 
 import argparse
+from glob import glob
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.model.errors import DataError, FieldMissing, NeardupError, OutputError, ParameterError
@@ -24,7 +26,6 @@ _NEXT = {  # by the code of an error
     "url": "download it first",
     "exists": "--force replaces it",
     "folder": "name a file in it, such as {where}/kept.jsonl",
-    "folder of tables": "name the files, such as '{where}/*.jsonl'",
 }
 _NEXT_READING = {
     "too large": "--max-bytes raises this cap",
@@ -95,18 +96,27 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         return ""
     reads = getattr(arguments, "verb", "") in _READING
     if isinstance(error, FieldMissing) and reads:
-        return _about_field(error.field, arguments)
+        return _about_field(error, arguments)
+    if error.code == "folder of tables":
+        return f"name the files, such as '{_pattern_of(error.where)}'"
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
     return known.get(error.code, "").format(where=error.where)
 
 
-def _about_field(field: str, arguments: argparse.Namespace) -> str:
+def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = vars(arguments)
-    if field == given.get("text"):
-        return "--text names the field of the text"
-    for name in ("id", "url"):
-        if field == given.get(name):
-            return f"--{name} names the field of the {name.replace('url', 'URL')}"
+    for name, words in (("text", "text"), ("id", "id"), ("url", "URL")):
+        if error.field == given.get(name):
+            alike = [other for other in error.existing if other.lower() == error.field.lower()]
+            return f"--{name} names the field of the {words}" + (f", such as --{name} {alike[0]}" if alike else "")
     if given.get("scheme") == "checksum" and "fields" not in given:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
     return ""
+
+
+def _pattern_of(folder: str) -> str:
+    """Return a pattern of the tables in a folder, or below it."""
+    from neardup.sources.formats import FORMATS
+
+    patterns = [str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in FORMATS]
+    return next((pattern for pattern in patterns if glob(pattern, recursive=True)), patterns[0])  # noqa: PTH207 - a pattern

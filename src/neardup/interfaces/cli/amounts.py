@@ -57,7 +57,7 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        hint = "; write it with a point" if _COMMA.fullmatch(text.strip()) else ""
+        hint = f"; write {text.strip().replace(',', '.')}, with a point" if _COMMA.fullmatch(text.strip()) else ""
         raise ArgumentTypeError(f"{text[:50]!r} is not a number{hint}") from None
 
 
