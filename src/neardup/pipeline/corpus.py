@@ -22,6 +22,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.documents import Documents
+from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes.checksum import BODY
@@ -68,7 +69,8 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     that are not empty are exact duplicates. Same input and parameters, same decisions, whatever the
     number of threads (``None``: every core).
 
-    Raises ``ParameterError`` for a parameter that breaks its rule and ``DataError`` for input that
+    Warns (``RuntimeWarning``) before it begins if the run will need more memory than is available. Raises
+    ``ParameterError`` for a parameter that breaks its rule and ``DataError`` for input that
     is no collection of documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
@@ -84,6 +86,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     documents = Documents.of(table_or_texts, text, id, needed, chosen.columns)
     if ignore_common is not None:
         chosen = _without_common(chosen, ignore_common, documents)
+    warn_if_short(chosen, documents.texts, exact=verify == "exact")
     with followed(progress) as follow, LocalEngine(threads) as engine:
         return replace(_Run(documents, chosen, policy, engine, follow).result(), source=table_or_texts)
 

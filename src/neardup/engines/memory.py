@@ -1,0 +1,59 @@
+"""How much memory this process may still take."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+_UNLIMITED = 1 << 60  # bytes: what version 1 of control groups says of no limit is about 8 EiB
+
+
+def available_memory(root: Path = Path("/")) -> int | None:
+    """Return the bytes that this process may still take: of the machine, and of every control group around it.
+
+    What the system could free, such as cached files, counts as available; swap space does not. ``None`` where the
+    system does not tell, as everywhere but on Linux.
+    """
+    found = [_available_in_machine(root), *_available_in_groups(root)]
+    return min((most for most in found if most is not None), default=None)
+
+
+def _available_in_machine(root: Path) -> int | None:
+    for line in _lines(root / "proc/meminfo"):
+        name, _, rest = line.partition(":")
+        if name == "MemAvailable":
+            return int(rest.split()[0]) * 1024
+    return None
+
+
+def _available_in_groups(root: Path) -> Iterator[int | None]:
+    for line in _lines(root / "proc/self/cgroup"):
+        number, controllers, place = (*line.split(":", 2), "", "")[:3]
+        if number == "0":
+            files = ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            files = ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        base, limit, usage, cached = files
+        group = PurePosixPath(place.lstrip("/"))
+        for folder in (group, *group.parents):
+            yield _available_in_group(root / base / folder, limit, usage, cached)
+
+
+def _available_in_group(folder: Path, limit: str, usage: str, cached: str) -> int | None:
+    most, used = _number(folder / limit), _number(folder / usage)
+    if most is None or used is None or most >= _UNLIMITED:
+        return None
+    freed = sum(int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.split()[:1] == [cached])
+    return max(0, most - used + freed)
+
+
+def _number(path: Path) -> int | None:
+    text = "".join(_lines(path)[:1]).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,71 @@
+"""How much memory a run over a corpus takes: estimated by a simple model before the run begins."""
+
+import warnings
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.engines.memory import available_memory
+from neardup.model.arrays import Corpus
+from neardup.model.protocols import ColumnScheme, Scheme
+from neardup.text.columns import batches
+
+EACH: Final = 280  # bytes a document takes in any case: its ranks, digests, candidates, decisions
+ANY: Final = 1 << 25  # bytes that any run takes: batches of text at work
+_FEATURE: Final = 8  # bytes of a feature
+_JOINED: Final = 1 / 4  # features per byte of text, above which they are copied
+_LARGE: Final = 1 << 28  # bytes: smaller runs are not estimated
+
+
+def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> int:
+    """Estimate the bytes that ``dedup`` takes at its peak, in addition to the documents themselves.
+
+    The sum of ``ANY``, 8 bytes per feature, and for each document ``EACH`` bytes, its signature and its keys. The
+    number of features follows from the first megabyte of text. Where there is more than one feature per 4 bytes of
+    text, as with letters, features count twice, because they are copied together. *exact* is whether documents are
+    verified exactly.
+    A run over documents that share keys with very many others takes somewhat more. No documents take nothing.
+    """
+    first = next(batches(texts), None)
+    if first is None:
+        return 0
+    size = sum(chunk.nbytes for chunk in texts.chunks)
+    features = scheme.shingling.batch_features(first)
+    per_byte = len(features.values) / max(1, int(first.offsets[-1] - first.offsets[0]))
+    copies = 2 if per_byte > _JOINED else 1
+    each = EACH + (
+        2 * _FEATURE if scheme.columns else _of_signature(scheme, Corpus(features, None, texts), exact=exact)
+    )
+    return ANY + int(_FEATURE * per_byte * copies * size) + len(texts) * each
+
+
+def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> None:
+    """Warn (``RuntimeWarning``) if a run takes more memory than this process may still take."""
+    if not _may_be_large(texts):
+        return
+    needed, there = needed_memory(scheme, texts, exact=exact), available_memory()
+    if there is not None and needed > there:
+        message = (
+            f"about {_amount(needed)} of memory will be needed in addition to the documents, but only {_amount(there)}"
+            " are available; use fewer documents at a time or a smaller signature"
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=1)
+
+
+def _may_be_large(texts: pa.ChunkedArray) -> bool:
+    """Return whether estimating is worth its milliseconds."""
+    return len(texts) * EACH > _LARGE or 2 * _FEATURE * texts.nbytes > _LARGE
+
+
+def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
+    """Return the bytes of one document's signature and keys, as a run holds them."""
+    one = np.zeros(1, np.int64)
+    if isinstance(scheme, ColumnScheme) and exact:
+        return scheme.sign_short_at(corpus, one).rows.nbytes
+    signatures = scheme.sign_at(corpus, one)
+    return signatures.rows.nbytes + scheme.keys(signatures).nbytes
+
+
+def _amount(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB"
