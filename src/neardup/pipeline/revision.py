@@ -29,8 +29,8 @@ class Revision:
 
     Moreover, the representatives, and the verdicts of ``judge``, are those of a fresh index to which the documents
     alive are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
-    while no key has more documents than are looked at (``Stats.crowded``), no document has more than ``CLOSEST`` candidates
-    that are kept or as many others, and the policy stays the same.
+    while no key has more documents than are looked at (``Stats.crowded``), no document has more than ``CLOSEST`` kept
+    candidates or as many others, and the policy stays the same.
     """
 
     def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
