@@ -165,7 +165,13 @@ def test_the_first_ones_are_those_with_the_smallest_positions(monkeypatch):
             found = tuples(tables.lookup(words(queries), first=first))
             expected = [brute([query], fingerprints, 3)[:first] for query in queries]
             assert found == [(i, j, distance) for i, part in enumerate(expected) for _, j, distance in part]
+            there = np.arange(len(fingerprints)) % 3 > 0
+            found = tuples(tables.lookup(words(queries), first=first, there=there))
+            expected = [[own for own in brute([query], fingerprints, 3) if there[own[1]]][:first] for query in queries]
+            assert found == [(i, j, distance) for i, part in enumerate(expected) for _, j, distance in part]
     assert tuples(tables.lookup(words([]), first=1)) == []
+    with pytest.raises(ParameterError, match="must be 9 flags"):
+        tables.lookup(words(queries), there=np.ones(8, np.bool_))
 
 
 def test_a_whole_population():

@@ -260,6 +260,21 @@ def test_a_second_crawl_fetches_only_what_it_does_not_know(crawl, sites, tmp_pat
     assert (counted["changed"], counted["known"], counted["dropped"]) == (1, 2, 2)
 
 
+def test_one_small_change_does_not_bring_the_repeats_back(crawl, sites):
+    site = sites()
+    mirrors = [f"/mirror{number}" for number in range(30)]
+    site.pages |= dict.fromkeys(mirrors, page(words(1), footer="updated at 10:00"))
+    passed = []
+    for moment in ("10:00", "10:00", "11:00", "11:00"):
+        site.pages["/"] = page(words(1), mirrors, footer=f"updated at {moment}")
+        items, counted, _ = crawl(site.root, refetch="always", texts=True)
+        passed.append(len(items))
+    assert passed[:2] == [1, 0]
+    assert passed[2] <= 1
+    assert passed[3] == 0
+    assert counted["known"] == 31
+
+
 def test_items_are_tagged_instead(crawl, sites):
     site = sites()
     site.pages["/"] = page(words(0), ["/one", "/two"])
@@ -443,6 +458,22 @@ def test_only_a_crawl_that_finished_leaves_nothing_unfinished(pipeline, tmp_path
     process.process_item({"url": "http://a.example/", "text": words(1)})
     crawler.end(reason)
     assert (tmp_path / "seen" / UNFINISHED).exists() == remains
+
+
+def test_what_an_unfinished_crawl_has_admitted_does_not_depend_on_the_clock(pipeline, monkeypatch):
+    first, second = ({"url": f"http://{name}.example/", "text": words(1)} for name in "ab")
+    process, crawler = pipeline()
+    process.process_item(first)
+    crawler.end("finished")
+    monkeypatch.setattr("neardup.pipeline.living.microseconds_or_now", lambda _: 0)  # it was set back
+    process, crawler = pipeline()
+    process.process_item(second | {"text": words(2)})
+    crawler.end("shutdown")
+    process, crawler = pipeline()
+    assert not process._crawl.wants(first["url"], again=False)
+    assert process._crawl.wants(second["url"], again=False)
+    assert process.process_item(second | {"text": words(2)})
+    assert crawler.counted["neardup/passed_on_again"] == 1
 
 
 def test_a_page_that_could_not_be_remembered_leaves_the_crawl_unfinished(pipeline, tmp_path):

@@ -73,8 +73,17 @@ def unpacked(found):
     return sorted((one >> RIGHT, one >> DISTANCE & 2**30 - 1, one & 7) for one in found.tolist())
 
 
-@given(LISTS, st.lists(VALUES, max_size=20), st.integers(0, 7), st.sampled_from([(0, 0), (1, 0), (1, 1)]))
-def test_lookup_equals_its_definition(lists, queries, distance, radii):
+ALL = np.empty(0, np.bool_)
+
+
+@given(
+    LISTS,
+    st.lists(VALUES, max_size=20),
+    st.integers(0, 7),
+    st.sampled_from([(0, 0), (1, 0), (1, 1)]),
+    st.tuples(st.integers(0, 2**120), st.integers(1, 3)),
+)
+def test_lookup_equals_its_definition(lists, queries, distance, radii, choice):
     tables = Halves(lists, radii)
     asked = np.array(queries, np.uint64)
     expected = sorted(
@@ -84,12 +93,17 @@ def test_lookup_equals_its_definition(lists, queries, distance, radii):
         if tables.finds(query, value) and (query ^ value).bit_count() <= distance
         for position in positions
     )
-    assert unpacked(hamming.lookup(asked, 2**30, distance, *tables.layout, *tables.entries, None)) == expected
+    assert unpacked(hamming.lookup(asked, 2**30, ALL, distance, *tables.layout, *tables.entries, None)) == expected
     counts = np.full(len(queries), 9)
     hamming.count(asked, distance, *tables.layout, *tables.entries[:4], tables.bounds, None, counts)
     assert counts.tolist() == [sum(found[0] == number for found in expected) for number in range(len(queries))]
-    ones = unpacked(hamming.lookup(asked, 1, distance, *tables.layout, *tables.entries, None))
+    ones = unpacked(hamming.lookup(asked, 1, ALL, distance, *tables.layout, *tables.entries, None))
     assert ones == [found for found in expected if any(found[1] == positions[0] for positions in lists.values())]
+    marks, most = choice
+    there = np.array([bool(marks >> place & 1) for place in range(len(tables.positions))], np.bool_)
+    chosen = {own for positions in lists.values() for own in [*filter(there.__getitem__, positions)][:most]}
+    some = unpacked(hamming.lookup(asked, most, there, distance, *tables.layout, *tables.entries, None))
+    assert not len(there) or some == [found for found in expected if found[1] in chosen]
 
 
 @given(LISTS, LISTS, st.integers(0, 7), st.integers(1, 9))
@@ -137,7 +151,7 @@ def test_a_crowded_bucket_is_searched_for_the_leading_bits():
     lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)
     queries = np.array([*lists, 3, 5 << 32], np.uint64)
-    found = unpacked(hamming.lookup(queries, 2**30, 7, *tables.layout, *tables.entries, None))
+    found = unpacked(hamming.lookup(queries, 2**30, ALL, 7, *tables.layout, *tables.entries, None))
     pairs = [(a, b) for a in range(len(lists)) for b in range(len(lists)) if ((a ^ b) << 8).bit_count() <= 7]
     near = [(a, b, (a ^ b).bit_count()) for a, b in pairs]  # the low halves of all are equal
     more = [(len(lists), 0, 2), *((len(lists) + 1, b, ((b << 8) ^ 5).bit_count()) for b in range(len(lists)))]

@@ -78,18 +78,39 @@ def test_a_page_is_not_dropped_for_its_own_old_content(pages):
     first, behind = "http://a.example/", "http://b.example/"
     pages.admit(first, STORM)
     pages.admit(behind, f"{STORM} on Tuesday")
-    for remember in (pages.judge, pages.admit):
-        verdict = remember(first, f"{STORM} on Tuesday")
+    for ask, kept in ((pages.judge, None), (pages.admit, behind)):  # which is kept since the first one has changed
+        verdict = ask(first, f"{STORM} on Tuesday")
         assert verdict == Known(first, changed=True)
-        assert verdict.kept is None
+        assert verdict.kept == kept
 
 
-def test_a_page_whose_keeper_is_gone_is_kept(index, pages):
-    pages.admit("http://a.example/", STORM)
-    pages.admit("http://b.example/", STORM)
-    index.remove(["http://a.example/"])
-    assert pages.judge("http://b.example/", STORM) == Known("http://b.example/")
-    assert pages.judge("http://b.example/", STORM).kept is None
+def test_a_page_that_is_kept_since_another_went_is_passed_on_once(index, pages):
+    first, second, third = (f"http://{name}.example/" for name in "abc")
+    pages.judge_and_admit([(url, STORM) for url in (first, second, third)])
+    assert index.remove([first]).promoted == [second]
+    for ask, kept in ((pages.judge, None), (pages.judge, None), (pages.admit, None), (pages.admit, second)):
+        verdict = ask(second, STORM)
+        assert verdict == Known(second)
+        assert verdict.kept == kept
+    assert pages.admit(third, STORM).kept == second
+
+
+def test_one_small_change_does_not_bring_the_repeats_back(index, pages):
+    origin, mirrors = "http://a.example/", [f"http://m{number}.example/" for number in range(30)]
+    passed = []
+    for moment in ("10:00", "10:00", "11:00", "11:00", "12:00"):
+        batch = [(origin, f"{STORM} {moment}"), *((url, f"{STORM} 10:00") for url in mirrors)]
+        passed.append(sum(verdict.kept is None for verdict in pages.judge_and_admit(batch)))
+        assert index.stats().kept == 1
+    assert passed == [1, 0, 1, 0, 0]
+
+
+def test_a_page_that_changes_altogether_leaves_its_cluster_to_another(index, pages):
+    a, b, c = (f"http://{name}.example/" for name in "abc")
+    pages.judge_and_admit([(url, STORM) for url in (a, b, c)])
+    verdicts = [pages.admit(url, text) for url, text in ((a, HERON), (b, STORM), (c, STORM), (b, STORM))]
+    assert verdicts == [Known(a, changed=True), Known(b), Known(c), Known(b)]
+    assert [verdict.kept for verdict in verdicts] == [None, None, b, b]
 
 
 def test_what_is_unchanged_is_not_remembered_again(index, pages):
@@ -130,7 +151,7 @@ def test_who_is_replaced_in_a_batch_stands_for_nobody_after(pages):
     a, b = "http://a.example/", "http://b.example/"
     verdicts = pages.judge_and_admit([(a, STORM), (b, STORM), (a, HERON), (b, STORM)])
     assert [verdict.kept for verdict in verdicts] == [None, a, None, None]
-    assert pages.judge(b, STORM).kept is None
+    assert pages.judge(b, STORM).kept == b
 
 
 @pytest.mark.parametrize("wrap", [lambda pairs: pairs, iter, lambda pairs: [list(pair) for pair in pairs]])

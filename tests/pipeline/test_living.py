@@ -37,7 +37,7 @@ from neardup import (
     Trials,
 )
 from neardup.index.arrays import checksum
-from neardup.pipeline import living
+from neardup.model.seen import Removal
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
 TEXTS = [
@@ -343,7 +343,7 @@ def test_a_reader_changes_nothing(folder):
             lambda: index.remove(["a"]),
             lambda: index.remove([]),
             lambda: index.expire(0),
-            index.promote,
+            lambda: index.see(["a"]),
             index.flush,
             index.compact,
         ):
@@ -371,7 +371,9 @@ def test_what_was_closed_answers_nothing(folder, mode):
         lambda: index.admit(["e"], TEXTS[:1]),
         lambda: index.remove(["a"]),
         lambda: index.expire(0),
-        index.promote,
+        lambda: index.see(["a"]),
+        lambda: index.admissions(["a"]),
+        lambda: index.next_admission,
         index.refresh,
         index.sync,
         index.flush,
@@ -543,7 +545,12 @@ def test_fields_come_back_as_they_were(folder):
         assert {document.admitted for document in found} == {datetime.max.replace(tzinfo=UTC)}
         earliest, _, last = index.get(["e", "f", "g"])
         assert earliest == Document(
-            "e", datetime.min.replace(tzinfo=UTC), "e", dict.fromkeys(index.fields) | {"rank": 1}, None
+            "e",
+            datetime.min.replace(tzinfo=UTC),
+            "e",
+            dict.fromkeys(index.fields) | {"rank": 1},
+            None,
+            datetime.min.replace(tzinfo=UTC),
         )
         assert np.isnan(last.fields["score"])
         assert last.admitted == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
@@ -577,6 +584,48 @@ def test_documents_expire_at_their_moment(folder):
         for field in ("rank", "unknown", 5):
             with pytest.raises(ParameterError, match="must be a field of times"):
                 index.expire(0, field)
+        with pytest.raises(ParameterError, match="before=None, but it must be a datetime, or seconds since 1970"):
+            index.expire(None)
+        assert [*index.ids()] == ["d2"]
+
+
+def test_what_is_seen_again_does_not_expire(folder):
+    texts = ["the ferry leaves at dawn", "a heron stands in the reeds", "rye and water and time"]
+    Index.create(folder).close()
+    with Index.open(folder, "w") as index:
+        index.admit(["admitted", "seen", "dead"], texts, at=1)
+        index.flush()
+    for _ in range(2):
+        with Index.open(folder, "w") as index:
+            assert index.admit(["admitted"], texts[:1], at=10) == [New()]
+            assert index.see(["seen", "nobody"], at=11) == ["seen", None]
+            index.see(["seen"], at=5)  # earlier than what is known
+            index.compact()
+    with Index.open(folder, "w") as index:
+        found = {own.id: (own.admitted.timestamp(), own.seen.timestamp()) for own in index.get(index.ids())}
+        assert found == {"admitted": (1, 10), "seen": (1, 11), "dead": (1, 1)}
+        assert index.expire(10) == Removal(1, [])
+        assert index.expire(11) == Removal(1, [])
+        assert [*index.ids()] == ["seen"]
+
+
+def test_many_that_are_seen_again_take_few_bytes(folder):
+    with Index.create(folder, durability="bulk") as index:
+        ids = [f"d{number}" for number in range(2000)]
+        index.admit(ids, [f"this is text number {number}" for number in range(2000)])
+        before = index.stats().bytes_in_log
+        index.see(ids)
+        assert index.stats().bytes_in_log - before < 2000 * 8 + 500
+
+
+def test_a_log_of_what_was_seen_does_not_grow_for_ever(folder):
+    with Index.create(folder, durability="bulk", memory=1 << 20) as index:
+        ids = [f"d{number}" for number in range(2000)]
+        index.admit(ids, [f"this is text number {number}" for number in range(2000)])
+        for moment in range(60):
+            index.see(ids, at=moment)
+            assert index.stats().bytes_in_log < 1 << 20
+        assert index.check().problems == []
 
 
 def test_texts_of_every_kind(folder):
@@ -683,15 +732,12 @@ def test_who_is_known_by_its_id(folder):
 def test_the_same_again_changes_nothing_and_other_content_takes_its_place(folder):
     with Index.create(folder, fields={"rank": int}) as index:
         index.admit(["a", "b"], TEXTS[:2], {"rank": [1, 2]}, at=1)
-        size = index.stats().bytes_in_log
         assert index.admit(["b", "a"], [TEXTS[1], TEXTS[0]], {"rank": [3, 4]}, at=2)[1] == New()
-        assert index.stats().bytes_in_log == size
+        assert {document.admitted.timestamp() for document in index.get(["a", "b"])} == {1}
         assert [document.fields["rank"] for document in index.get(["a", "b"])] == [1, 2]
         assert index.admit(["a"], TEXTS[2:], {"rank": [5]}, at=3) == [New()]
         assert index.get(["a"])[0].fields == {"rank": 5}
         assert index.group("b") == ["b"]
-        assert index.get(["b"])[0].kept is None
-        assert index.promote() == ["b"]
         assert index.get(["b"])[0].kept == "b"
 
 
@@ -702,43 +748,18 @@ def test_a_replaced_document_leaves_before_its_batch_is_judged(folder):
         assert again == [New(), New(), ExactDuplicate("b")]
 
 
-def test_orphans_are_promoted_after_the_index_was_opened_with_less_memory(folder):
+def test_clusters_are_judged_again_after_the_index_was_opened_with_less_memory(folder):
     """What is in the log may then be more than there is memory for, and becomes a file in the middle."""
     texts = [f"text number {number // 3} has {number // 3 * 7} words and some more" for number in range(6000)]
     with Index.create(folder) as index:
         ids = [f"d{number}" for number in range(6000)]
         index.admit(ids, texts)
         kept = [document.id for document in index.get(ids) if document.kept == document.id]
-        index.remove(kept)
     with Index.open(folder, "w", memory=1 << 20) as index:
-        promoted = index.promote()
+        promoted = index.remove(kept).promoted
         assert index.stats().segments == 1
         assert len(promoted) >= 2000
         assert all(document.kept in set(promoted) for document in index.get([*index.ids()]))
-        assert index.check().problems == []
-
-
-def test_others_have_their_turn_while_orphans_are_promoted(folder, monkeypatch):
-    """Between two steps documents may go, or come again with another content."""
-    monkeypatch.setattr(living, "TOGETHER", 2)
-    with Index.create(folder) as index:
-        index.admit(["kept", *"abcdef"], [TEXTS[0]] * 7)
-        index.remove(["kept"])
-        promoted = index._judge.promoted
-        steps = []
-
-        def step(places):
-            steps.append(len(places))
-            done = promoted(places)
-            if len(steps) == 1:
-                index.remove(["c"])
-                index.admit(["e"], [TEXTS[2]])
-            return done
-
-        monkeypatch.setattr(index._judge, "promoted", step)
-        assert index.promote() == ["a"]
-        assert steps == [2, 1, 1]
-        assert [document.kept for document in index.get([*"abdef"])] == ["a", "a", "a", "e", "a"]
         assert index.check().problems == []
 
 

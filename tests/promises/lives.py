@@ -55,6 +55,8 @@ class Step:
             index.admit(self.ids, self.documents, fields, at=AT + self.seed)
         elif self.does == "remove":
             index.remove(self.ids)
+        elif self.does == "see":
+            index.see(self.ids, at=AT + self.seed)
         else:
             getattr(index, self.does)()
 
@@ -64,10 +66,10 @@ def script(seed, length, most=6):
     rng = random.Random(seed)
     names = [f"document {number}" for number in range(8 * most)]
     for number in range(1, length + 1):
-        does = rng.choices(
-            ["admit", "remove", "promote", "flush", "compact", "sync", "reopen"], [50, 15, 8, 10, 5, 4, 8]
-        )[0]
-        few = rng.sample(names, rng.randint(1, most)) if does in {"admit", "remove"} else []
+        does = rng.choices(["admit", "remove", "see", "flush", "compact", "sync", "reopen"], [50, 15, 8, 10, 5, 4, 8])[
+            0
+        ]
+        few = rng.sample(names, rng.randint(1, most)) if does in {"admit", "remove", "see"} else []
         if does == "admit" and rng.random() < 0.2:
             few += few[:2]  # the same id again in one batch makes two steps of it
         yield Step(does, few, number)
@@ -105,9 +107,25 @@ def answers(index):
     assert documents[-1] is None
     assert [document.id for document in documents[:-1]] == ids
     groups = [tuple(index.group(name)) for name in ids[:1]]
-    told = [(document.id, document.fields["version"], document.kept, document.admitted) for document in documents[:-1]]
+    told = [
+        (own.id, own.fields["version"], own.kept, own.admitted, own.seen, told)
+        for own, told in zip(documents[:-1], index.admissions(ids), strict=True)
+    ]
+    require_representatives(index, documents[:-1])
     assert all(document.fields["name"] == f"{document.id}!" for document in documents[:-1])
     return (tuple(told), tuple(index.judge(ASKED)), tuple(groups))
+
+
+def require_representatives(index, documents):
+    """Each document has a representative that is kept, as in a fresh index that admits the same in the same order."""
+    kept = {own.id: own.kept for own in documents}
+    assert {kept[name] for name in kept.values()} == {name for name in kept if kept[name] == name}
+    assert index.stats().kept == sum(name == own for name, own in kept.items())
+    fresh = Index.create(FOLDER, index.scheme, durability="bulk", disk=MemoryDisk())
+    with fresh:
+        fresh.admit(list(kept), index.signatures(list(kept)))
+        if not fresh.stats().crowded:
+            assert {own.id: own.kept for own in fresh.get(kept)} == kept
 
 
 def read_of(files):

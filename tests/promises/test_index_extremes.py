@@ -63,10 +63,9 @@ def test_a_chain_makes_small_groups_of_what_matches_directly(tmp_path, number, c
 
         candidates.clear()
         kept = [name for name, keeper in zip(ids, keepers, strict=True) if place[name] == keeper]
-        removed, orphans = index.remove(kept)
-        assert (removed, len(orphans)) == (len(kept), number - len(kept))
-        index.promote()
-        assert index.promote() == []
+        removed, promoted = index.remove(kept)
+        assert removed == len(kept)
+        assert index.stats().kept == len(promoted)
         assert sum(found for _, found in candidates) < 40 * number
         rest = [document for document in index.get(ids) if document]
         assert all(document.kept for document in rest)
@@ -140,9 +139,8 @@ def test_of_many_copies_the_first_that_is_left_counts(tmp_path, number):
         index.flush()
         assert index.group("d7") == ids
         assert index.judge([text], ids=["d0"]) == [ExactDuplicate("d1")]
-        assert len(index.remove(ids[: number - 2]).orphans) == 2
+        assert index.remove(ids[: number - 2]).promoted == [ids[-2]]
         assert index.judge([text]) == [ExactDuplicate(ids[-2])]
-        assert index.promote() == [ids[-2]]
         assert index.group(ids[-1]) == ids[-2:]
 
 

@@ -84,7 +84,7 @@ def require_refused(index):
         lambda: index.admit(["x"], ["some text or other"], {"version": [0], "name": ["x!"]}),
         index.flush,
         index.compact,
-        index.promote,
+        lambda: index.see(["document 1"]),
         index.sync,
     ]
     for attempt in tries:

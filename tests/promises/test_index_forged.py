@@ -318,7 +318,7 @@ def ask_everything(files, rng):
     if mode == "w":
         attempt("admit", lambda: index.admit(["new", NAMES[0]], asked[:2]))
         attempt("remove", lambda: index.remove(names[:2]))
-        attempt("promote", index.promote)
+        attempt("see", lambda: index.see(names[:2]))
         attempt("expire", lambda: index.expire(AT + 1))
         attempt("compact", index.compact)
     else:

@@ -11,7 +11,7 @@ import time
 import traceback
 
 import pytest
-from lives import AT, Step, create, kills_apart, reopen, script
+from lives import AT, Step, create, kills_apart, reopen, require_representatives, script
 
 from neardup.index.disk import Disk
 from neardup.model.verdicts import ExactDuplicate
@@ -136,6 +136,7 @@ def require_known(index, states):
     found = [(own.id, own.fields["version"]) for own in index.get(ids)]
     allowed = [[(name, version) for name, (version, _) in state] for state in states]
     assert found in allowed, f"holds {len(found)} documents, none of the {list(map(len, allowed))} it may"
+    require_representatives(index, index.get(ids))
     state = states[allowed.index(found)]
     texts = {}
     for name, (_, own) in state:
@@ -154,7 +155,7 @@ def kills(path, number, seed):
     warmed.flush()
     warmed.compact()
     warmed.remove(["warm"])
-    warmed.promote()
+    warmed.see(["warm"])
     warmed.close()
     known, acknowledged, documents = Known(), 0, 0
     for life in range(seed * 100_000, seed * 100_000 + number):

@@ -58,7 +58,7 @@ CHANGES = {
     "remove": lambda index: index.remove(["a"]),
     "flush": lambda index: index.flush(),
     "compact": lambda index: index.compact(),
-    "promote": lambda index: index.promote(),
+    "see": lambda index: index.see(["a"]),
     "sync": lambda index: index.sync(),
     "refresh": lambda index: index.refresh(),
     "close": lambda index: index.close(),

@@ -89,7 +89,7 @@ def test_the_child_of_a_fork_does_not_write(folder):
             "remove": lambda: index.remove(["a"]),
             "flush": index.flush,
             "compact": index.compact,
-            "promote": index.promote,
+            "see": lambda: index.see(["a"]),
             "refresh": index.refresh,
             "sync": index.sync,
         }

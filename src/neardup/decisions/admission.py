@@ -1,6 +1,8 @@
-"""What a document repeats of those that were admitted before, and which of them stands for it.
+"""What a document repeats of the documents admitted before it, and which of them is its representative.
 
-The rule: a document is kept unless it matches a kept document itself. Nothing stands for another through a chain.
+The rule: a document whose content was admitted before has the representative of the first document with that content.
+Any other is dropped if it matches a kept document, and the closest of these is its representative. Otherwise it is
+kept, and is its own representative. No document is dropped through a chain.
 """
 
 from typing import NamedTuple
@@ -22,9 +24,9 @@ class Matches(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """By row: its closest match, as a number of ``Matches`` or ``NONE``, and the document that stands for it.
+    """By row: its closest match, as a number of ``Matches`` or ``NONE``, and its representative.
 
-    A row that is kept stands for itself; one that is not admitted and matches no kept document has ``NONE``.
+    A row that is kept is its own; a row that is not admitted and matches no kept document has ``NONE``.
     """
 
     closest: list[int]
@@ -32,12 +34,12 @@ class Standing(NamedTuple):
 
 
 def stand(own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int]) -> Standing:
-    """Say what each row repeats, in turn. Documents have numbers in the order of their admission.
+    """Decide row by row what each repeats. Documents have numbers in the order of their admission.
 
     *own* are the rows' numbers, or ``NONE`` where they are not admitted; *exact* those of the first documents with the
-    same content, or ``NONE``. *keepers* gives for every document among the matches and the exact ones the one that
-    stands for it, ``NONE`` if that was removed; the rows' own are added as they are decided, so that later rows may
-    stand behind earlier ones. Of equally close matches the first admitted counts.
+    same content, or ``NONE``. *keepers* maps every document among the matches and the exact ones to its
+    representative; the rows' own are added as they are decided, so that later rows may have earlier ones. Of equally
+    close matches the first admitted counts.
     """
     order = np.lexsort((matches.documents, -matches.values, matches.rows))
     bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()
@@ -46,9 +48,10 @@ def stand(own: list[int], exact: list[int], matches: Matches, keepers: dict[int,
     for row, (itself, same) in enumerate(zip(own, exact, strict=True)):
         begin, end = bounds[row], bounds[row + 1]
         closest.append(numbers[begin] if begin < end else NONE)
-        keeper = keepers[same] if same != NONE else NONE
-        if keeper == NONE:
+        if same == NONE:
             keeper = next((match for match in documents[begin:end] if keepers[match] == match), itself)
+        else:
+            keeper = keepers[same]
         standing.append(keeper)
         if itself != NONE:
             keepers[itself] = keeper

@@ -15,6 +15,8 @@ from neardup.model.arrays import TextBatch
 from neardup.model.errors import StorageDamaged
 
 STRING: Final = "string"
+CHANGING: Final = ("keeper", "seen", "told")  # the columns whose values change after a document was admitted
+NEVER: Final = -1
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
 
 packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
@@ -29,7 +31,9 @@ class Columns:
 
     ``ordinal``   the number of its admission, which grows and is never used again
     ``time``      when it was admitted, in microseconds since 1970, UTC
-    ``keeper``    the ordinal of the document that stands for it; its own if it is kept
+    ``keeper``    the ordinal of its representative; its own if it is kept
+    ``seen``      when it was last seen, in microseconds since 1970, UTC
+    ``told``      the next ordinal when a caller was last told to keep it; ``NEVER`` before that
     ``content``   128 bits that tell contents apart; zero where only a signature was given
     ``present``   whether it has a signature
     ``rows``      its signature
@@ -48,6 +52,8 @@ class Columns:
             "ordinal": ("<i8", ()),
             "time": ("<i8", ()),
             "keeper": ("<i8", ()),
+            "seen": ("<i8", ()),
+            "told": ("<i8", ()),
             "content": ("<u8", (2,)),
             "present": ("|b1", ()),
             "rows": (self.row_kind, (self.row_width,)),

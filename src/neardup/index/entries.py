@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.index.prefixes import PrefixCode
 from neardup.kernels import differences, radix
 from neardup.kernels import hamming as kernels
-from neardup.model.arrays import AnyPositions, Bytes, Positions, Words
+from neardup.model.arrays import AnyPositions, Bytes, Flags, Positions, Words
 from neardup.model.tables import TableDesign, high_bytes
 
 Places = npt.NDArray[np.uint32]
@@ -109,9 +109,11 @@ class Plain(NamedTuple):
         values |= lows[: len(values)]
         return values
 
-    def lookup(self, queries: Words, most: int, layout: Layout, lists: Lists, guard: Guard | None) -> Words:
-        """Find packed pairs of query and position, the first *most* of equal values."""
-        found: Words = kernels.lookup(queries, most, *layout, *self, *lists, guard)
+    def lookup(  # noqa: PLR0913, PLR0917 - what a lookup is made of
+        self, queries: Words, most: int, there: Flags, layout: Layout, lists: Lists, guard: Guard | None
+    ) -> Words:
+        """Find packed pairs of query and position, of equal values the first *most* that are *there*."""
+        found: Words = kernels.lookup(queries, most, there, *layout, *self, *lists, guard)
         return found
 
     def counts(self, queries: Words, layout: Layout, lists: Lists, guard: Guard | None) -> Positions:
@@ -171,9 +173,13 @@ class Coded(NamedTuple):
         differences.decode(self.bucket_bits, self.stream, *rows, words)
         return words
 
-    def lookup(self, queries: Words, most: int, layout: Layout, lists: Lists, guard: Guard | None) -> Words:
-        """Find packed pairs of query and position, the first *most* of equal values."""
-        found: Words = differences.listed(differences.search(queries, *layout, *self, guard), most, *lists, guard)
+    def lookup(  # noqa: PLR0913, PLR0917 - what a lookup is made of
+        self, queries: Words, most: int, there: Flags, layout: Layout, lists: Lists, guard: Guard | None
+    ) -> Words:
+        """Find packed pairs of query and position, of equal values the first *most* that are *there*."""
+        found: Words = differences.listed(
+            differences.search(queries, *layout, *self, guard), most, there, *lists, guard
+        )
         return found
 
     def counts(self, queries: Words, layout: Layout, lists: Lists, guard: Guard | None) -> Positions:

@@ -12,11 +12,12 @@ from neardup.index.entries import NO_PLACES, Coded, Layout, Lists, Plain
 from neardup.index.tables_file import TablesFile, load, read, save, write
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import ParameterError, require, require_whole
 from neardup.model.tables import MOST_DISTANCE, TableDesign
 
 MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that are looked up together
+NO_FLAGS = np.empty(0, np.bool_)
 BLOCK = 1 << 20  # queries that are looked up together if few matches of each are wanted
 
 Found = tuple[Positions, Positions, Positions]
@@ -98,18 +99,24 @@ class HammingTables:
         """Write the index into a file of more, and give what ``read`` wants to know."""
         return write(writer, prefix, self.design, self._entries, self._lists)
 
-    def lookup(self, queries: Words, first: int | None = None) -> Found:
+    def lookup(self, queries: Words, first: int | None = None, there: Flags | None = None) -> Found:
         """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
 
-        *first* asks for so many positions of a query at most, the smallest ones.
+        *first* asks for so many positions of a query at most, the smallest ones. *there* (bool, one per fingerprint)
+        marks the positions that count; without it all do.
         """
         queries = _words("queries", queries)
+        flags = NO_FLAGS if there is None else there
+        fits = flags is NO_FLAGS or (flags.dtype == np.bool_ and flags.shape == (len(self),))
+        require(fits, "there", there, f"must be {len(self):,} flags, one per fingerprint")
         most, block = MOST, MOST
         if first is not None:
             most, block = require_whole("first", first, 1), BLOCK
         if len(queries) <= block:
-            return self._lookup(queries, 0, most)
-        parts = [self._lookup(queries[begin : begin + block], begin, most) for begin in range(0, len(queries), block)]
+            return self._lookup(queries, 0, most, flags)
+        parts = [
+            self._lookup(queries[begin : begin + block], begin, most, flags) for begin in range(0, len(queries), block)
+        ]
         index, positions, distances = (np.concatenate(column) for column in zip(*parts, strict=True))
         return index, positions, distances
 
@@ -180,9 +187,9 @@ class HammingTables:
         theirs = ours if itself else (*other._entries.plain(other.design), *other._lists)  # noqa: SLF001 - the same class
         return _unpacked(kernels.join(itself, *self._layout, *ours, *theirs))
 
-    def _lookup(self, queries: Words, shift: int, most: int) -> Found:
+    def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:
         guard = None if self._file is None else self._file.guard()
-        found = self._entries.lookup(queries, most, self._layout, self._lists, guard)
+        found = self._entries.lookup(queries, most, there, self._layout, self._lists, guard)
         if self._file is not None and guard is not None:
             self._file.require(guard)
         index, positions, distances = _unpacked(found)

@@ -1,6 +1,7 @@
 """Which documents of a file have a near fingerprint: tables by Hamming distance, with the face of lists of keys."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy as np
 from neardup.index.arrays import ArraysWriter, StoredArrays
 from neardup.index.hamming import HammingTables
 from neardup.index.postings import ROOM, Hits
-from neardup.kernels.postings import PATIENCE
 from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.tables import TableDesign
@@ -35,16 +35,26 @@ class NearbyTables:
     def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
         """Find the first documents, by number, within the distance of each row that asks, at most *room* of each."""
         rows = np.flatnonzero(asking)
-        most = room * PATIENCE if len(alive) else room + 1
-        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), most)
+        there = self._there(alive)
+        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
         if documents.max(initial=0) >= max(len(self._tables), 1):
             raise StorageDamaged(str(self._arrays.path), "its tables have documents that are not there")
-        there = np.asarray(self._arrays.take("present", documents), np.bool_)  # who has no signature has a row, too
-        if len(alive):
-            there &= alive[documents]
-        index, documents = index[there], documents[there]
         places = np.arange(len(index)) - np.searchsorted(index, index)
         crowded = int((places == room).sum())
         index, documents = index[places < room], documents[places < room]
         bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
         return Hits(bounds, documents.astype(np.int32), crowded)
+
+    def _there(self, alive: Flags) -> Flags | None:
+        """Mark the documents that can be found: those alive that have a signature; the others have a row, too."""
+        if self._all_present:
+            return alive if len(alive) else None
+        return self._present & alive if len(alive) else self._present
+
+    @cached_property
+    def _present(self) -> Flags:
+        return np.array(self._arrays.whole("present"), np.bool_)
+
+    @cached_property
+    def _all_present(self) -> bool:
+        return bool(self._present.all())

@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.postings import Hits
+from neardup.index.postings import ROOM, Hits
 from neardup.kernels.checksum import add_field
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
@@ -53,8 +53,11 @@ class Part(Protocol):
         """Copy what a column of strings says of some documents, *most* bytes of each at most."""
         ...
 
-    def propose(self, rows: Rows, keys: Words, asking: Flags) -> Hits:
-        """Find the documents that share a key with each row of signatures that asks, or those with a near one."""
+    def propose(self, rows: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
+        """Find the documents that share a key with each row of signatures that asks, or those with a near one.
+
+        Of the documents of a key the first *room* are found.
+        """
         ...
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
@@ -67,6 +70,10 @@ class Part(Protocol):
 
     def remove(self, positions: AnyPositions) -> None:
         """Mark documents as removed."""
+        ...
+
+    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns."""
         ...
 
 

@@ -10,7 +10,7 @@ from neardup.index.columns import Batch, Columns, decoded
 from neardup.index.finding import Finding
 from neardup.index.growing import Growing, GrowingStrings
 from neardup.index.part import Rows, id_keys, ordinal_keys
-from neardup.index.postings import Chains, Hits
+from neardup.index.postings import ROOM, Chains, Hits
 from neardup.kernels.postings import pack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
@@ -52,9 +52,9 @@ class Recent:
         strings = sum(column.nbytes for column in self._strings.values())
         return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and contents, as Python has them
 
-    def propose(self, _: Rows, keys: Words, asking: Flags) -> Hits:
+    def propose(self, _: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
         """Find the documents that share a key with each row that asks."""
-        return self._chains.find(keys, asking, self.alive)
+        return self._chains.find(keys, asking, self.alive, room)
 
     def append(self, batch: Batch, keys: Words | None = None) -> Hits:
         """Add documents, one after the other; give for each those before it that share a key."""
@@ -74,9 +74,9 @@ class Recent:
                 self._contents.setdefault(content, []).append(place)
         return hits
 
-    def set_keepers(self, positions: AnyPositions, keepers: Positions) -> None:
-        """Say who stands for some documents."""
-        self._fixed["keeper"].values[positions] = keepers
+    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        self._fixed[name].values[positions] = values
 
     def remove(self, positions: AnyPositions) -> None:
         """Mark documents as removed."""

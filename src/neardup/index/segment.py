@@ -1,4 +1,4 @@
-"""Documents in a file: sorted lists and columns, which never change."""
+"""Documents in a file, which never changes: sorted lists and columns."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -29,7 +29,7 @@ _MORE: Final = 16  # times as much room, where some was not enough
 
 
 class Segment:
-    """A part of an index in a file. What happened since to its documents is told by ``remove`` and ``set_keepers``."""
+    """A part of an index in a file. What happened to its documents since is held in memory."""
 
     def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, finding: Finding) -> None:
         self.stored, self._pooled = stored, finding.pooled
@@ -45,14 +45,13 @@ class Segment:
             self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
-        self.rekept: Positions = np.empty(0, np.int64)  # ordinals, as are their keepers
-        self.keepers: Positions = np.empty(0, np.int64)
+        self._changes: dict[str, tuple[Positions, Flags]] = {}  # whole columns, and which of their values changed
 
-    def propose(self, rows: Rows, keys: Words, asking: Flags) -> Hits:
+    def propose(self, rows: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
         """Find the documents that share a key with each row that asks, or those with a near fingerprint."""
         if self._tables is not None:
-            return self._tables.find(rows[:, 0], asking, self.alive)
-        return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled)
+            return self._tables.find(rows[:, 0], asking, self.alive, room)
+        return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled, room=room)
 
     def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
         """Find the document of each id, or -1; *keys* are theirs (``id_keys``)."""
@@ -72,7 +71,11 @@ class Segment:
     def kept_by(self, keepers: Positions) -> Positions:
         """Find the documents for which other ones stand."""
         hits = self._find("keeper", ordinal_keys(np.unique(keepers)))
-        found = np.union1d(hits.documents, self._positions(self.rekept[np.isin(self.keepers, keepers)]))
+        found = hits.documents.astype(np.int64)
+        if "keeper" in self._changes:
+            values, changed = self._changes["keeper"]
+            others = np.flatnonzero(changed)
+            found = np.union1d(found, others[np.isin(values[others], keepers)])
         own = self.take("keeper", found)
         others = (own != self.take("ordinal", found)) & np.isin(own, keepers)
         return np.asarray(found[others & self._are_alive(found)])
@@ -105,12 +108,9 @@ class Segment:
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy what a column says of some documents."""
-        taken = self.arrays.take(name, positions)
-        if name == "keeper" and len(self.rekept):
-            ordinals = self.arrays.take("ordinal", positions)
-            places = np.minimum(np.searchsorted(self.rekept, ordinals), len(self.rekept) - 1)
-            taken = np.where(self.rekept[places] == ordinals, self.keepers[places], taken)
-        return taken
+        if name in self._changes:
+            return self._changes[name][0][positions]
+        return self.arrays.take(name, positions)
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
         """Copy what a column of strings says of some documents, *most* bytes of each at most."""
@@ -127,22 +127,39 @@ class Segment:
         """The ordinals of the documents that were removed."""
         return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
 
-    def set_keepers(self, positions: AnyPositions, keepers: Positions) -> None:
-        """Say who stands for some documents from now on; of one that is given twice, the last counts."""
-        ordinals = np.concatenate([self.arrays.take("ordinal", positions)[::-1], self.rekept])
-        self.rekept, newest = np.unique(ordinals, return_index=True)
-        self.keepers = np.concatenate([keepers[::-1], self.keepers])[newest]
+    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        if name not in self._changes:
+            self._changes[name] = np.array(self.arrays.whole(name)), np.zeros(self.documents, np.bool_)
+        column, changed = self._changes[name]
+        column[positions], changed[positions] = values, True
 
-    def amend(self, removed: Positions, rekept: Positions, keepers: Positions) -> None:
-        """Take over what happened to documents, given by ordinals."""
-        own = removed[(removed >= self.first) & (removed <= self.last)]
+    def changes(self, name: str) -> tuple[Positions, Positions]:
+        """Give the ordinals of the documents whose value in a column was changed, and the values."""
+        if name not in self._changes:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        column, changed = self._changes[name]
+        positions = np.flatnonzero(changed)
+        return np.asarray(self.arrays.take("ordinal", positions)), column[positions]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether documents were removed or changed since the file was written."""
+        return bool(len(self.alive) or self._changes)
+
+    def amend_removed(self, ordinals: Positions) -> None:
+        """Mark documents as removed, given by ordinals, also of other segments."""
+        own = ordinals[(ordinals >= self.first) & (ordinals <= self.last)]
         if len(own):
             self.remove(self._positions(own))
-        inside = (rekept >= self.first) & (rekept <= self.last)
+
+    def amend(self, name: str, ordinals: Positions, values: Positions) -> None:
+        """Replace values of a column, of documents given by ordinals, also of other segments."""
+        inside = (ordinals >= self.first) & (ordinals <= self.last)
         if inside.any():
-            positions = self.with_ordinals(rekept[inside])
-            expect(bool((positions >= 0).all()), "somebody stands for a document that is not there")
-            self.set_keepers(positions, keepers[inside])
+            positions = self.with_ordinals(ordinals[inside])
+            expect(bool((positions >= 0).all()), f"a document whose {name!r} was changed is missing")
+            self.change(name, positions, values[inside])
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Find the document of each ordinal, or -1."""
@@ -163,7 +180,7 @@ class Segment:
     @property
     def kept(self) -> int:
         """How many of the documents that are there stand for themselves."""
-        if not len(self.alive) and not len(self.rekept):
+        if not len(self.alive) and "keeper" not in self._changes:
             return self._kept
         there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
         return int((self.take("keeper", there) == self.take("ordinal", there)).sum())

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.arrays import ArraysWriter, Stored, StoredArrays, expect, understood
-from neardup.index.columns import Batch, Columns, decoded, encoded, flattened, unflattened
+from neardup.index.columns import CHANGING, NEVER, Batch, Columns, decoded, encoded, flattened, unflattened
 from neardup.index.disk import LOCK, Disk
 from neardup.index.finding import Finding
 from neardup.index.growing import GrowingStrings
@@ -26,7 +26,7 @@ from neardup.index.log import LogReader, LogWriter, Record
 from neardup.index.manifest import NAME as MANIFEST
 from neardup.index.manifest import UNFINISHED, Manifest
 from neardup.index.part import Part, Rows, id_keys
-from neardup.index.postings import Hits
+from neardup.index.postings import ROOM, Hits
 from neardup.index.recent import Recent
 from neardup.index.segment import Segment, write_segment
 from neardup.kernels.places import by_part
@@ -143,11 +143,11 @@ class Store:
     def __len__(self) -> int:
         return sum(_alive(part) for part in self.parts)
 
-    def propose(self, rows: Rows, asking: Flags) -> Found:
-        """Find the documents that share a key with each row that asks."""
+    def propose(self, rows: Rows, asking: Flags, room: int = ROOM) -> Found:
+        """Find the documents that share a key with each row that asks; in each part the first *room* of a key."""
         self.require_open()
         keys = self._finding.keyed(rows, asking)
-        return self._found([(part, part.propose(rows, keys, asking)) for part in self.parts])
+        return self._found([(part, part.propose(rows, keys, asking, room)) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
@@ -284,12 +284,8 @@ class Store:
                 self._fail(error)
                 raise
 
-    def append(self, batch: Batch, gone: Places) -> Found:
-        """Remove those that are *gone* and add documents, in memory; give those before each that share a key.
-
-        ``log_admission`` makes it last.
-        """
-        self._remove(gone)
+    def append(self, batch: Batch) -> Found:
+        """Add documents, in memory; return the documents before each that share a key. ``log_change`` makes it last."""
         rows, present = cast("Rows", batch["rows"]), cast("Flags", batch["present"])
         keys = self._finding.keyed(rows, present)
         older = [(part, part.propose(rows, keys, present)) for part in self.segments]
@@ -297,31 +293,39 @@ class Store:
         self._next_ordinal += len(rows)
         return found
 
-    def log_admission(self, batch: Batch, gone: Positions) -> None:
-        """Write down what was appended, who stands for it, and the ordinals of those that are *gone*."""
-        self._write("admit", {"gone": gone, **flattened(batch)})
-
-    def set_keepers(self, places: Places, keepers: Positions) -> None:
-        """Say who stands for some documents, in memory; ``log_keepers`` makes it last."""
-        for part, rows, positions in self._by_part(places):
-            cast("Any", part).set_keepers(positions, keepers[rows])
-
-    def log_keepers(self, places: Places, keepers: Positions) -> None:
-        """Write down who stands for some documents."""
-        self.set_keepers(places, keepers)
-        self._write("keep", {"ordinal": self.take("ordinal", places), "keeper": keepers})
-
     def remove(self, places: Places) -> None:
-        """Remove documents, and write that down."""
-        ordinals = self.take("ordinal", places)
-        self._remove(places)
-        self._write("remove", {"ordinal": ordinals})
+        """Remove documents, in memory; ``log_change`` makes it last."""
+        for part, _, positions in self._by_part(places):
+            part.remove(positions)
+
+    def set(self, name: str, places: Places, values: Positions) -> None:
+        """Set the values of different documents in one of the ``CHANGING`` columns, in memory."""
+        for part, rows, positions in self._by_part(places):
+            part.change(name, positions, values[rows])
+
+    def log_change(self, removed: Positions, moved: Places, batch: Batch | None = None) -> None:
+        """Write one record: the ordinals *removed*, the representatives of the documents *moved*, those appended."""
+        ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
+        self._write("change", {"removed": removed, "moved": ordinals, "keepers": keepers, **flattened(batch or {})})
+
+    def see(self, places: Places, moment: int) -> None:
+        """Record that different documents were seen at a *moment*, and that callers know which of them are kept."""
+        ordinals, keepers, told = self.take_all(("ordinal", "keeper", "told"), places)
+        news = (keepers == ordinals) & (told == NEVER)
+        numbers = np.full(int(news.sum()), self._next_ordinal)
+        self._see(places, moment, places[news], numbers)
+        seen = {"ordinal": ordinals, "seen": np.array([moment])}
+        self._write("see", {**seen, "told": ordinals[news], "numbers": numbers} if len(numbers) else seen)
+
+    def _see(self, places: Places, moment: int, news: Places, numbers: Positions) -> None:
+        self.set("seen", places, np.maximum(self.take("seen", places), moment))
+        self.set("told", news, numbers)
 
     def commit(self) -> None:
         """End a change: what was written down is on the disk on return, if the durability says so."""
         if self._durability == "commit":
             self._sync_log()
-        if self.recent.nbytes > self._memory // 2:
+        if max(self.recent.nbytes, self.log_bytes) > self._memory // 2:
             self.flush()
             self._merge_tail()
 
@@ -357,7 +361,7 @@ class Store:
             self.flush()
             groups = self._groups()
             for done, group in enumerate(groups):
-                worth = len(group) > 1 or any(len(part.alive) or len(part.rekept) for part in group)
+                worth = len(group) > 1 or any(part.is_changed for part in group)
                 if worth:
                     begin = self.segments.index(group[0])
                     self._replace_segments(begin, begin + len(group))
@@ -386,7 +390,7 @@ class Store:
                 return
             self.require_open()
             self._resume()
-        if self.recent.nbytes > REPLAYED:
+        if max(self.recent.nbytes, self.log_bytes) > REPLAYED:
             self._flush()
         self._sync_log()
         if self.log_bytes != self.manifest.sealed:
@@ -462,10 +466,14 @@ class Store:
         if manifest.amendments:
             file = StoredArrays(self._disk, self.folder / manifest.amendments.name, AMENDMENTS, manifest.amendments)
             with understood(file.path):
-                removed, rekept, keepers = (_ordinals(file.whole(name)) for name in ("removed", "rekept", "keepers"))
-                expect(len(rekept) == len(keepers), "not everybody has one who stands for him")
+                removed = _ordinals(file.whole("removed"))
                 for segment in segments:
-                    segment.amend(removed, rekept, keepers)
+                    segment.amend_removed(removed)
+                for name in CHANGING:
+                    ordinals, values = _ordinals(file.whole(name)), _ordinals(file.whole(f"{name}.new"))
+                    expect(len(ordinals) == len(values), f"the changed values of {name!r} are incomplete")
+                    for segment in segments:
+                        segment.amend(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
         self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
@@ -488,20 +496,25 @@ class Store:
 
     def _repeat(self, record: Record) -> None:
         arrays = record.arrays
-        if record.kind == "admit":
-            gone, batch = _ordinals(arrays["gone"]), unflattened(self.columns, arrays)
-            ordinals = cast("Positions", batch["ordinal"])
-            before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
-            expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of their admission")
-            self._remove(self.with_ordinals(gone))
-            self.recent.append(batch)
-            self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
-        elif record.kind == "remove":
-            self._remove(self.with_ordinals(_ordinals(arrays["ordinal"])))
-        elif record.kind == "keep":
-            ordinals, keepers = _ordinals(arrays["ordinal"]), _ordinals(arrays["keeper"])
-            expect(len(ordinals) == len(keepers), "not everybody has one who stands for him")
-            self.set_keepers(self.with_ordinals(ordinals), keepers)
+        if record.kind == "change":
+            removed, moved, keepers = (_ordinals(arrays[name]) for name in ("removed", "moved", "keepers"))
+            expect(len(moved) == len(keepers), "every document must have a representative")
+            batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
+            self.remove(self.with_ordinals(removed))
+            self.set("keeper", self.with_ordinals(moved), keepers)
+            if batch is not None:
+                ordinals = cast("Positions", batch["ordinal"])
+                before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
+                expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
+                self.recent.append(batch)
+                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
+        elif record.kind == "see":
+            nothing = np.empty(0, np.int64)
+            named = (arrays["ordinal"], arrays["seen"], arrays.get("told", nothing), arrays.get("numbers", nothing))
+            ordinals, moments, told, numbers = map(_ordinals, named)
+            expect(len(moments) == 1 and len(told) == len(numbers), "what it says of documents is incomplete")
+            places = self.with_ordinals(ordinals)
+            self._see(places[places >= 0], int(moments[0]), self.with_ordinals(told), numbers)
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
@@ -546,10 +559,6 @@ class Store:
     def _sync_log(self) -> None:
         if self._log is not None:
             self._guarded(self._log.sync)
-
-    def _remove(self, places: Places) -> None:
-        for part, _, positions in self._by_part(places):
-            part.remove(positions)
 
     def _merge_tail(self) -> None:
         """Merge segments of about one size, so that there are few: their number grows as the logarithm of the index."""
@@ -647,15 +656,15 @@ class Store:
 
     def _amended(self, segments: Sequence[Segment], number: int) -> Stored | None:
         """Write down what happened to documents of segments since those were written."""
-        removed = np.concatenate([np.empty(0, np.int64), *(part.removed for part in segments if len(part.alive))])
-        rekept = np.concatenate([np.empty(0, np.int64), *(part.rekept for part in segments)])
-        keepers = np.concatenate([np.empty(0, np.int64), *(part.keepers for part in segments)])
-        if not len(removed) and not len(rekept):
+        if not any(part.is_changed for part in segments):
             return None
+        nothing = np.empty(0, np.int64)
         with ArraysWriter(self._disk, self.folder / f"amendments-{number:08}", AMENDMENTS) as writer:
-            writer.add("removed", removed)
-            writer.add("rekept", rekept)
-            writer.add("keepers", keepers)
+            writer.add("removed", np.concatenate([nothing, *(part.removed for part in segments if len(part.alive))]))
+            for name in CHANGING:
+                pairs = [(nothing, nothing), *(part.changes(name) for part in segments)]
+                writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
+                writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
             return writer.finish({})
 
     def _guarded(self, action: Callable[[], Any]) -> Any:

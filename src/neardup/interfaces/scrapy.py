@@ -6,10 +6,8 @@
 It needs Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -40,7 +38,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "NEARDUP_TEXTS": False,
     "NEARDUP_DURABILITY": "interval",
 }
-UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder that tells since when
+UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder that tells since which admission
 
 _PRIORITY: Final = 300
 _COUNTED: Final = "neardup/"
@@ -163,8 +161,8 @@ class Crawl:
 
     def _was_finished(self, own: str) -> bool:
         """Say whether an earlier crawl admitted a page, and followed its links as far as is known."""
-        (document,) = self.pages.index.get([own])
-        return document is not None and (self.settings.refetch == "never" or document.admitted < self._since)
+        (admission,) = self.pages.index.admissions([own])
+        return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
         """Remember a page; say what it is, and whether to pass it on."""
@@ -188,21 +186,21 @@ class Crawl:
         return verdict, verdict.kept is None
 
     def _may_be_lost(self, own: str) -> bool:
-        """Say whether a crawl that did not finish admitted a page, and perhaps did not write its item."""
+        """Say whether a crawl that did not finish passed on the item of a page, which may not have been written."""
         if not self._resumes or self.settings.refetch != "unfinished":
             return False
-        (document,) = self.pages.index.get([own])
-        return document is not None and document.admitted >= self._since
+        (admission,) = self.pages.index.admissions([own])
+        return admission is not None and admission.told >= self._since
 
-    def _begun(self) -> datetime:
-        """Write down since when there is a crawl that did not finish; give that moment."""
+    def _begun(self) -> int:
+        """Write down since which admission there is a crawl that did not finish; give its number."""
         from neardup.sources.output import atomic
 
         if not self._resumes:
             with atomic(self._marker) as file:
-                file.write(f"{time.time():.6f}\n".encode())
+                file.write(f"{self.pages.index.next_admission}\n".encode())
         try:
-            return datetime.fromtimestamp(float(self._marker.read_text("ascii")), UTC)
+            return int(self._marker.read_text("ascii"))
         except ValueError:
             raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
 

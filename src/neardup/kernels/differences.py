@@ -20,12 +20,13 @@ from neardup.kernels.hamming import (
     AHEAD,
     DISTANCE_BITS,
     POSITION_BITS,
-    POSITIONS,
     STARTS,
     are_intact,
     behind_first,
     is_first,
     is_intact,
+    is_there,
+    last_of,
     list_probes,
     positions_of,
     restored,
@@ -275,20 +276,20 @@ def search(
 
 
 @kernel
-def listed(found, most, positions, bounds, guard):
-    """Give pairs with positions for those with ranks; of equal values the first *most*."""
+def listed(found, most, there, positions, bounds, guard):
+    """Give pairs with positions for those with ranks; of equal values the first *most* *there*, as in ``lookup``."""
     below = (_ONE << np.uint64(POSITION_BITS)) - _ONE
     same = np.uint64(DISTANCE_MASK) | ~((_ONE << _RIGHT) - _ONE)
     pairs = np.empty(found.size, np.uint64)
     number = 0
     for pair in found:
         begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds, guard)
-        end = min(end, begin + most)
-        is_intact(guard, POSITIONS, 0, begin, end)
-        pairs = room_for(pairs, number + end - begin)
+        end = last_of(begin, end, most, positions, there, guard)
+        pairs = room_for(pairs, number + min(most, end - begin))
         for place in range(begin, end):
-            pairs[number] = pair & same | np.uint64(positions[place]) << _DISTANCE
-            number += 1
+            if is_there(there, positions[place]):
+                pairs[number] = pair & same | np.uint64(positions[place]) << _DISTANCE
+                number += 1
     return pairs[:number]
 
 

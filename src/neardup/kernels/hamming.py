@@ -318,10 +318,32 @@ def positions_of(rank, bounds, guard):
     return np.int64(bounds[rank]), np.int64(bounds[rank + 1])
 
 
+@njit(nogil=True, forceinline=True)
+def is_there(there, position):
+    """Tell whether a position counts; one too large does, and is refused by whoever knows how many there are."""
+    return there.size == 0 or np.int64(position) >= there.size or there[position]
+
+
+@njit(nogil=True)
+def last_of(begin, end, most, positions, there, guard):
+    """Find where the first *most* positions that are *there* end, in a list from *begin* up to *end*."""
+    if there.size == 0:
+        end = min(end, begin + most)
+    is_intact(guard, POSITIONS, 0, begin, end)
+    if there.size == 0 or end - begin <= most:
+        return end
+    number = 0
+    while begin < end and number < most:
+        number += np.int64(is_there(there, positions[begin]))
+        begin += 1
+    return begin
+
+
 @kernel
 def lookup(
     queries,
     most,
+    there,
     distance,
     rotations,
     masks,
@@ -340,7 +362,8 @@ def lookup(
 ):
     """Find what is near each of the *queries*, at most 2**30: packed pairs (query, position, distance).
 
-    Of equal values the first *most* are found. The pairs are in no order within a query.
+    Of the positions of equal values the first *most* are found that are *there* (bool[positions]; if it is empty, all
+    are). The pairs are in no order within a query.
     """
     orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
@@ -362,13 +385,13 @@ def lookup(
             )
             for match in near[:matches]:
                 begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
-                end = min(end, begin + most, positions.size)
-                is_intact(guard, POSITIONS, 0, begin, end)
-                found = room_for(found, number + end - begin)
+                end = last_of(begin, min(end, positions.size), most, positions, there, guard)
+                found = room_for(found, number + min(most, end - begin))
                 for place in range(begin, end):
-                    right = np.uint64(positions[place]) << _DISTANCE
-                    found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
-                    number += 1
+                    if is_there(there, positions[place]):
+                        right = np.uint64(positions[place]) << _DISTANCE
+                        found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
+                        number += 1
     return found[:number]
 
 

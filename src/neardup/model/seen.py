@@ -7,20 +7,36 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as an index knows it. *kept* is the one that stands for it: itself, or ``None`` if that is gone."""
+    """A document as an index knows it.
+
+    *admitted* is when its present content was admitted, *seen* when it was last admitted, with this content or another.
+    *kept* is the id of its representative: its own if it is kept.
+    """
 
     id: str
     admitted: datetime
-    kept: str | None
+    kept: str
     fields: dict[str, Any]
     text: str | None
+    seen: datetime
+
+
+class Admission(NamedTuple):
+    """When a document was admitted, and when a caller was last told to keep it, as numbers that grow.
+
+    *number* is that of the admission of its present content; *told* that of the next admission when a verdict told to
+    keep it, and -1 if none did.
+    """
+
+    number: int
+    told: int
 
 
 class Removal(NamedTuple):
-    """How many documents were removed, and the ids of those that lost the one that stood for them."""
+    """How many documents were removed, and the ids of those that are kept from now on, in the order of admission."""
 
     removed: int
-    orphans: list[str]
+    promoted: list[str]
 
 
 @dataclass(frozen=True, slots=True)

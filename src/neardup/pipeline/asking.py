@@ -14,7 +14,6 @@ from neardup.index.store import Found, Places, Store
 from neardup.kernels.segments import blank
 from neardup.model.arrays import (
     AnyPositions,
-    Bytes,
     Features,
     Positions,
     Signatures,
@@ -26,7 +25,7 @@ from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.schemes.checksum import BODY
 from neardup.text.columns import text_column, whole_batch
 
-CLOSEST: Final = 64  # candidates of a document that are verified: those of the highest estimates
+CLOSEST: Final = 64  # kept candidates of a document that are verified, and as many others: the highest estimates
 BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, as far as near duplicates are of one size
 
 
@@ -75,22 +74,6 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table) -> Asked:
     return Asked(signatures, contents(texts, signatures.rows.tobytes()), texts, signed_only=True)
 
 
-def identities(scheme: Scheme, documents: pa.ChunkedArray, fields: pa.Table) -> Bytes:
-    """Give what tells documents of one id apart, a row each: their contents and, where fields are signed, signatures.
-
-    Nothing is signed but for that.
-    """
-    if not scheme.columns:
-        return _side_by_side(contents(whole_batch(documents)))
-    given = asked(scheme, documents, fields)
-    return _side_by_side(given.contents, given.signatures.rows, given.signatures.present)
-
-
-def _side_by_side(*columns: Any) -> Bytes:
-    parts = [np.ascontiguousarray(column).reshape(len(column), -1).view(np.uint8) for column in columns]
-    return np.concatenate(parts, axis=1)
-
-
 def contents(texts: TextBatch, more: bytes = b"") -> Words:
     """Digest texts to 128 bits each (BLAKE2b), with as many bytes *more* each; nothing but white space has none."""
     without = np.empty(len(texts), np.bool_)
@@ -121,8 +104,8 @@ class Verifier:
         """Say what the values of the matches are."""
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
-    def matches(self, given: Asked, found: Found) -> Matches:
-        """Verify candidates; of a document's many, those of the highest estimates."""
+    def matches(self, given: Asked, found: Found, most: int | None = CLOSEST) -> Matches:
+        """Verify candidates: of each document's kept ones and of its others those of the *most* highest estimates."""
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
         scheme, number = self._scheme, len(given)
@@ -140,7 +123,10 @@ class Verifier:
         if self._filters:
             plausible &= cast("FilterScheme", scheme).passes(both, left, right)
         chosen = np.flatnonzero(plausible)
-        chosen = chosen[_closest(left[chosen], estimates[chosen])]
+        if most is not None and len(chosen) > most:
+            ordinals, keepers = self._store.take_all(("ordinal", "keeper"), places)
+            groups = 2 * left[chosen] + (ordinals == keepers)[inverse[chosen]]
+            chosen = chosen[_closest(groups, estimates[chosen], most)]
         left, inverse = left[chosen], inverse[chosen]
         values = self._measured(cast("TextBatch", given.texts), left, places, inverse)
         holds = values >= scheme.threshold
@@ -168,11 +154,11 @@ class Verifier:
         return self._scheme.shingling.batch_features(texts)
 
 
-def _closest(rows: Positions, estimates: Any) -> Positions:
-    """Choose the ``CLOSEST`` of each row with the highest estimates, the first ones among equals."""
-    order = np.lexsort((np.arange(len(rows)), -estimates, rows))
-    ranks = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
-    return np.sort(order[ranks < CLOSEST])
+def _closest(groups: Positions, estimates: Any, most: int) -> Positions:
+    """Choose the *most* highest estimates of each group, the first ones among equals."""
+    order = np.lexsort((np.arange(len(groups)), -estimates, groups))
+    ranks = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
+    return np.sort(order[ranks < most])
 
 
 def _joined(parts: list[Features]) -> Features:

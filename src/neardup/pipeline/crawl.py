@@ -1,8 +1,9 @@
 """What a crawler wants to know of every page: whether its address is known, its content, or nearly its content."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pyarrow as pa
 from neardup.index.columns import STRING
 from neardup.model.errors import DataError
 from neardup.model.verdicts import Known, Verdict
-from neardup.pipeline.asking import identities
 from neardup.pipeline.fields import chosen_rows, field_table
 from neardup.pipeline.living import Index
 from neardup.sources.addresses import Addresses, document_id
@@ -114,57 +114,46 @@ def visit(  # noqa: PLR0913 - what an admission is made of
 ) -> list[Verdict]:
     """Say what each document is to those admitted, ``Known`` included; with *remember*, admit what is not known so.
 
-    Of documents with the same id, each is compared to the one before it.
+    With *remember* a batch is cut before an id that it has already: each document is compared to the one before it.
     """
     column = text_column(texts)
     table = field_table(fields, len(column))
-    known = index.known(ids, column, table)
-    earlier = _repeats(index, ids, column, table) if remember else {}
-    verdicts: list[Verdict | None] = [None if found is None or found.changed else found for found in known]
-    for row, (_, changed) in earlier.items():
-        verdicts[row] = None if changed else Known(ids[row])
-    rest = [row for row, verdict in enumerate(verdicts) if verdict is None]
+    if remember:
+        index.require_admissible(ids, column, table)
+    verdicts: list[Verdict] = []
+    for begin, end in pairwise([0, *(_repeats(ids) if remember else ()), len(ids)]):
+        rows = np.arange(begin, end)
+        given = list(ids[begin:end]), column.slice(begin, end - begin), chosen_rows(table, rows)
+        verdicts += _visited(index, *given, at, remember=remember)
+    return verdicts
+
+
+def _visited(  # noqa: PLR0913 - what an admission is made of
+    index: Index, ids: list[str], texts: pa.ChunkedArray, fields: pa.Table, at: Moment, *, remember: bool
+) -> list[Verdict]:
+    known = index.known(ids, texts, fields)
+    verdicts: dict[int, Verdict] = {row: found for row, found in enumerate(known) if found and not found.changed}
+    same, rest = list(verdicts), [row for row in range(len(ids)) if row not in verdicts]
     if rest:
-        rows = np.array(rest)
-        own, their, those = [ids[row] for row in rest], column.take(pa.array(rows)), chosen_rows(table, rows)
+        own, their, those = [ids[row] for row in rest], texts.take(pa.array(rest)), chosen_rows(fields, np.array(rest))
         judged = index.admit(own, their, those, at=at) if remember else index.judge(their, those, ids=own)
         for row, verdict in zip(rest, judged, strict=True):
-            met = known[row] is not None or row in earlier
             kept = None if verdict.kept == ids[row] else verdict.kept
-            verdicts[row] = Known(ids[row], True, kept) if met else verdict
-    return _with_keepers(ids, [verdict for verdict in verdicts if verdict is not None], earlier)
+            verdicts[row] = verdict if known[row] is None else Known(ids[row], True, kept)
+    if same and remember:
+        for row, kept in zip(same, index.see([ids[row] for row in same], at=at), strict=True):
+            verdicts[row] = Known(ids[row], False, kept)
+    return [verdicts[row] for row in range(len(ids))]
 
 
-def _repeats(index: Index, ids: Sequence[str], texts: pa.ChunkedArray, fields: pa.Table) -> dict[int, tuple[int, bool]]:
-    """Find the rows with the id of an earlier one: which is the last such, and whether its content was another."""
-    last: dict[str, int] = {}
-    before: dict[int, int] = {}
+def _repeats(ids: Sequence[str]) -> Iterator[int]:
+    """Find where a batch must be cut, so that no part has an id twice."""
+    met: set[str] = set()
     for row, own in enumerate(ids):
-        if own in last:
-            before[row] = last[own]
-        last[own] = row
-    if not before:
-        return {}
-    rows, others = (
-        identities(index.scheme, texts.take(pa.array(places)), chosen_rows(fields, places))
-        for places in (np.array(list(before)), np.array(list(before.values())))
-    )
-    changed = (rows != others).any(axis=1).tolist()
-    return {row: (other, is_changed) for (row, other), is_changed in zip(before.items(), changed, strict=True)}
-
-
-def _with_keepers(ids: Sequence[str], verdicts: list[Verdict], earlier: dict[int, tuple[int, bool]]) -> list[Verdict]:
-    """Say who stands for the pages that came before in the same batch: whoever stands for them since then."""
-    replaced: dict[str, int] = {}
-    for row, verdict in enumerate(verdicts):
-        if isinstance(verdict, Known) and verdict.changed:
-            replaced[verdict.of] = row
-        before, changed = earlier.get(row, (row, True))
-        if not changed:
-            keeper = verdicts[before].kept or ids[row]
-            gone = keeper != ids[row] and replaced.get(keeper, -1) > before
-            verdicts[row] = Known(ids[row], False, None if gone else keeper)
-    return verdicts
+        if own in met:
+            yield row
+            met.clear()
+        met.add(own)
 
 
 def address_fields(index: Index, urls: Sequence[str | None], table: Any = None) -> pa.Table:

@@ -105,10 +105,13 @@ def types_of(values: list[Any]) -> set[type]:
     return {str if issubclass(kind, str) else kind for kind in {*types}}
 
 
-def microseconds(at: Any, name: str = "at") -> int:
+def microseconds_or_now(at: Any) -> int:
+    """Give a moment in microseconds since 1970; ``None`` is the present one."""
+    return microseconds(datetime.now(UTC) if at is None else at, "at")
+
+
+def microseconds(at: Any, name: str) -> int:
     """Give a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
-    if at is None:
-        at = datetime.now(UTC)
     moment, number = np.nan, at
     if isinstance(at, datetime):
         moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.admission import NONE, Matches, Standing, stand
-from neardup.index.columns import Batch
+from neardup.index.columns import NEVER, Batch
 from neardup.index.store import Places, Store
-from neardup.model.arrays import Flags, Signatures
+from neardup.model.arrays import Flags
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.asking import Asked, Verifier
+from neardup.pipeline.revision import Revision
 
 
 class Judge:
@@ -18,6 +19,7 @@ class Judge:
     def __init__(self, store: Store, scheme: Any) -> None:
         self._store, self._scheme = store, scheme
         self._verifier = Verifier(store, scheme)
+        self._revision = Revision(store, scheme, self._verifier)
 
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
         """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
@@ -36,15 +38,14 @@ class Judge:
         return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
 
     def _stand(self, own: Places, exact: Places, matches: Matches) -> Standing:
-        """Say what each document repeats, and who stands for it; documents are numbered by their places."""
+        """Decide what each document repeats, and its representative; documents are numbered by their places."""
         store = self._store
         places = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
         keepers = store.take("keeper", places)
         others = np.flatnonzero(keepers != store.take("ordinal", places))
         standing = places.copy()
         if len(others):
-            found = store.with_ordinals(keepers[others])
-            standing[others] = np.where(store.alive(found), found, NONE)
+            standing[others] = store.with_ordinals(keepers[others])
         known = dict(zip(places.tolist(), standing.tolist(), strict=True))
         return stand(own.tolist(), exact.tolist(), matches, known)
 
@@ -80,33 +81,57 @@ class Judge:
             names[row] = name
         return names
 
-    def remembered(self, given: Asked, batch: Batch, gone: Places) -> list[Verdict]:
-        """Admit documents of different ids, with the columns of *batch*, in place of those that are *gone*."""
+    def remembered(self, given: Asked, batch: Batch, before: Places) -> list[Verdict]:
+        """Admit documents of different ids, with the columns of *batch*, in place of the documents *before*."""
         store = self._store
         with store.change():
+            old = store.take("ordinal", before)
+            moved = self._revision.remove(before) if len(before) else before
             ordinals = store.next_ordinal + np.arange(len(given))
             batch |= {
                 "ordinal": ordinals,
                 "keeper": ordinals,
+                "seen": batch["time"],
+                "told": ordinals,
                 "content": given.contents,
                 "present": given.signatures.present,
                 "rows": given.signatures.rows,
             }
             if self._store.columns.texts and given.texts is not None:
                 batch["text"] = given.texts
-            old = store.take("ordinal", gone)
-            found = store.append(batch, gone)
+            found = store.append(batch)
             places = store.with_ordinals(ordinals)
             exact = store.with_contents(given.exact)
             exact = np.where(exact == places, NONE, exact)
             matches = self._verifier.matches(given, found)
             standing = self._stand(places, exact, matches)
-            batch["keeper"] = keepers = store.take("ordinal", np.array(standing.keepers, np.int64))
-            store.set_keepers(places, keepers)
-            store.log_admission(batch, old)
+            keepers = np.array(standing.keepers, np.int64)
+            decided = {"keeper": store.take("ordinal", keepers), "told": np.where(keepers == places, ordinals, NEVER)}
+            for name, column in decided.items():
+                store.set(name, places, column)
+            batch |= decided
+            store.log_change(old, moved, batch)
             verdicts = self._verdicts(given, places, exact, matches, standing)
             store.commit()
         return verdicts
+
+    def removed(self, places: Places) -> list[str]:
+        """Remove documents; give the ids of those that are kept from now on in their stead."""
+        store = self._store
+        with store.change():
+            ordinals = store.take("ordinal", places)
+            moved = self._revision.remove(places)
+            now, keepers = store.take_all(("ordinal", "keeper"), moved)
+            names = store.decoded("id", moved[now == keepers])
+            store.log_change(ordinals, moved)
+            store.commit()
+        return names
+
+    def seen(self, places: Places, moment: int) -> None:
+        """Record that different documents were seen at a moment."""
+        with self._store.change():
+            self._store.see(places, moment)
+            self._store.commit()
 
     def unchanged(self, before: Places, given: Asked) -> Flags:
         """Say which documents are there as they come: with the same content and signature."""
@@ -118,20 +143,3 @@ class Judge:
         rows &= self._store.take("present", own) == given.signatures.present[there]
         flags[there] = same & rows
         return flags
-
-    def promoted(self, places: Places) -> list[str]:
-        """Judge documents afresh that are there, and say who stands for them now; give the ids of those kept."""
-        store = self._store
-        signatures = Signatures(store.take("rows", places), store.take("present", places), self._scheme.recipe)
-        texts = store.strings("text", places) if self._store.columns.texts else None
-        given = Asked(signatures, store.take("content", places), texts, signed_only=bool(self._scheme.columns))
-        found = store.propose(signatures.rows, signatures.present)
-        found = found.where(found.places != places[found.rows])
-        exact = store.with_contents(given.exact, places)
-        standing = self._stand(places, exact, self._verifier.matches(given, found))
-        keepers = np.array(standing.keepers, np.int64)
-        with store.change():
-            store.log_keepers(places, store.take("ordinal", keepers))
-            names = store.decoded("id", places[keepers == places])
-            store.commit()
-        return names

@@ -10,20 +10,21 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import pyarrow as pa
 
+from neardup.decisions.admission import NONE
 from neardup.index import check as checking
-from neardup.index.columns import Batch, encoded
+from neardup.index.columns import NEVER, Batch, encoded
 from neardup.index.disk import Disk
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
-from neardup.model.arrays import Flags, Positions, Signatures
+from neardup.model.arrays import Flags, Signatures
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.protocols import require_scheme
-from neardup.model.seen import Document, Removal, Stats
+from neardup.model.seen import Admission, Document, Removal, Stats
 from neardup.model.verdicts import Known, New, Verdict
 from neardup.pipeline import terms as own_terms
 from neardup.pipeline.asking import Asked, asked, contents
 from neardup.pipeline.fields import chosen_rows, field_columns, field_kinds, field_values, moment_of, taken_rows
-from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, require_ids
+from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.judging import Judge
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import common_of, keyed
@@ -192,8 +193,8 @@ class Index:
     def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
         """Say of each document whether its id was admitted, and with this content; ``None`` if it was not.
 
-        Nothing changes, and nothing is signed but *fields*, if the scheme signs such and they are given. *kept* is who
-        stands for it, ``None`` where its content is another one.
+        Nothing changes, and nothing is signed but *fields*, if the scheme signs such and they are given. *kept* is as
+        ``see`` returns it, and ``None`` where the content is another one.
         """
         with self._store.busy:
             column = text_column(texts)
@@ -205,10 +206,16 @@ class Index:
             for some in (there[begin : begin + TOGETHER] for begin in range(0, len(there), TOGETHER)):
                 own = places[some]
                 changed = self._changed(own, column.take(pa.array(some)), chosen_rows(table, some)).tolist()
-                kept = self._judge.names(self._store.with_ordinals(self._store.take("keeper", own)))
-                for row, is_changed, keeper in zip(some.tolist(), changed, kept, strict=True):
-                    found[row] = Known(names[row], is_changed, None if is_changed else keeper)
+                for row, is_changed, kept in zip(some.tolist(), changed, self._kept(own), strict=True):
+                    found[row] = Known(names[row], is_changed, None if is_changed else kept)
             return found
+
+    def _kept(self, places: Places) -> list[str | None]:
+        """Give the ids of representatives; ``None`` for -1, and for a kept document of which no caller knows that."""
+        ordinals, keepers, told = self._store.take_all(("ordinal", "keeper", "told"), places)
+        representatives = self._store.with_ordinals(keepers)
+        representatives[(places < 0) | ((ordinals == keepers) & (told == NEVER))] = NONE
+        return self._judge.names(representatives)
 
     def _changed(self, own: Places, texts: pa.ChunkedArray, fields: pa.Table) -> Flags:
         """Say where texts, and fields that are signed if they are given, are not those of documents."""
@@ -232,16 +239,23 @@ class Index:
     def _documents(self, places: Places) -> list[Document]:
         store = self._store
         ids = store.decoded("id", places)
-        times = store.take("time", places).tolist()
-        kept = self._judge.names(store.with_ordinals(store.take("keeper", places)))
+        times, seen = (store.take(name, places).tolist() for name in ("time", "seen"))
+        kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
         texts: Sequence[str | None] = [None] * len(places)
         if self.keeps_texts:
             raw = store.strings("text", places)
             texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
         values = {name: field_values(store, name, kind, places) for name, kind in self._kinds.items()}
         return [
-            Document(name, moment_of(at), keeper, {field: own[row] for field, own in values.items()}, text)
-            for row, (name, at, keeper, text) in enumerate(zip(ids, times, kept, texts, strict=True))
+            Document(
+                own,
+                moment_of(at),
+                keeper,
+                {name: column[row] for name, column in values.items()},
+                text,
+                moment_of(last),
+            )
+            for row, (own, at, keeper, text, last) in enumerate(zip(ids, times, kept, texts, seen, strict=True))
         ]
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
@@ -282,7 +296,7 @@ class Index:
         return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
-        """Give the id of the document that stands for this one, and of all that it stands for, as admitted.
+        """Give the ids of a cluster: of the representative of this document, and of all that have it, as admitted.
 
         An id that is not there gives an empty list.
         """
@@ -291,9 +305,25 @@ class Index:
             if place[0] < 0:
                 return []
             keeper = self._store.take("keeper", place)
-            own = self._store.with_ordinals(keeper)
-            places = np.concatenate([own[self._store.alive(own)], self._store.kept_by(keeper)])
+            places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
             return self._store.decoded("id", places)
+
+    def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
+        """Give the numbers of documents' admissions, ``None`` where an id is not there."""
+        with self._store.busy:
+            places = self._store.with_ids(as_strings(ids))
+            there = np.flatnonzero(places >= 0)
+            found: list[Admission | None] = [None] * len(places)
+            numbers = (column.tolist() for column in self._store.take_all(("ordinal", "told"), places[there]))
+            for row, number, told in zip(there.tolist(), *numbers, strict=True):
+                found[row] = Admission(number, told)
+            return found
+
+    @property
+    def next_admission(self) -> int:
+        """The number of the next admission."""
+        self._store.require_open()
+        return self._store.next_ordinal
 
     def ids(self) -> Iterator[str]:
         """Give the ids of all documents, as admitted.
@@ -319,25 +349,31 @@ class Index:
 
         *ids* are strings of 1 to 1,024 bytes; *documents* are texts or ``Signatures``; *fields* is a table, or maps
         names to values: fields of the index or what the scheme signs, of their kinds or written in strings. *at* is
-        the time of admission: now, unless it is given. The same id with the same content again changes nothing, its
-        fields and time included; with another content it takes the old one's place, which is removed before its batch
-        is judged. A batch is that of a call, cut after 2,048 documents or 32 MB of text and before an id that it has
-        already. What is returned is acknowledged: see ``create`` for what that means.
+        the time of admission: now, unless it is given. The same id with the same content again changes nothing but
+        when the document was last seen; with another content it takes the old one's place, which is removed before its
+        batch is judged, as by ``remove``. A batch is that of a call, cut after 2,048 documents or 32 MB of text and
+        before an id that it has already. What is returned is acknowledged: see ``create`` for what that means.
 
         Raises ``DataError`` for ids, documents and fields that are none, before anything is changed.
         """
         with self._store.busy:
             self._store.require_writer()
-            if self.keeps_texts and isinstance(documents, Signatures):
-                raise DataError("documents", "are signatures, but this index keeps texts")
-            given = Given(self._scheme, self._store.columns, documents, fields)
-            names = require_ids(ids, len(given))
-            columns = field_columns(self._kinds, given.table, len(given))
-            moment = microseconds(at)
+            given, names, columns = self._admissible(ids, documents, fields)
+            moment = microseconds_or_now(at)
             verdicts: list[Verdict] = []
             for step in given.steps(names):
                 verdicts += self._admitted(names[step], given.at(step), taken_rows(columns, step), moment)
             return verdicts
+
+    def require_admissible(self, ids: Sequence[str], documents: Any, fields: Any = None) -> None:
+        """Raise ``DataError`` for ids, documents and fields that ``admit`` refuses."""
+        self._admissible(ids, documents, fields)
+
+    def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
+        if self.keeps_texts and isinstance(documents, Signatures):
+            raise DataError("documents", "are signatures, but this index keeps texts")
+        given = Given(self._scheme, self._store.columns, documents, fields)
+        return given, require_ids(ids, len(given)), field_columns(self._kinds, given.table, len(given))
 
     def _admitted(self, ids: list[str], given: Asked, columns: Batch, moment: int) -> list[Verdict]:
         """Remember documents of different ids."""
@@ -360,60 +396,56 @@ class Index:
             again = self._judge.judged(given.at(same), places, before=True)
             for row, verdict in zip(same.tolist(), again, strict=True):
                 verdicts[row] = verdict
+            self._judge.seen(places, moment)
         return verdicts
 
+    def see(self, ids: Iterable[str], *, at: datetime | float | None = None) -> list[str | None]:
+        """Record that documents were seen again with the content that they have; ids that are not there are ignored.
+
+        Returns for each the id of its representative, for which it may be dropped: its own if it is kept. ``None``
+        says to keep it: it is not there, or it is kept since its representative went, and this is the first call
+        that tells so. *at* is the time: now, unless it is given.
+        """
+        with self._store.busy:
+            self._store.require_writer()
+            moment, names = microseconds_or_now(at), as_strings(ids)
+            kept: list[str | None] = []
+            for begin in range(0, len(names), TOGETHER):
+                places = self._store.with_ids(names[begin : begin + TOGETHER])
+                kept += self._kept(places)
+                self._judge.seen(np.unique(places[places >= 0]), moment)
+            return kept
+
     def remove(self, ids: Iterable[str]) -> Removal:
-        """Remove documents; ids that are not there count for nothing."""
+        """Remove documents; ids that are not there count for nothing.
+
+        Documents whose representative goes are judged again, in the same step: see ``Revision`` for what holds then.
+        The work grows with their number.
+        """
         with self._store.busy:
             self._store.require_writer()
             places = self._store.with_ids(as_strings(ids))
             return self._removed(np.unique(places[places >= 0]))
 
     def expire(self, before: datetime | float, field: str | None = None) -> Removal:
-        """Remove the documents that were admitted before a moment, or whose *field* of times lies before it."""
+        """Remove the documents that were last seen before a moment, or whose *field* of times lies before it.
+
+        A document is seen when it is admitted, also again with the same content, and by ``see``. *before* is a
+        ``datetime`` or seconds since 1970. What becomes of other documents is as with ``remove``.
+        """
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
             require(field is None or self._kinds.get(field) == "time", "field", field, "must be a field of times")
             old = []
             for places in self._store.all_places():
-                times = self._store.take("time" if field is None else f"field.{field}", places)
+                times = self._store.take("seen" if field is None else f"field.{field}", places)
                 known = np.ones(len(places), np.bool_) if field is None else self._store.take(f"known.{field}", places)
                 old.append(places[known & (times < moment)])
             return self._removed(np.concatenate(old))
 
     def _removed(self, places: Places) -> Removal:
-        store = self._store
-        if not len(places):
-            return Removal(0, [])
-        ordinals = store.take("ordinal", places)
-        kept = ordinals[store.take("keeper", places) == ordinals]
-        lost = np.setdiff1d(store.kept_by(kept), places)
-        names = store.decoded("id", lost)
-        with store.change():
-            store.remove(places)
-            store.commit()
-        return Removal(len(places), names)
-
-    def promote(self) -> list[str]:
-        """Judge the documents afresh whose keeper was removed, as admitted; give the ids of those kept now."""
-        store, promoted = self._store, list[str]()
-        with store.busy:
-            store.require_writer()
-            orphans = np.concatenate([np.empty(0, np.int64), *map(self._orphans, store.all_places())])
-        for begin in range(0, len(orphans), TOGETHER):
-            with store.busy:  # others have their turn between two steps, and may change what there is
-                store.require_writer()
-                left = self._orphans(store.with_ordinals(orphans[begin : begin + TOGETHER]))
-                promoted += self._judge.promoted(store.with_ordinals(left))
-        return promoted
-
-    def _orphans(self, places: Places) -> Positions:
-        """Give the ordinals of the documents that are there and whose keeper is gone, in the same order."""
-        store = self._store
-        places = places[store.alive(places)]
-        gone = ~store.alive(store.with_ordinals(store.take("keeper", places)))
-        return np.asarray(store.take("ordinal", places[gone]))
+        return Removal(len(places), self._judge.removed(places) if len(places) else [])
 
     # Looking after the files.
 

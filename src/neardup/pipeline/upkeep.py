@@ -18,12 +18,10 @@ from neardup.index.store import LEAST_MEMORY
 from neardup.model.arrays import Flags, Words
 from neardup.model.seen import Stats
 from neardup.pipeline import terms
-from neardup.pipeline.given import TOGETHER
 from neardup.pipeline.living import Index
 from neardup.pipeline.searching import keeping_up
 
 AnyPath = str | os.PathLike[str]
-Progress = Callable[[str, int, int], None]
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
@@ -67,30 +65,18 @@ def _no_keys(rows: Any, _: Flags) -> Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """How many documents were removed, and how many ids were ``unknown``.
-
-    ``orphans`` lost the one that stood for them; ``promoted`` of all such are kept since they were judged afresh.
-    """
+    """How many documents were removed, how many ids were ``unknown``, and how many are kept from now on."""
 
     removed: int
     unknown: int
-    orphans: int
     promoted: int
 
 
-def remove_ids(index: Index, ids: Sequence[str], *, promote: bool = False, progress: Progress | None = None) -> Removed:
-    """Remove documents, step by step, from the search table too: what stops it leaves those removed that were."""
-    names = list(dict.fromkeys(ids))
-    removed, orphans = 0, set[str]()
+def remove_ids(index: Index, ids: Sequence[str]) -> Removed:
+    """Remove documents in one step, then from the search table, too."""
+    names = set(ids)
     with keeping_up(index) or nullcontext() as table:
-        for begin in range(0, len(names), TOGETHER):
-            some = names[begin : begin + TOGETHER]
-            done = index.remove(some)
-            if table:
-                table.catch_up()
-            removed += done.removed
-            orphans = orphans.difference(some).union(done.orphans)
-            if progress:
-                progress("remove", min(begin + TOGETHER, len(names)), len(names))
-    promoted = len(index.promote()) if promote else 0
-    return Removed(removed=removed, unknown=len(names) - removed, orphans=len(orphans), promoted=promoted)
+        done = index.remove(names)
+        if table:
+            table.catch_up()
+    return Removed(removed=done.removed, unknown=len(names) - done.removed, promoted=len(done.promoted))

@@ -96,7 +96,7 @@ def _live(scheme: Scheme) -> None:
             index.flush()
         index.judge(_TEXTS)
         index.remove(["0-0"])
-        index.promote()
+        index.see(["0-1"])
         index.group("0-1")
         index.compact()
         index.check()

@@ -25,28 +25,27 @@ def ids(folder):
 def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
     (tmp_path / "gone").write_bytes("first\r\nnobody\n\nfirst\nä b".encode())
     shown = neardup("remove", "seen", "--ids", "gone").out
-    assert [text.split()[0] for text in shown.splitlines()] == ["2", "1", "2", "2"]
-    assert "2  lost the one that stood for them; --promote judges them afresh" in shown
+    assert [text.split()[0] for text in shown.splitlines()] == ["2", "1", "1", "2"]
+    assert "1  documents are kept now, because their representative was removed" in shown
     assert ids(seen) == ["second", "third"]
     again = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
-    assert again == {"removed": 0, "unknown": 3, "orphans": 0, "promoted": 0, "documents": 2}
+    assert again == {"removed": 0, "unknown": 3, "promoted": 0, "documents": 2}
 
 
-def test_orphans_are_promoted(neardup, seen, tmp_path):
+def test_a_cluster_whose_representative_is_removed_has_another(neardup, seen, tmp_path):
     (tmp_path / "gone").write_text("first\n")
-    told = json.loads(neardup("remove", "seen", "--ids", "gone", "--promote", "--json").out)
-    assert told == {"removed": 1, "unknown": 0, "orphans": 2, "promoted": 1, "documents": 3}
+    told = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
+    assert told == {"removed": 1, "unknown": 0, "promoted": 1, "documents": 3}
     with Index.open(seen) as index:
         assert index.judge([STORM])[0].kept == "second"
 
 
-def test_orphans_that_are_removed_later_are_none(neardup, tmp_path, monkeypatch):
-    monkeypatch.setattr("neardup.pipeline.upkeep.TOGETHER", 1)
+def test_documents_that_are_removed_in_the_same_run_are_not_promoted(neardup, tmp_path):
     with Index.create(tmp_path / "seen") as index:
         index.admit(["first", "second"], [STORM, STORM])
     (tmp_path / "gone").write_text("first\nsecond\n")
     told = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
-    assert (told["removed"], told["orphans"], told["documents"]) == (2, 0, 0)
+    assert (told["removed"], told["promoted"], told["documents"]) == (2, 0, 0)
 
 
 def test_ids_may_come_from_standard_input(seen):

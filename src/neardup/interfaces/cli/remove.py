@@ -4,10 +4,10 @@ import argparse
 import json
 
 from neardup.interfaces.cli.opening import add_index_argument, opened
-from neardup.interfaces.cli.terminal import progress_bars, show_counts
+from neardup.interfaces.cli.terminal import show_counts
 
-EXAMPLE = "Example: neardup remove seen --ids gone.txt --promote"
-INTERRUPTED = "interrupted; what was removed is gone, and the same command goes on"
+EXAMPLE = "Example: neardup remove seen --ids gone.txt"
+INTERRUPTED = "interrupted; all documents are removed or none is, and the same command goes on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,9 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help="a file of ids, one a line; - is standard input",
     )
-    parser.add_argument(
-        "--promote", action="store_true", help="judge afresh the documents that lost the one that stood for them"
-    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
@@ -32,20 +29,18 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.listing import listed
 
     ids = listed(arguments.ids)
-    with opened(arguments, "w") as index, progress_bars() as progress:
-        done = remove_ids(index, ids, promote=arguments.promote, progress=progress)
+    with opened(arguments, "w") as index:
+        done = remove_ids(index, ids)
         total = len(index)
-    summary = {"removed": done.removed, "unknown": done.unknown, "orphans": done.orphans, "promoted": done.promoted}
+    summary = {"removed": done.removed, "unknown": done.unknown, "promoted": done.promoted}
     if arguments.json:
         print(json.dumps({**summary, "documents": total}))
         return 0
-    orphans = "lost the one that stood for them" + ("" if arguments.promote else "; --promote judges them afresh")
     show_counts(
         [
             (done.removed, "documents removed", True),
             (done.unknown, "ids that are not in the index", False),
-            (done.orphans, orphans, False),
-            (done.promoted, "of all such are kept now", arguments.promote),
+            (done.promoted, "documents are kept now, because their representative was removed", False),
             (total, "documents in the index", True),
         ]
     )

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     show_counts(
         [
             (stats.documents, "documents", True),
-            (stats.kept, "kept; the others stand behind one of them, or lost the one that stood for them", True),
+            (stats.kept, "kept; each of the others has one of them as its representative", True),
             (stats.segments, "segments", True),
             (stats.bytes, f"bytes, {stats.bytes_in_log:,} of them in the log", True),
             (stats.removed_in_files, "removed, and still in the files: `neardup compact` leaves them out", False),

@@ -76,11 +76,12 @@ class DocumentQuery(Body):
 
 
 class DocumentAnswer(msgspec.Struct):
-    """A document as the index knows it; *kept* is the one that stands for it."""
+    """A document as the index knows it; *kept* is the id of its representative."""
 
     id: str
     admitted: str
-    kept: str | None
+    seen: str
+    kept: str
     fields: dict[str, Value]
     text: str | None = None
 
@@ -105,17 +106,15 @@ class GroupAnswer(msgspec.Struct):
 
 
 class RemoveQuery(Body):
-    """Which document to remove, and whether those for which it stood are judged afresh."""
+    """Which document to remove."""
 
     id: Id
-    promote: bool = False
 
 
 class RemovedAnswer(msgspec.Struct):
-    """What was removed: *orphans* lost the document that stood for them, *promoted* of such are kept now."""
+    """How many documents were removed, and how many are *promoted*: kept from now on, as their representative went."""
 
     removed: int
-    orphans: int
     promoted: int
 
 
@@ -145,7 +144,7 @@ def document(serving: Serving, given: DocumentQuery) -> DocumentAnswer:
         raise Refused(NO_DOCUMENT)
     fields = {name: value if isinstance(value, Value) else str(value) for name, value in found.fields.items()}
     text = found.text if given.text else None
-    return DocumentAnswer(found.id, written(found.admitted), found.kept, fields, text)
+    return DocumentAnswer(found.id, written(found.admitted), written(found.seen), found.kept, fields, text)
 
 
 def group(serving: Serving, given: GroupQuery) -> GroupAnswer:
@@ -163,10 +162,9 @@ def remove(serving: Serving, given: RemoveQuery) -> RemovedAnswer:
     """Remove a document."""
     with changed(serving) as index:
         done = index.remove([given.id])
-        promoted = len(index.promote()) if given.promote else 0
     if not done.removed:
         raise Refused(NO_DOCUMENT)
-    return RemovedAnswer(done.removed, len(done.orphans), promoted)
+    return RemovedAnswer(done.removed, len(done.promoted))
 
 
 @contextmanager
@@ -245,7 +243,7 @@ OPERATIONS: Final = (
         name="remove",
         method="DELETE",
         path="/v1/documents/{id}",
-        summary="Remove a document",
+        summary="Remove a document; the documents that it represents are judged again",
         run=remove,
         query=RemoveQuery,
         answer=RemovedAnswer,

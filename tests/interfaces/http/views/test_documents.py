@@ -7,7 +7,7 @@ WHEN = datetime(2026, 3, 7, tzinfo=UTC)
 
 
 def document(own="a", kept="a", text="the ferry", **fields):
-    return Document(own, WHEN, kept, fields, text)
+    return Document(own, WHEN, kept, fields, text, WHEN)
 
 
 def test_one_that_stands_for_nobody():
@@ -34,10 +34,6 @@ def test_a_repeat_leads_to_the_one_that_stands_for_it():
     assert view.keeper.href == "/documents?id=a%2F%26"
     assert view.keeper.compare == "/compare?a=a%2F%26&b=b"
     assert view.others == ()
-
-
-def test_an_orphan_says_so():
-    assert "removed" in document_view(document("b", None), ["b"], 1).standing
 
 
 def test_texts_are_cut_or_not_there():

@@ -59,12 +59,11 @@ def document_view(document: "Document", members: Sequence[str], page: int) -> Do
     stands = document.kept == own
     others = [member for member in members if member != own] if stands else []
     begin = (page - 1) * SIZE
-    kept = document.kept
-    keeper = None if stands or kept is None else _other(kept, own)
+    keeper = None if stands else _other(document.kept, own)
     pages = -(-len(others) // SIZE)
     return DocumentView(
         entry=entry_of(document),
-        standing=_standing(stands=stands, keeper=keeper, others=len(others)),
+        standing=_standing(len(others) if stands else None),
         keeper=keeper,
         fields=tuple(
             (shortened(name, _NAME), shortened(str(value), _VALUE))
@@ -85,11 +84,10 @@ def _other(a: str, b: str, *, shown: str | None = None) -> Other:
     return Other(middle_shortened(name, _NAME), link(DOCUMENT, id=name), link(COMPARE, a=a, b=b))
 
 
-def _standing(*, stands: bool, keeper: Other | None, others: int) -> str:
-    if keeper is not None:
+def _standing(others: int | None) -> str:
+    """Say what a document is; *others* counts the documents that it represents; ``None``: it has another."""
+    if others is None:
         return "It is a repeat. The document that stands for it is"
-    if not stands:
-        return "It was a repeat of a document that was removed."
     if not others:
         return "It repeats no other document, and none repeats it."
     return (

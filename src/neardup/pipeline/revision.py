@@ -1,0 +1,177 @@
+"""Documents that are judged again when documents by which they were judged are removed."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.decisions.admission import NONE, stand
+from neardup.index.postings import ROOM
+from neardup.index.store import Places, Store
+from neardup.kernels.postings import PATIENCE
+from neardup.model.arrays import Flags, Positions, Signatures, Words
+from neardup.pipeline.asking import Asked, Verifier
+from neardup.pipeline.given import BYTES_TOGETHER, TOGETHER
+
+FIRST: Final = 64  # documents of the first step; later steps are larger
+
+_Pairs = tuple[Positions, Places]
+
+
+class Revision:
+    """Keeps the representatives of an index as they are in a fresh one.
+
+    **The state of an index.** After every change, whatever was done to the index before:
+
+    - every document has exactly one representative, which is in the index and is its own representative: it is kept;
+    - documents with the same content have the same representative;
+    - every other document matches its representative, or did so when it was judged under another policy.
+
+    Moreover, the representatives, and the verdicts of ``judge``, are those of a fresh index to which the documents
+    alive are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
+    while no key has more documents than are looked at (``Stats.crowded``), no document has more than ``CLOSEST`` kept
+    candidates or as many others, and the policy stays the same.
+    """
+
+    def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
+        self._store, self._scheme, self._verifier = store, scheme, verifier
+
+    def remove(self, places: Places) -> Places:
+        """Remove documents in memory, and judge again every document that this concerns.
+
+        Returns the places of the documents whose representative has changed, ascending. The work grows with the
+        clusters of the documents removed, and with the number of documents near the newly kept ones.
+        """
+        store = self._store
+        ordinals, keepers = store.take_all(("ordinal", "keeper"), places)
+        contents = self._contents(places)
+        store.remove(places)
+        first = store.with_contents(contents)  # its representative was the one of the first document of its content
+        members = store.kept_by(ordinals[keepers == ordinals])
+        return self._judged_again(np.union1d(members, first[first > places]))
+
+    def _judged_again(self, pending: Places) -> Places:
+        """Judge documents in the order of their admission, step by step, and the later documents that this concerns.
+
+        A step ends before the first document outside of it that it concerns.
+        """
+        store, moved, size = self._store, [np.empty(0, np.int64)], FIRST
+        while len(pending):
+            step = self._decided(pending[:size])
+            rows, concerned = self._concerned(step, pending)
+            done = step.done(rows, concerned)
+            changed = np.flatnonzero(step.changed[:done])
+            store.set("keeper", step.places[changed], step.new[changed])
+            moved.append(step.places[changed])
+            pending = np.union1d(pending[done:], concerned[rows < done])
+            size = min(max(FIRST, 4 * done), TOGETHER)
+            if step.given.texts is not None:
+                size = max(1, min(size, BYTES_TOGETHER * len(step.places) // max(len(step.given.texts.data), 1)))
+        return np.unique(np.concatenate(moved))
+
+    def _decided(self, places: Places) -> "_Step":
+        """Judge documents of a step by the documents before them; those before the step have their representatives."""
+        store, given = self._store, self._stored(places)
+        exact = store.with_contents(given.exact)
+        exact[exact == places] = NONE
+        found = store.propose(given.signatures.rows, given.signatures.present & (exact == NONE))
+        found = found.where(found.places < places[found.rows])
+        ordinals, keepers = store.take_all(("ordinal", "keeper"), found.places)
+        found = found.where((ordinals == keepers) | np.isin(found.places, places))
+        matches = self._verifier.matches(given, found)
+        known = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
+        standing = store.with_ordinals(store.take("keeper", known))
+        before = dict(zip(known.tolist(), standing.tolist(), strict=True))
+        decided = stand(places.tolist(), exact.tolist(), matches, before)
+        own, old = store.take_all(("ordinal", "keeper"), places)
+        return _Step(places, given, exact, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
+
+    def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
+        """Find the documents that are not *pending* and that the decisions of a step concern: rows and places."""
+        changed, was, now = step.changed, step.old == step.own, step.new == step.own
+        pairs = [
+            self._near(step, np.flatnonzero(changed & now), pending),
+            self._members(step, np.flatnonzero(changed & was)),
+            self._copies(step, np.flatnonzero(changed & ~was & (step.exact == NONE))),
+        ]
+        rows, places = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        others = ~np.isin(places, pending)
+        return rows[others], places[others]
+
+    def _near(self, step: "_Step", rows: Positions, pending: Places) -> _Pairs:
+        """Find the later documents that match those newly kept."""
+        if not len(rows):
+            return rows, rows
+        given, own = step.given.at(rows), step.places[rows]
+        found = self._store.propose(given.signatures.rows, given.signatures.present, ROOM * PATIENCE)
+        found = found.where(found.places > own[found.rows])
+        found = found.where(~np.isin(found.places, pending))
+        matches = self._verifier.matches(given, found, most=None)
+        return rows[matches.rows], matches.documents
+
+    def _members(self, step: "_Step", rows: Positions) -> _Pairs:
+        """Find the documents whose representative is no longer kept."""
+        if not len(rows):
+            return rows, rows
+        members = self._store.kept_by(step.own[rows])
+        order = np.argsort(step.own[rows])
+        at = np.searchsorted(step.own[rows], self._store.take("keeper", members), sorter=order)
+        return rows[order[at]], members
+
+    def _copies(self, step: "_Step", rows: Positions) -> _Pairs:
+        """Find the copies of documents that move to another representative: they follow."""
+        store = self._store
+        rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # else the copies are pending, too
+        rows = rows[store.with_contents(step.given.exact[rows], step.places[rows]) >= 0]
+        if not len(rows):
+            return rows, rows
+        members = store.kept_by(step.old[rows])
+        moving = dict(zip(_bytes(step.given.exact[rows]), rows.tolist(), strict=True))
+        of = np.array([moving.get(content, NONE) for content in _bytes(self._contents(members))], np.int64)
+        copies = (of >= 0) & (members > step.places[of])
+        return of[copies], members[copies]
+
+    def _stored(self, places: Places) -> Asked:
+        """Give documents as they were admitted."""
+        store = self._store
+        rows, present, contents = store.take_all(("rows", "present", "content"), places)
+        texts = store.strings("text", places) if store.columns.texts else None
+        signed_only = bool(self._scheme.columns)
+        return Asked(Signatures(rows, present, self._scheme.recipe), contents, texts, signed_only)
+
+    def _contents(self, places: Places) -> Words:
+        """Give what tells contents apart, as far as documents with the same are the same."""
+        contents, present = self._store.take_all(("content", "present"), places)
+        return np.asarray(contents * present[:, None] if self._scheme.columns else contents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """Documents that were judged again, ascending: their own ordinals, and those of their old and new representatives.
+
+    *exact* are the first documents of the same content, ``NONE`` for these themselves.
+    """
+
+    places: Places
+    given: Asked
+    exact: Places
+    own: Positions
+    old: Positions
+    new: Positions
+
+    @property
+    def changed(self) -> Flags:
+        """Which have another representative than before."""
+        return np.asarray(self.old != self.new)
+
+    def done(self, rows: Positions, concerned: Places) -> int:
+        """Count the first rows whose decisions hold: those before every document that an earlier row concerns."""
+        least = np.full(len(self.places), np.iinfo(np.int64).max)
+        np.minimum.at(least, rows, concerned)
+        before = np.minimum.accumulate(least)
+        late = self.places[1:] > before[:-1]
+        return 1 + int(late.argmax()) if late.any() else len(self.places)
+
+
+def _bytes(contents: Words) -> list[bytes]:
+    return [row.tobytes() for row in contents]
