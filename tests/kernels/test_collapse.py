@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -157,6 +159,54 @@ def test_pairs(case):
     rng, number, *_ = case
     rows = rng.random((number, number)) < 0.1
     assert run(collapse.by_pairs, rows, [0], case) == expected(case, lambda better, hit: rows[hit, better])
+
+
+@given(asked(), st.booleans(), st.sampled_from([0.3, 0.5, 1.0]), st.sampled_from([0, 9, 1 << 40]))
+def test_sets(case, of_smaller, threshold, most):
+    """Pairs of the list are measured while values are left and where both sets are known; else the estimate counts."""
+    rng, number, keeps, *_ = case
+    most = most if len(keeps) == 1 or most != 9 else 0  # the definition asks rules that the kernel no longer asks
+    sets = [set(rng.integers(0, 9, rng.integers(1, 7)).tolist()) for _ in range(number)]
+    known = rng.random(number) < 0.8
+    listed = {
+        (hit, better): bool(rng.random() < 0.5) for hit in range(number) for better in range(hit) if rng.random() < 0.6
+    }
+    left, spent, shares = most, {}, {}
+
+    def near(better, hit):
+        nonlocal left
+        if (hit, better) not in listed:
+            return False
+        if not (known[hit] and known[better]) or left <= 0:
+            spent[hit] = False
+            return listed[hit, better]
+        few, many = sorted([len(sets[hit]), len(sets[better])])
+        if not (of_smaller or few / many >= threshold):
+            return False
+        left -= few + many
+        shared = len(sets[hit] & sets[better])
+        whole = few if of_smaller else few + many - shared
+        spent[hit], shares[hit] = True, shared / whole
+        return bool(shared and shared / whole >= threshold)
+
+    of, by, heads = expected(case, near)
+    pairs = sorted(listed)
+    bounds = np.searchsorted(np.array([hit for hit, _ in pairs], np.int64), np.arange(number + 1))
+    values = np.array([value for own in sets for value in own], np.uint64)
+    sizes = np.array([len(own) for own in sets], np.int64)
+    starts = np.cumsum(sizes) - sizes
+    estimated = np.array([listed[pair] for pair in pairs], np.bool_)
+    measured, verified = np.ones(number), np.zeros(number, np.bool_)
+    kernel = partial(
+        collapse.by_sets, bounds, estimated, known, values, starts, sizes, threshold, of_smaller, measured, verified
+    )
+    assert run(kernel, np.array([better for _, better in pairs], np.int64), [most], case) == (of, by, heads)
+    near_rule = next((rule for rule, own in enumerate(case[3]) if own is None), None)
+    for hit in range(number):
+        if by[hit] == near_rule and of[hit] >= 0:
+            assert verified[hit] == spent[hit]
+            if verified[hit]:
+                assert measured[hit] == shares[hit]
 
 
 @given(asked())

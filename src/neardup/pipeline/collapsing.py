@@ -28,18 +28,10 @@ _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
-
-
-class _Said(NamedTuple):
-    """Of a rule: its name, what it found by rank, which ranks are *verified*, and measures and thresholds of both."""
-
-    name: str
-    values: Any
-    verified: Container[int]
-    exact: tuple[str, float | None]
-    estimated: tuple[str, float | None]
-
-
+_Measure = tuple[str, float | None]  # its name, and the threshold
+# Of a rule: its name, what it found by rank, which ranks are verified, and how these are measured and the others.
+_Said = tuple[str, Any, Container[int], _Measure, _Measure]
+_EQUAL: Final[_Measure] = ("equality", None)
 _Told = tuple[list[int], list[int], list[_Said]]
 
 
@@ -162,12 +154,17 @@ class Collapsed:
         scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
-                equal = "equality", None
-                said.append(_Said(rule.name, values, range(self.hits), equal, equal))
+                said.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL))
             elif scheme is not None:
                 ranks, shares, verified = self._judged.measured
                 found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
-                said.append(_Said(scheme.name, found, frozenset(ranks[verified].tolist()), *_measures_of(scheme)))
+                # Equal checksums say that what was signed is equal, and nothing of the rest.
+                estimated = "equality" if scheme.columns else scheme.measure, least_estimate(scheme)
+                if verified is None:
+                    said.append((scheme.name, found, (), estimated, estimated))
+                else:
+                    exact = "equality" if scheme.columns else scheme.rule, float(scheme.threshold)
+                    said.append((scheme.name, found, frozenset(ranks[verified].tolist()), exact, estimated))
         return *self._outcome.matched(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
@@ -282,7 +279,8 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
         usable = index is not None and signatures is None
         require(usable, "cache", cache, "goes with hits that an index is asked about: pass index, and no signatures")
     require(isinstance(id, str), "id", id, "must be a field's name")
-    require(verify in {None, "exact", "estimate"}, "verify", verify, "must be exact, estimate or None")
+    if verify is not None:
+        require(verify in {"exact", "estimate"}, "verify", verify, "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given.ids)
@@ -336,13 +334,6 @@ def _judged(  # noqa: PLR0913, PLR0917 - all that may know of hits
 
 def _field_of(rule: Rule) -> str:
     return rule.text if isinstance(rule, NearDuplicates) else rule.field
-
-
-def _measures_of(scheme: Scheme) -> tuple[tuple[str, float | None], tuple[str, float | None]]:
-    """Name what a scheme measures and the threshold: verified, and estimated."""
-    if scheme.columns:  # equal checksums say that what was signed is equal, and nothing of the rest
-        return ("equality", scheme.threshold), ("equality", scheme.threshold)
-    return (scheme.rule, float(scheme.threshold)), (scheme.measure, least_estimate(scheme))
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:

@@ -35,7 +35,7 @@ class Judged:
         self.outcome, self.near, self.hits, self.values = outcome, near, hits, values
         self.scheme = None if hits is None else hits.scheme
         self._unsigned: int | None = None
-        self._measured: tuple[Positions, Shares, Flags] | None = None
+        self._measured: tuple[Positions, Shares, Flags | None] | None = None
 
     @property
     def unsigned(self) -> int:
@@ -46,19 +46,22 @@ class Judged:
         return self._unsigned
 
     @property
-    def measured(self) -> tuple[Positions, Shares, Flags]:
-        """The ranks of the hits that near duplicates hide, what each has in common with its match, and if verified."""
+    def measured(self) -> tuple[Positions, Shares, Flags | None]:
+        """The ranks of the hits that near duplicates hide, what each has in common with its match, and if verified.
+
+        ``None`` stands for none that is verified.
+        """
         if self._measured is None:
-            self._measured = _NO_RANKS, _NO_SHARES, _NOBODY
+            self._measured = _NO_RANKS, _NO_SHARES, None
             if self.hits is not None:
                 (ranks,) = (self.outcome.by == self.near).nonzero()
                 self._measured = ranks, *self._measures(self.hits, ranks)
         return self._measured
 
-    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags]:
+    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags | None]:
         better = self.outcome.of[ranks]
         if hits.verified is None or hits.shares is None:
-            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), np.zeros(len(ranks), np.bool_)
+            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), None
         verified, shares = hits.verified[ranks], hits.shares[ranks]
         guessed = ~verified
         if guessed.any():

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from neardup.decisions.evidence import FeatureSets
 from neardup.index.store import Places
@@ -36,7 +37,7 @@ _NOT_ALL: Final = f"needs the text of every hit, and reads at most {_BYTES >> 20
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
 
 
-class NearHits(NamedTuple):
+class NearHits(Struct):
     """What a rule of near duplicates asks of hits: a *scheme*, the hits' *signatures*, and the rule as a kernel.
 
     Where texts decide, the kernel fills *verified*, by rank, for a hit that matches a better one: whether the texts of
@@ -77,6 +78,8 @@ def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
     if signatures is not None:
         require_same_recipe(scheme.recipe, signatures.recipe)
         signed = signatures if len(signatures.rows) == number else signatures[:number]
+        if verify is None and not given.records:  # nothing to compare but these
+            return NearHits(scheme, signed, scheme.ranked_rule(signed))
     elif index is not None:
         places = given.places(index, number)
         signed = index.signatures_at(places)
@@ -153,7 +156,7 @@ def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> Nea
     same = scheme.same_content(fields, later, better)
     nothing = FeatureSets(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)), np.zeros(len(signed), np.int64))
     decided = _decided(scheme, signed, (later[same], better[same]), nothing, np.zeros(len(signed), np.bool_))
-    return decided._replace(verified=np.ones(len(signed), np.bool_))
+    return NearHits(scheme, signed, decided.ranked, np.ones(len(signed), np.bool_), decided.shares)
 
 
 def _by_texts(scheme: Scheme, signed: Signatures, sets_of: _SetsOf, verify: HitVerify | None) -> NearHits:
@@ -186,10 +189,7 @@ def _given_sets(features: Features, ranks: Positions) -> tuple[FeatureSets, Flag
 
 
 def _kept_sets(index: Index, scheme: Scheme, places: Places, ranks: Positions) -> tuple[FeatureSets, Flags]:
-    """Read the texts of hits from an index, best ranks first, as far as the bounds allow; and make their features.
-
-    A document that was admitted by its signature has no text.
-    """
+    """Read the texts of hits from an index, best ranks first, as far as the bounds allow; and make their features."""
     buffer = FeatureBuffer(0)
     buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits of which nothing is known
     known, rows = np.zeros(len(places), np.bool_), np.zeros(len(places), np.int64)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.living import Index
+from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, SameValue
 from neardup.schemes.checksum import Checksum, Field
 from neardup.schemes.combined import Combined
@@ -71,7 +73,8 @@ def warm() -> None:
 def _ranked(scheme: Scheme) -> None:
     """Collapse the texts as ranked hits, and look at a page."""
     hits = [{"id": number, "text": text} for number, text in enumerate(_TEXTS)]
-    _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")]).page
+    for verify in get_args(HitVerify):
+        _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
 
 
 def _tables(*, compressed: bool) -> None:

@@ -1,6 +1,7 @@
 """Whatever documents, queries and errors say, a page has the elements and attributes of its template, and no others."""
 
 from datetime import UTC, datetime
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
@@ -241,6 +242,9 @@ def test_every_problem_is_a_safe_page(kind):
 def test_the_start_says_what_there_is():
     assert "12,345 documents" in render("start", view=start_view(12345, searches=True)).decode()
     assert b"neardup reindex" in render("start", view=start_view(1, searches=False))
+    bare = render("start", view=start_view(1, searches=False, keeps_texts=False))
+    assert b"neardup reindex" not in bare
+    assert b"--texts --search" in bare
     assert b"<form" not in render("start", view=start_view(1, searches=False))
 
 
@@ -416,7 +420,30 @@ def test_an_index_without_texts(tmp_path, paged):
         index.admit(["a", "b"], [BAKER, BAKER])
     service = paged(str(tmp_path / "bare"))
     assert "The index keeps no texts." in service.get("/documents?id=a").text
+    assert "Compare" not in service.get("/documents?id=a").text
     assert service.get("/compare?a=a&b=b", headers=HTML).status_code == 422
+    for address in ("/?q=x", "/v1/search?q=x"):
+        answer = service.get(address, headers=HTML if address.startswith("/?") else {})
+        assert answer.status_code == 409
+        assert "This index keeps no texts and cannot be searched." in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("page=x", '"page" must be a whole number from 1 to 1,000,000, such as 2.'),
+        ("page=0", '"page" must be a whole number from 1 to 1,000,000, such as 2.'),
+        ("rule=best", '"rule" must be exact, near or site.'),
+        ("include=a", '"include" must be the digits of a group\'s id.'),
+        ("colour=red", '"colour" is unknown; known are q, page, rule, strictness, repeats, include.'),
+        ("q=" + "x" * 1025, '"q" must be at most 1,024 characters.'),
+    ],
+)
+def test_a_wrong_parameter_is_named_with_its_rule(hostile, paged, query, said):
+    got = paged(hostile).get(f"/?q=baker&{query}" if not query.startswith("q=") else f"/?{query}", headers=HTML)
+    assert got.status_code == 422
+    assert said in unescape(got.text)
+    assert "Go back, or start a new search." in got.text
 
 
 def test_an_index_of_another_kind(tmp_path, paged):

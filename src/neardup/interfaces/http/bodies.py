@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from neardup.interfaces.http.limits import BATCH, DEPTH, PAGE
+from neardup.interfaces.http.parameters import parameter_error
 from neardup.interfaces.http.problems import INVALID, MALFORMED, TOO_DEEP, Refused
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
@@ -88,7 +89,7 @@ def query_of(kind: type, query: bytes, own: dict[str, str]) -> Any:
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Refused(INVALID, str(error)) from None
+        raise Refused(INVALID, parameter_error(kind, error)) from None
 
 
 def id_of(raw: bytes) -> str:

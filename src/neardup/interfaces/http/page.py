@@ -8,9 +8,9 @@ import msgspec
 from neardup.interfaces.http.bodies import Body, GroupId, Id, Page, query_of
 from neardup.interfaces.http.gate import PAGE_POLICY
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, START
-from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, NO_SEARCH, Problem, Refused, refusal_of
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Problem, Refused, refusal_of
 from neardup.interfaces.http.rendering import prepare, render, static
-from neardup.interfaces.http.searching import MOST_QUERY
+from neardup.interfaces.http.searching import MOST_QUERY, search_table
 from neardup.interfaces.http.serving import Serving
 from neardup.interfaces.http.views.comparison import MOST, comparison_view
 from neardup.interfaces.http.views.documents import document_view
@@ -80,9 +80,9 @@ def problem_page(problem: Problem) -> bytes:
 def search_page(serving: Serving, given: SearchQuery) -> bytes:
     """Make the page of a search, the start where nothing is asked for."""
     if not given.q.strip():
-        return render("start", view=start_view(len(serving.index), searches=serving.search is not None))
-    if serving.search is None:
-        raise Refused(NO_SEARCH)
+        number, searches = len(serving.index), serving.search is not None
+        return render("start", view=start_view(number, searches=searches, keeps_texts=serving.index.keeps_texts))
+    table = search_table(serving)
     shown = given.repeats == "shown"
     asked = Asked(
         query=given.q,
@@ -94,7 +94,7 @@ def search_page(serving: Serving, given: SearchQuery) -> bytes:
     )
     thresholds = steps_of(serving.index.scheme)
     own = given.strictness == "usual" or given.rule != "near" or shown
-    answer = serving.search.answer(
+    answer = table.answer(
         given.q,
         page=given.page,
         size=SIZE,

@@ -11,10 +11,14 @@ from neardup.interfaces.http.problems import NO_SEARCH, QUERY_TIME, UNAVAILABLE,
 from neardup.interfaces.http.serving import Serving
 from neardup.model.answers import as_record
 from neardup.pipeline.near_hits import HitVerify
-from neardup.pipeline.searching import Collapsing
+from neardup.pipeline.searching import Collapsing, Search
 
 MOST_QUERY: Final = 1024  # characters
 TOP: Final = 100
+NO_TEXTS: Final = (
+    "This index keeps no texts and cannot be searched."
+    " Make one that can be: neardup index INPUT --to DIR --texts --search"
+)
 
 
 class SearchQuery(Body):
@@ -109,11 +113,16 @@ class SearchAnswer(msgspec.Struct):
     results: list[SearchGroup]
 
 
+def search_table(serving: Serving) -> Search:
+    """Return the search table, or say how to make one."""
+    if serving.search is None:
+        raise Refused(NO_SEARCH, "" if serving.index.keeps_texts else NO_TEXTS)
+    return serving.search
+
+
 def search(serving: Serving, given: SearchQuery) -> dict[str, Any]:
     """Find, collapse, and show a page: a ``SearchAnswer``."""
-    table = serving.search
-    if table is None:
-        raise Refused(NO_SEARCH)
+    table = search_table(serving)
     found = table.answer(
         given.q,
         page=given.page,

@@ -59,7 +59,8 @@ def document_view(document: "Document", members: Sequence[str], page: int) -> Do
     stands = document.kept == own
     others = [member for member in members if member != own] if stands else []
     begin = (page - 1) * SIZE
-    keeper = None if stands else _other(document.kept, own)
+    compares = document.text is not None
+    keeper = None if stands else _other(document.kept, own, document.kept, compares=compares)
     pages = -(-len(others) // SIZE)
     return DocumentView(
         entry=entry_of(document),
@@ -73,15 +74,15 @@ def document_view(document: "Document", members: Sequence[str], page: int) -> Do
         text=None if document.text is None else printable_lines(document.text[:MOST]),
         note=_note(document.text),
         number=f"{len(others):,}",
-        others=tuple(_other(own, member, shown=member) for member in others[begin : begin + SIZE]),
+        others=tuple(_other(own, member, member, compares=compares) for member in others[begin : begin + SIZE]),
         pages=paging(page, pages, lambda number: link(DOCUMENT, id=own, page=number if number > 1 else None)),
     )
 
 
-def _other(a: str, b: str, *, shown: str | None = None) -> Other:
-    """Lead to one of two documents, *a* unless another is to be shown, and to where they are compared."""
-    name = a if shown is None else shown
-    return Other(middle_shortened(name, _NAME), link(DOCUMENT, id=name), link(COMPARE, a=a, b=b))
+def _other(a: str, b: str, shown: str, *, compares: bool) -> Other:
+    """Lead to one of two documents, and to where they are compared if their texts are kept."""
+    compare = link(COMPARE, a=a, b=b) if compares else None
+    return Other(middle_shortened(shown, _NAME), link(DOCUMENT, id=shown), compare)
 
 
 def _standing(others: int | None) -> str:
