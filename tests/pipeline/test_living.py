@@ -584,7 +584,7 @@ def test_documents_expire_at_their_moment(folder):
         for field in ("rank", "unknown", 5):
             with pytest.raises(ParameterError, match="must be a field of times"):
                 index.expire(0, field)
-        with pytest.raises(ParameterError, match="before=None, but it must be a datetime, or seconds since 1970"):
+        with pytest.raises(ParameterError, match="must be a datetime, or seconds since 1970"):
             index.expire(None)
         assert [*index.ids()] == ["d2"]
 
