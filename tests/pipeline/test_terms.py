@@ -44,7 +44,7 @@ def test_an_index_keeps_its_list_of_common_shingles(tmp_path, texts):
             assert index.judge([FOUND]) == [New()]
             assert index.judge([f"{PAGES[2]}!"])[0].of == "c"
             index.compact()
-    with pytest.raises(StorageRefused, match="was made by recipe"):
+    with pytest.raises(StorageRefused, match="was made with"):
         Index.open(tmp_path / "seen", scheme=MinHash())
 
 

@@ -463,7 +463,7 @@ class Store:
             file = StoredArrays(self._disk, self.folder / manifest.amendments.name, AMENDMENTS, manifest.amendments)
             with understood(file.path):
                 removed, rekept, keepers = (_ordinals(file.whole(name)) for name in ("removed", "rekept", "keepers"))
-                expect(len(rekept) == len(keepers), "not everybody has one who stands for him")
+                expect(len(rekept) == len(keepers), "every document must have a representative")
                 for segment in segments:
                     segment.amend(removed, rekept, keepers)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
@@ -500,7 +500,7 @@ class Store:
             self._remove(self.with_ordinals(_ordinals(arrays["ordinal"])))
         elif record.kind == "keep":
             ordinals, keepers = _ordinals(arrays["ordinal"]), _ordinals(arrays["keeper"])
-            expect(len(ordinals) == len(keepers), "not everybody has one who stands for him")
+            expect(len(ordinals) == len(keepers), "every document must have a representative")
             self.set_keepers(self.with_ordinals(ordinals), keepers)
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
@@ -746,7 +746,7 @@ class Store:
 
 def _ordinals(array: npt.NDArray[Any]) -> Positions:
     """Take a column of ordinals that a file states; for use in ``understood``."""
-    expect((array.dtype.str, array.ndim) == ("<i8", 1), "its ordinals are none")
+    expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
     return array
 
 

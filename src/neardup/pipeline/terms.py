@@ -98,9 +98,20 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
             raise StorageRefused(where, lacks)
         return own
     if schemes.key_identity(own) != given["key"] and scheme is None:
-        missing = "was made with a key: open it with key=" if key is None else "was made with another key"
-        raise StorageRefused(where, missing)
-    raise StorageRefused(where, f"was made by recipe {given['recipe']} ({given['name']}), not by {own.recipe}")
+        raise StorageRefused(where, _wrong_key(str(given["key"]), key))
+    if own.name != given["name"]:
+        raise StorageRefused(where, f"was made with the scheme {given['name']}; {own.name} cannot be used with it")
+    rule = (
+        f"was made with another {own.name}, of recipe {given['recipe']}, not {own.recipe}: its parameters must be equal"
+    )
+    raise StorageRefused(where, rule)
+
+
+def _wrong_key(stated: str, key: bytes | None) -> str:
+    """Say what is wrong with a key, or with none; *stated* is the identity of the one an index was made with."""
+    if key is None:
+        return "was made with a key: open it with key="
+    return "was made with another key" if "key:" in stated else "has no key: open it without key="
 
 
 def _with_list(scheme: Any, folder: Path, identity: str | None, disk: Disk) -> Any:
@@ -138,8 +149,8 @@ def columns_of(manifest: Manifest) -> Columns:
     """Say what an index knows of a document."""
     given = manifest.terms
     fields = tuple((name, kind) for name, kind in given["fields"])
-    expect(isinstance(given["texts"], bool), "it does not say whether there are texts")
-    expect(field_kinds(dict(fields)) == fields, "its fields are none")
+    expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
+    expect(field_kinds(dict(fields)) == fields, "invalid fields")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 
 
