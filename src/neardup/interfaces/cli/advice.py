@@ -39,7 +39,6 @@ _NEXT_READING = {
     "field taken": "mark the files from before, or remove the field",
 }
 _INSTEAD = {  # of what the library says, in the command line's words
-    "force replaces it": "--force replaces it",
     "open it with key=": "name the file of its key with --key-file",
     "was made with another key": "was made with another key than the one in --key-file",
     "open it with scheme=": "only in Python can it be opened, with scheme=",
