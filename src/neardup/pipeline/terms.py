@@ -91,7 +91,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     elif not whole:
         raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
     else:
-        own = _with_list(schemes.keyed(made, key), folder, given["common"], disk)
+        own = _with_list(schemes.keyed(made, key), common_in(folder, manifest, disk))
     if own.recipe == given["recipe"]:
         lacks = schemes.lacking(made, own, chosen=chosen)
         if lacks is not None:
@@ -114,10 +114,14 @@ def _wrong_key(stated: str, key: bytes | None) -> str:
     return "was made with another key" if "key:" in stated else "has no key: open it without key="
 
 
-def _with_list(scheme: Any, folder: Path, identity: str | None, disk: Disk) -> Any:
-    """Give a scheme the list of common shingles that is kept in the folder, where the index was made with one."""
+def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
+    """Read the list of common shingles that an index was made with; ``None`` if it was made without one.
+
+    Raises ``StorageDamaged`` where the list is missing or is not the one that the manifest names.
+    """
+    identity = manifest.terms.get("common")
     if identity is None:
-        return scheme
+        return None
     path = folder / ATTACHED
     try:
         common = CommonShingles.from_bytes(disk.read(path), str(path))
@@ -127,9 +131,13 @@ def _with_list(scheme: Any, folder: Path, identity: str | None, disk: Disk) -> A
         raise StorageDamaged(str(path), error.rule) from error
     if common.identity != identity:
         raise StorageDamaged(str(path), "is not the list of common shingles that the index was made with")
-    if common.shingling != schemes.plain_shingling(scheme):
-        return scheme  # made with a key that was not given, or with another one
-    return schemes.with_common(scheme, common)
+    return common
+
+
+def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
+    """Give a scheme its list, unless that was made with a key that was not given, or with another one."""
+    fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
+    return schemes.with_common(scheme, common) if fits else scheme
 
 
 def scheme_of_keys(manifest: Manifest) -> Any:
