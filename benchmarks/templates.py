@@ -4,6 +4,7 @@ import re
 import sysconfig
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ for different files. Processor time is of one thread.
 HEADER: Final = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*")
 DIFFERENT: Final = 0.5
 SAME: Final = 0.95
-SHARES: Final = (0.1, 0.02, 0.005, 0.002)
+SHARES: Final = (0.02, 0.005, 0.002)
 RECOMMENDED: Final = 0.002
 MOST: Final = 10
 
@@ -82,6 +83,7 @@ def without_header(texts: list[str], one: int, other: int) -> float:
     return resemblance(*(triples(HEADER.sub("", texts[place])) for place in (one, other)))
 
 
+@cache
 def triples(text: str) -> set[tuple[str, ...]]:
     found = words(text)
     return set(zip(found, found[1:], found[2:], strict=False))

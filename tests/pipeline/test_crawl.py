@@ -208,7 +208,7 @@ def test_a_change_of_a_signed_field_is_a_change(tmp_path):
 
 
 def test_columns_that_the_index_does_not_know_are_passed_over_but_fields_are_not(index, pages):
-    with pytest.raises(DataError, match="is none of this index"):
+    with pytest.raises(DataError, match="is unknown; this index has"):
         pages.admit("http://a.example/", STORM, {"rank": 1})
     assert pages.judge_and_admit(pa.table({"url": ["http://a.example/"], "text": [STORM], "rank": [1]})) == [New()]
 

@@ -2,6 +2,7 @@ import pytest
 
 from neardup import CommonShingles, Index, MinHash, NearDuplicate, New, SimHash, TermWeights
 from neardup.model.errors import StorageDamaged, StorageRefused
+from neardup.pipeline.upkeep import check_index
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 
@@ -44,7 +45,7 @@ def test_an_index_keeps_its_list_of_common_shingles(tmp_path, texts):
             assert index.judge([FOUND]) == [New()]
             assert index.judge([f"{PAGES[2]}!"])[0].of == "c"
             index.compact()
-    with pytest.raises(StorageRefused, match="was made by recipe"):
+    with pytest.raises(StorageRefused, match="was made with"):
         Index.open(tmp_path / "seen", scheme=MinHash())
 
 
@@ -70,8 +71,10 @@ def test_a_list_that_is_damaged_or_missing_is_named(tmp_path):
         with pytest.raises(StorageDamaged, match=reason) as caught:
             Index.open(tmp_path / "seen")
         assert caught.value.where == str(file)
+        assert check_index(tmp_path / "seen").problems == [str(caught.value)]
     file.unlink()
     with pytest.raises(StorageDamaged, match="is missing"):
         Index.open(tmp_path / "seen")
     file.write_bytes(content)
     Index.open(tmp_path / "seen").close()
+    assert check_index(tmp_path / "seen").problems == []

@@ -271,9 +271,9 @@ def test_every_id_is_itself(tmp_path, monkeypatch, colliding):
         ("x" * 1025, "has 1,025 bytes, but must have 1 to 1,024"),
         ("é" * 513, "has 1,026 bytes, but must have 1 to 1,024"),
         ("a\ud800", "has a lone surrogate, which UTF-8 cannot write"),
-        (b"a", "is a bytes, but must be a string"),
-        (5, "is a int, but must be a string"),
-        (None, "is a NoneType, but must be a string"),
+        (b"a", "must be a string, but is the byte string b'a'"),
+        (5, "must be a string, but is the integer 5"),
+        (None, "must be a string, but is None"),
     ],
 )
 def test_what_is_no_id_is_refused_before_anything_changes(tmp_path, name, why):

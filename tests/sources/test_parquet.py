@@ -325,3 +325,13 @@ def test_ordered_categories_stay_what_they_are(tmp_path):
     got = read([tmp_path / "x.parquet"])
     assert got.column("v").type.ordered
     assert got.column("v", literal=True).to_pylist() == ["low", "high", None]
+
+
+def test_a_field_that_is_not_utf8_is_an_error(tmp_path):
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")]
+    )
+    pq.write_table(pa.table({"text": ["a"], "v": broken}), tmp_path / "x.parquet")
+    for literal in (False, True):
+        with pytest.raises(DataError, match="the column 'v' is not valid UTF-8"):
+            read([tmp_path / "x.parquet"]).column("v", literal=literal)

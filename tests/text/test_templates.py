@@ -145,6 +145,18 @@ def test_every_scheme_of_shingles_takes_a_list(scheme):
     assert again.summary.recipe == result.summary.recipe
 
 
+def test_explanations_and_hits_leave_them_out_too():
+    scheme = MinHash(common=CommonShingles.fitted(LEASES, SHINGLING, 0.1))
+    assert neardup.explain(LEASES[0], LEASES[1]).matches
+    found = neardup.explain(LEASES[0], LEASES[1], scheme)
+    assert not found.matches
+    assert found.resemblance < 0.1
+    assert not neardup.compare(LEASES[0], LEASES[1], [scheme]).schemes[0].matches
+    hits = [{"id": number, "text": text} for number, text in enumerate([*LEASES, LEASES[0].upper()])]
+    rules = [neardup.NearDuplicates(scheme=scheme)]
+    assert neardup.collapse(hits, rules).kept == [0, 1, 2, 3]
+
+
 def test_what_is_common_altogether_is_equal_or_different():
     texts = [*CHATS, PROMPT, PROMPT, PROMPT.upper(), PROMPT.partition("Never")[0]]
     result = neardup.dedup(texts, ignore_common=0.1)

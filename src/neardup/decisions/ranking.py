@@ -98,7 +98,7 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
         odd = pc.invert(pc.or_(known, missing))
         if pc.any(odd).as_py():
             row = pc.index(odd.take(codes), value=True).as_py()
-            rule = f"is {values[row].as_py()[:_SHOWN]!r}, which is not a number, and others are"
+            rule = f"is {values[row].as_py()[:_SHOWN]!r}, which is not a number, but other values are"
             raise ValueRefused(f"column {field!r}, row {row:,}", rule, "not a number", row)
         ranks = _ranks(pc.if_else(missing, None, written))
     else:

@@ -181,7 +181,7 @@ class StoredArrays:
             if checksum(sums) != directory["sums"]:
                 raise StorageDamaged(str(path), "the checksums of its blocks are not as they were written")
             self.meta: dict[str, Any] = directory["meta"]
-            expect(isinstance(self.meta, dict), "there is nothing told of it")
+            expect(isinstance(self.meta, dict), "missing metadata")
             self._begins: dict[str, int] = {}
             self._arrays: dict[str, Array] = {}
             self._raw: dict[str, Bytes] = {}

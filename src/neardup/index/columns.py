@@ -90,7 +90,7 @@ def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
     for name, (kind, shape) in columns.fixed.items():
         expect((flat[name].dtype.str, flat[name].shape) == (kind, (number, *shape)), f"{name!r} is another column")
     ordinals = flat["ordinal"]
-    expect(number > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "its ordinals are none")
+    expect(number > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "invalid ordinals")
     expect(bool((np.diff(ordinals) > 0).all()), "its documents are not in the order of their admission")
     for name in columns.strings:
         data, offsets = flat[f"{name}.data"], flat[f"{name}.offsets"]

@@ -127,7 +127,9 @@ class LogReader:
         if version > FORMAT:
             raise StorageRefused(str(path), f"is of format {version}, newer than the {FORMAT} that this neardup reads")
         if own_mark != mark:
-            raise StorageDamaged(str(path), "is the log of another index")
+            raise StorageDamaged(
+                str(path), "belongs to another index: the folder has files of two. Restore the index from a copy"
+            )
         self.tail = Tail(_HEADER.size, 0, first)
 
     def read(self) -> Iterator[Record]:

@@ -104,9 +104,9 @@ class Manifest:
 
 def _require_sense(manifest: Manifest) -> None:
     """Raise ``ValueError`` unless names are names of files here, and numbers such as there can be."""
-    expect(_MARK.fullmatch(manifest.mark) is not None, "its mark is none")
-    expect(isinstance(manifest.terms, dict), "its terms are none")
-    expect(all(_NAMES.fullmatch(name) for name in manifest.files), "its names are none of its files")
+    expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
+    expect(isinstance(manifest.terms, dict), "invalid terms")
+    expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
         counted(given)

@@ -755,7 +755,7 @@ class Store:
 
 def _ordinals(array: npt.NDArray[Any]) -> Positions:
     """Take a column of ordinals that a file states; for use in ``understood``."""
-    expect((array.dtype.str, array.ndim) == ("<i8", 1), "its ordinals are none")
+    expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
     return array
 
 

@@ -13,6 +13,8 @@ from neardup.text.columns import text_column, whole_batch
 from neardup.text.templates import LEAST, different
 
 CLUSTERS: Final = 3
+LARGE: Final = 100  # documents of a cluster that is looked into in any collection
+LARGE_SHARE: Final = 0.05  # of all documents, in one cluster: enough in a small collection
 SAMPLE: Final = 64  # documents of a cluster that are looked at
 NEARLY_ALL: Final = 0.9
 BEGINNING: Final = 80  # characters of a shared passage that are shown
@@ -56,7 +58,8 @@ def largest_clusters(
     """Describe the largest clusters of two or more documents, the largest first, ties by position.
 
     *representatives* has the position of the kept document for each dropped one, and -1 for a kept one; *exact* tells
-    which dropped ones are equal to it byte by byte. A cluster of fewer than ``LEAST`` texts is not looked into.
+    which dropped ones are equal to it byte by byte. What a cluster shares is found out where it has ``LARGE``
+    documents or ``LARGE_SHARE`` of all of them, and ``LEAST`` different texts.
     """
     dropped = np.flatnonzero(representatives >= 0)
     sizes = np.bincount(representatives[dropped], minlength=len(representatives))
@@ -65,7 +68,8 @@ def largest_clusters(
     for head in heads[sizes[heads] > 0].tolist():
         members = dropped[representatives[dropped] == head]
         about: dict[str, Any] = {}
-        if 1 + int((~exact[members]).sum()) >= LEAST:
+        large = 1 + len(members) >= min(LARGE, LARGE_SHARE * len(representatives))
+        if large and 1 + int((~exact[members]).sum()) >= LEAST:
             about = _looked_into(documents, np.append(head, members), scheme)
         found.append(
             LargeCluster(

@@ -1,6 +1,6 @@
 """What an index keeps of a document beside its text: typed fields."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -14,6 +14,7 @@ from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import DataError, StorageDamaged, require
+from neardup.pipeline.written import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
 
@@ -35,6 +36,7 @@ _TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # beside what is written in strin
     "time": (pa.types.is_timestamp, pa.types.is_date),
     "flag": (pa.types.is_boolean,),
 }
+_SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, as Python knows them
 LAST_MOMENT: Final = 253_402_300_799_999_999
 
@@ -60,10 +62,11 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
         fields = {}
     source = table_or_column(fields)
     if isinstance(source, Mapping):
+        columns = {name: _column(name, values) for name, values in source.items()}
         try:
-            source = pa.table({name: _column(values) for name, values in source.items()})
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise DataError("fields", f"are no table: {error}") from error
+            source = pa.table(columns)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise DataError("fields", f"cannot be a table: {error}") from error
     if not isinstance(source, pa.Table):
         raise DataError("fields", f"are a {type(fields).__name__}, but must be a table or map names to values")
     if number is not None and source.num_columns and len(source) != number:
@@ -116,32 +119,86 @@ def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
     }
 
 
-def _column(values: Any) -> Any:
+def described(value: Any) -> str:
+    """Describe a value in a message.
+
+    >>> described(5), described("five"), described([5])
+    ('the integer 5', "the string 'five'", 'the list [5]')
+    """
+    names = {str: "string", int: "integer", float: "number", bool: "flag", datetime: "time", bytes: "byte string"}
+    if value is None:
+        return "None"
+    shown = value.isoformat() if isinstance(value, datetime) else repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    return f"the {names.get(type(value), type(value).__name__)} {shown}"
+
+
+def _column(name: str, values: Any) -> Any:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
     if isinstance(values, str | bytes):
-        raise TypeError("a single string is no column of values")
-    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
+        raise DataError(f"field {name!r}", f"must have a value for each document, but is {described(values)}")
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        if isinstance(values, Sequence):
+            _require_one_type(name, values)
+        raise DataError(f"field {name!r}", f"has values that cannot be a column: {error}") from error
+
+
+def _require_one_type(name: str, values: Sequence[Any]) -> None:
+    """Raise ``DataError`` for the first document whose value is not of the type of those before it."""
+    first = next((place for place, value in enumerate(values) if value is not None), 0)
+    for place, value in enumerate(values):
+        if value is not None and type(value) is not type(values[first]):
+            before = f"while document {first} has {described(values[first])}: a field has values of one type"
+            raise DataError(f"document {place}", f"field {name!r} is {described(value)}, {before}")
 
 
 def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
-    wanted = _ARROW[kind]
+    """Cast a column of values to a field's kind; ``DataError`` for the first value that cannot be."""
     whole = column.combine_chunks()
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     try:
-        if pa.types.is_dictionary(whole.type):
-            whole = whole.dictionary_decode()
-        _require_kind(whole.type, kind)
-        if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
-            whole = whole.cast(pa.timestamp("us"))
-        if kind == "time":
-            _require_years(whole.cast(wanted))
-        return whole.cast(wanted)
+        return _converted(kind, whole)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"field {name!r}", f"holds {column.type}, but is of kind {kind}: {error}") from error
+        place, value = _misfit(kind, whole)
+        expected = "a string" if kind == STRING else READ[kind].expected
+        raise DataError(f"document {place}", f"field {name!r} must be {expected}, but is {described(value)}") from error
+
+
+def _converted(kind: str, whole: pa.Array) -> pa.Array:
+    wanted = _ARROW[kind]
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_decode()
+    _require_kind(whole.type, kind)
+    if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
+        whole = whole.cast(pa.timestamp("us"))
+    if kind == "time":
+        _require_years(whole.cast(wanted))
+    return whole.cast(wanted)
+
+
+def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
+    """Find the first value that cannot be converted: the first one that no prefix can have."""
+    first, end = 0, len(whole) - 1
+    while first < end:
+        middle = (first + end) // 2
+        try:
+            _converted(kind, whole.slice(0, middle + 1))
+            first = middle + 1
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            end = middle
+    first = max(first, pc.index(whole.is_valid(), True).as_py())  # none fits where the type does not
+    try:
+        return first, whole[first].as_py()
+    except (ValueError, OverflowError):  # a time that Python has no ``datetime`` for
+        return first, whole[first].cast(pa.int64()).as_py()
 
 
 def _require_kind(own: pa.DataType, kind: str) -> None:
     if not any(takes(own) for takes in (*_WRITTEN, *_TAKEN[kind])):
-        raise pa.ArrowInvalid("only values of that kind are taken, and strings that say one")
+        raise pa.ArrowInvalid("not of that kind")
 
 
 def _require_years(times: pa.Array) -> None:

@@ -11,7 +11,7 @@ from neardup.index.columns import Columns
 from neardup.model.arrays import Signatures, require_same_recipe
 from neardup.model.errors import DataError, require
 from neardup.pipeline.asking import Asked, asked
-from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, field_table
+from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, described, field_table
 from neardup.text.columns import text_column, text_lengths
 
 MOST_ID_BYTES: Final = 1024
@@ -86,7 +86,7 @@ def as_strings(ids: Any) -> list[str]:
         return names
     for position, name in enumerate(names):
         if not isinstance(name, str):
-            raise DataError(f"id {position}", f"is a {type(name).__name__}, but must be a string")
+            raise DataError(f"id {position}", f"must be a string, but is {described(name)}")
     return names
 
 
@@ -125,8 +125,8 @@ def microseconds(at: Any, name: str) -> int:
 def _require_known(table: pa.Table, known: Mapping[str, str]) -> None:
     for name in table.column_names:
         if name not in known:
-            listed = ", ".join(sorted(known)) or "none"
-            raise DataError(f"field {name!r}", f"is none of this index, whose fields are {listed}")
+            listed = ", ".join(sorted(known)) or "no fields"
+            raise DataError(f"field {name!r}", f"is unknown; this index has {listed}")
 
 
 def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:

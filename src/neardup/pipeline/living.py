@@ -274,8 +274,8 @@ class Index:
         Raises ``DataError`` for a field that the index does not have.
         """
         if name not in self._kinds:
-            listed = ", ".join(sorted(self._kinds)) or "none"
-            raise DataError(f"field {name!r}", f"is none of this index, whose fields are {listed}")
+            listed = ", ".join(sorted(self._kinds)) or "no fields"
+            raise DataError(f"field {name!r}", f"is unknown; this index has {listed}")
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
             there = np.flatnonzero(places >= 0)

@@ -426,7 +426,9 @@ def _limit(seconds: float) -> TimeLimit:
 
 def _require_texts(index: Index) -> None:
     if not index.keeps_texts:
-        raise StorageRefused(str(index.store.folder), "keeps no texts, and there is no full text without")
+        raise StorageRefused(
+            str(index.store.folder), "keeps no texts and cannot be searched; create it with texts=True"
+        )
 
 
 def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:

@@ -91,22 +91,37 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     elif not whole:
         raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
     else:
-        own = _with_list(schemes.keyed(made, key), folder, given["common"], disk)
+        own = _with_list(schemes.keyed(made, key), common_in(folder, manifest, disk))
     if own.recipe == given["recipe"]:
         lacks = schemes.lacking(made, own, chosen=chosen)
         if lacks is not None:
             raise StorageRefused(where, lacks)
         return own
     if schemes.key_identity(own) != given["key"] and scheme is None:
-        missing = "was made with a key: open it with key=" if key is None else "was made with another key"
-        raise StorageRefused(where, missing)
-    raise StorageRefused(where, f"was made by recipe {given['recipe']} ({given['name']}), not by {own.recipe}")
+        raise StorageRefused(where, _wrong_key(str(given["key"]), key))
+    if own.name != given["name"]:
+        raise StorageRefused(where, f"was made with the scheme {given['name']}; {own.name} cannot be used with it")
+    rule = (
+        f"was made with another {own.name}, of recipe {given['recipe']}, not {own.recipe}: its parameters must be equal"
+    )
+    raise StorageRefused(where, rule)
 
 
-def _with_list(scheme: Any, folder: Path, identity: str | None, disk: Disk) -> Any:
-    """Give a scheme the list of common shingles that is kept in the folder, where the index was made with one."""
+def _wrong_key(stated: str, key: bytes | None) -> str:
+    """Say what is wrong with a key, or with none; *stated* is the identity of the one an index was made with."""
+    if key is None:
+        return "was made with a key: open it with key="
+    return "was made with another key" if "key:" in stated else "has no key: open it without key="
+
+
+def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
+    """Read the list of common shingles that an index was made with; ``None`` if it was made without one.
+
+    Raises ``StorageDamaged`` where the list is missing or is not the one that the manifest names.
+    """
+    identity = manifest.terms.get("common")
     if identity is None:
-        return scheme
+        return None
     path = folder / ATTACHED
     try:
         common = CommonShingles.from_bytes(disk.read(path), str(path))
@@ -116,9 +131,13 @@ def _with_list(scheme: Any, folder: Path, identity: str | None, disk: Disk) -> A
         raise StorageDamaged(str(path), error.rule) from error
     if common.identity != identity:
         raise StorageDamaged(str(path), "is not the list of common shingles that the index was made with")
-    if common.shingling != schemes.plain_shingling(scheme):
-        return scheme  # made with a key that was not given, or with another one
-    return schemes.with_common(scheme, common)
+    return common
+
+
+def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
+    """Give a scheme its list, unless that was made with a key that was not given, or with another one."""
+    fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
+    return schemes.with_common(scheme, common) if fits else scheme
 
 
 def scheme_of_keys(manifest: Manifest) -> Any:
@@ -138,8 +157,8 @@ def columns_of(manifest: Manifest) -> Columns:
     """Say what an index knows of a document."""
     given = manifest.terms
     fields = tuple((name, kind) for name, kind in given["fields"])
-    expect(isinstance(given["texts"], bool), "it does not say whether there are texts")
-    expect(field_kinds(dict(fields)) == fields, "its fields are none")
+    expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
+    expect(field_kinds(dict(fields)) == fields, "invalid fields")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 
 

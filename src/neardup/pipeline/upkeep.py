@@ -16,6 +16,7 @@ from neardup.index.manifest import Manifest
 from neardup.index.opening import Terms, Ways, open_
 from neardup.index.store import LEAST_MEMORY
 from neardup.model.arrays import Flags, Words
+from neardup.model.errors import StorageError
 from neardup.model.seen import Stats
 from neardup.pipeline import terms
 from neardup.pipeline.living import Index
@@ -25,14 +26,20 @@ AnyPath = str | os.PathLike[str]
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
-    """Verify every byte of the committed files of an index; see ``Report``.
+    """Verify every byte of the committed files of an index, and its list of common shingles; see ``Report``.
 
     Raises ``StorageRefused`` where there is nothing of an index.
     """
     path, disk = Path(folder), Disk()
     if not any(path.glob("log-*")):
         Manifest.read(disk, path)
-    return checking.check(path, disk, progress)
+    report = checking.check(path, disk, progress)
+    try:
+        terms.common_in(path, Manifest.read(disk, path), disk)
+    except StorageError as error:
+        if str(error) not in report.problems:
+            report.problems.append(str(error))
+    return report
 
 
 def index_stats(folder: AnyPath) -> Stats:

@@ -105,7 +105,9 @@ class ParquetTable(Collection):
             column = column.cast(column.type.value_type)
         try:
             if _is_text(column.type) or (literal and _is_scalar(column.type)):
-                return column.cast(pa.large_string()).combine_chunks()
+                strings = column.cast(pa.large_string()).combine_chunks()
+                strings.validate(full=True)
+                return strings
         except pa.ArrowInvalid as error:
             raise DataError(where, f"the column {name!r} is not valid UTF-8") from error
         if not _is_scalar(column.type):

@@ -602,7 +602,7 @@ def test_an_input_without_a_single_record_is_explained_and_nothing_is_written(ru
     [
         (
             ["9", "10", "n/a"],
-            "in.csv:4: its 'score' is 'n/a', which is not a number, and others are; correct it, or leave",
+            "in.csv:4: its 'score' is 'n/a', which is not a number, but other values are; correct it, or leave",
         ),
         (["9", "10", "1,000"], "in.csv:4: its 'score' is '1,000', which is not a number"),
         (["9", "", "10 "], None),

@@ -190,7 +190,7 @@ def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
     neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32", "--threshold", "0.9")
     shown = neardup("index", pages, "--to", "seen", "--scheme", "minhash", code=2)
-    assert "was made by recipe" in shown.err
+    assert "was made with the scheme" in shown.err
 
 
 def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):

@@ -51,7 +51,7 @@ def test_tokens_are_made(neardup, tmp_path):
     made = [neardup("serve", "--new-token", scope, "--token-file", "tokens") for scope in ("read", "write")]
     known = Tokens.in_file("tokens")
     assert [known.scope_of(one.out.strip().encode()) for one in made] == ["read", "write"]
-    assert "stored nowhere" in made[0].err
+    assert "shown only this once" in made[0].err
     (tmp_path / "tokens").chmod(0o644)
     assert "chmod 600" in neardup("serve", "--new-token", "read", "--token-file", "tokens").err
 

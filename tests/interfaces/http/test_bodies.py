@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.interfaces.http.bodies import _STEP, depth_of, id_of, rounded
+from neardup.interfaces.http.bodies import _STEP, body_decoder, depth_of, id_of, rounded
 from neardup.interfaces.http.problems import Refused
 
 
@@ -58,3 +58,21 @@ def test_what_is_shown_of_a_share(share):
     assert abs(shown - share) <= 1e-4
     assert (shown == 1) == (share == 1)
     assert len(repr(shown).partition(".")[2]) <= 4 or shown < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b"", "The request has no body."),
+        (b'{"a": [1', "The JSON ends in the middle, at byte 8."),
+        (rb'{"a": "\ud800"}', "The JSON has half a surrogate pair at byte 7."),
+        (rb'{"a": "\ud83d\ude00 \uDE00x"}', "The JSON has half a surrogate pair at byte 20."),
+        (rb'{"a": "\\ud800"', "The JSON ends in the middle, at byte 15."),
+        (b'{"a": "\xff"}', "The body is not valid UTF-8."),
+        (b'{"a": 1,}', "JSON is malformed: trailing comma in object (byte 8)"),
+    ],
+)
+def test_what_is_wrong_with_json_is_said(body, detail):
+    with pytest.raises(Refused) as refused:
+        body_decoder(dict)(body)
+    assert (refused.value.kind.name, refused.value.detail) == ("malformed", detail)

@@ -39,12 +39,12 @@ _NEXT_READING = {
     "field taken": "mark the files from before, or remove the field",
 }
 _INSTEAD = {  # of what the library says, in the command line's words
-    "force replaces it": "--force replaces it",
     "open it with key=": "name the file of its key with --key-file",
     "was made with another key": "was made with another key than the one in --key-file",
     "open it with scheme=": "only in Python can it be opened, with scheme=",
     "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
-    "there is no full text without": "there is no search without; `neardup index INPUT --to DIR --search` keeps them",
+    "open it without key=": "leave out --key-file",
+    "create it with texts=True": "make it again with `neardup index INPUT --to DIR --search`",
     "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
 }
 _REJECTED = {  # by the code of a rejected record

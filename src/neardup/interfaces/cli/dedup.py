@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.options import (
     add_common_option,
     add_inputs,
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     templates = parser.add_argument_group("templates")
     templates.add_argument(
         "--ignore-common",
-        type=float,
+        type=number,
         metavar="S",
         default=_HIDDEN,
         help="do not count shingles in more than this share of the different documents: system prompts, licence"

@@ -125,7 +125,7 @@ def _make_token(scope: str, token_file: str | None) -> int:
     token = add_token("write" if scope == "write" else "read", token_file)
     _warn_if_exposed(token_file)
     if sys.stderr is not None:
-        print(f"This token is stored nowhere; its hash was added to {token_file}:", file=sys.stderr)
+        print(f"New {scope} token, shown only this once ({token_file} has its hash):", file=sys.stderr)
     print(token)
     return 0
 

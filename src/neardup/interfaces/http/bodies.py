@@ -1,5 +1,6 @@
 """Bodies and queries of requests as typed structures, and answers as JSON."""
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Annotated, Any, Final
@@ -18,6 +19,9 @@ Page = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 GroupId = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]  # a string: not all programs read such integers
 Value = str | int | float | bool | None
 
+_LONE: Final = re.compile(  # an escaped half of a surrogate pair without the other half
+    rb"\\u[Dd][89ABab][0-9A-Fa-f]{2}(?!\\u[Dd][C-Fc-f])|(?<!\\u[Dd][89ABab][0-9A-Fa-f]{2})\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}"
+)
 _STEP: Final = 1 << 20  # bytes that are looked at together
 _PARTS: Final = 10_000
 _MOST_PARAMETERS: Final = 32
@@ -50,7 +54,19 @@ def _refusal(body: bytes, error: Exception) -> Refused:
         return Refused(TOO_DEEP)
     if isinstance(error, msgspec.ValidationError):
         return Refused(INVALID, str(error))
-    return Refused(MALFORMED, str(error) if isinstance(error, msgspec.MsgspecError) else "The body is not valid UTF-8.")
+    return Refused(MALFORMED, _malformed(body, error))
+
+
+def _malformed(body: bytes, error: Exception) -> str:
+    """Say what is wrong with what should be JSON."""
+    lone = _LONE.search(body.replace(b"\\\\", b"__"))
+    if not isinstance(error, msgspec.MsgspecError):
+        return "The body is not valid UTF-8."
+    if not body:
+        return "The request has no body."
+    if lone is not None:
+        return f"The JSON has half a surrogate pair at byte {lone.start()}."
+    return f"The JSON ends in the middle, at byte {len(body)}." if "truncated" in str(error) else str(error)
 
 
 def depth_of(body: bytes) -> int:
