@@ -1,14 +1,13 @@
 """Which pairs of documents are worth an exact comparison, by their signatures alone: the same for every caller."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from neardup.kernels import buckets
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
-from neardup.model.protocols import FilterScheme
 
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # two documents of each pair to what holds
 
@@ -25,8 +24,9 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
     if by_estimate and scheme.floor > 0:
         floor = scheme.floor
         tests.append(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= floor)
-    if isinstance(scheme, FilterScheme):
-        tests.append(partial(scheme.passes, signatures))
+    passes = getattr(scheme, "passes", None)  # of a FilterScheme; to ask a protocol takes many times as long
+    if passes is not None:
+        tests.append(partial(passes, signatures))
     return tests
 
 
@@ -45,17 +45,29 @@ def plausible_pairs(scheme: Any, signatures: Signatures) -> tuple[Positions, Pos
     number = len(signatures)
     keys = scheme.keys(signatures)
     tests: list[PairTest] = [
-        lambda left, right: signatures.present[left] & signatures.present[right],
         *plausible_tests(scheme, signatures),
         lambda left, right: share_a_key(keys, left, right, pooled=scheme.pooled),
+        lambda left, right: signatures.present[left] & signatures.present[right],
     ]
     found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for begin in range(0, number, _TOGETHER):
-        left, right = np.tril_indices(min(begin + _TOGETHER, number) - begin, begin - 1, number)
-        left += begin
+        left, right = _later_and_better(begin, min(begin + _TOGETHER, number))
         for test in tests:
             holds = test(left, right)
             left, right = left[holds], right[holds]
         found.append((left, right))
     lefts, rights = zip(*found, strict=True)
     return np.concatenate(lefts), np.concatenate(rights)
+
+
+def _later_and_better(begin: int, end: int) -> tuple[Positions, Positions]:
+    """Pair each of some documents with all before it."""
+    if not begin:
+        return _first_pairs(end)
+    left, right = np.tril_indices(end - begin, begin - 1, end)
+    return left + begin, right
+
+
+@lru_cache(maxsize=16)  # of at most 0.5 MB
+def _first_pairs(number: int) -> tuple[Positions, Positions]:
+    return np.tril_indices(number, -1)

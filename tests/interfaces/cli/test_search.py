@@ -43,7 +43,7 @@ def test_results_and_what_they_hide(neardup, seen):
         "",
         "1 result, 2 repeats hidden",
     ]
-    assert re.fullmatch(r"   \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown.splitlines()[3])
+    assert re.fullmatch(r"   admitted \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown.splitlines()[3])
 
 
 def test_all_shows_the_repeats_and_why(neardup, seen):

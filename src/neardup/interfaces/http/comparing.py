@@ -155,6 +155,7 @@ OPERATIONS: Final = (
         body=PairBody,
         answer=CompareAnswer,
         short=_SHORT,
+        compares_texts=True,
         refuses=[NO_DOCUMENT, UNAVAILABLE],
     ),
     Operation(
@@ -166,6 +167,7 @@ OPERATIONS: Final = (
         body=PairBody,
         answer=ExplainAnswer,
         short=_SHORT,
+        compares_texts=True,
         refuses=[NO_DOCUMENT, UNAVAILABLE],
     ),
 )
