@@ -50,32 +50,37 @@ def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, pooled):
     assert index.not_compared == 0
 
 
-class Columns:
+class Parts:
     """Keys that are made when they are asked for."""
 
     def __init__(self, keys):
-        self.shape = keys.shape
+        self.columns = keys.shape[1]
         self._keys = keys
 
     def column(self, column, documents):
         return self._keys[documents, column]
 
+    def rows(self, documents):
+        return self._keys[documents]
 
-@given(ROWS, st.integers(1, 4))
-def test_keys_column_by_column_give_the_same_proposals(rows, room):
+
+@given(ROWS, st.integers(1, 4), st.booleans(), st.integers(1, 5))
+def test_keys_in_parts_give_the_same_proposals(rows, room, pooled, together):
     keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1) << np.uint64(40)
     present = np.array([present for present, _ in rows], np.bool_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
-        assert proposed(Buckets(Columns(keys), present)) == proposed(Buckets(keys, present))
+        expected = proposed(Buckets(keys, present, pooled=pooled))
+        patch.setattr(buckets, "ROWS", together)
+        assert proposed(Buckets(Parts(keys), present, pooled=pooled)) == expected
 
 
 def test_keys_column_by_column_take_little_memory():
     """Of 100 columns only one is there at a time, and few documents share a key."""
-    number, columns = 20_000, 100
+    number = 20_000
 
     class Spread:
-        shape = (number, columns)
+        columns = 100
 
         def column(self, column, documents):
             return (documents.astype(np.uint64) << np.uint64(32)) | np.uint64(column)

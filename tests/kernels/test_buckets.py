@@ -36,7 +36,7 @@ def test_the_next_larger_key_follows_and_after_the_largest_the_smallest(rows, as
     asked = [(member % len(rows), key) for member, key in asked]
     current = np.array([key for _, key in asked], np.uint64)
     keys = np.array([[key << BITS | 3 for key in row] for row in rows], np.uint64)
-    buckets.next_larger(keys, np.array([member for member, _ in asked], np.int32), BITS, current)
+    buckets.next_larger(keys[[member for member, _ in asked]], BITS, current)
     expected = [min((key for key in rows[member] if key > now), default=min(rows[member])) for member, now in asked]
     assert current.tolist() == expected
 

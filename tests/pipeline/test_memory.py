@@ -28,7 +28,7 @@ SIZES = {
     MinHash(permutations=512): 1024,
     Trials(): 48 + 8 * 15,
     SimHash(): 8 + 8 * SimHash().keys(SimHash().sign(["a"])).shape[1],
-    Sentences(): Sentences().sign(["a"]).rows.nbytes + 8 * Sentences().size,
+    Sentences(): Sentences().sign(["a"]).rows.nbytes,
     Checksum(fields=[Field(name="body")]): 16,
     Combined(): 48 + 48 + 8 * 15,
 }

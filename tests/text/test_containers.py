@@ -218,7 +218,7 @@ def test_records_are_a_table_of_the_keys_that_are_needed():
 @pytest.mark.parametrize(
     ("records", "message"),
     [
-        ([{"text": "one"}, "two"], "document 1: is a str, but the first one is a mapping"),
+        ([{"text": "one"}, "two"], "document 1: is of type str, but the first document is a mapping"),
         ([{"text": "one"}, {"Text": "two", "id": 1}], "document 1: has no 'text'; its keys are Text, id"),
         ([{"text": "one", "id": 1}, {"text": "two", "id": "b"}], "column 'id': cannot be held by Arrow as one type"),
     ],

@@ -1,7 +1,8 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,22 +14,27 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Words
 ROOM = 64  # members a bucket lists; what finds no room is counted, never compared silently not at all
 DEPTH = 6  # how often a crowded bucket is divided by further keys
 BLOCK = 2048  # documents whose candidates are proposed together
+ROWS = 1 << 12  # documents whose keys in all columns are there together
 PAIRS = 1 << 20  # candidates proposed together at most
 
 Ranks = npt.NDArray[np.int32]
 _Level = tuple[Ranks, Ranks, Ranks]  # ranks and their buckets, the buckets' sizes
 
 
-class KeyColumns(Protocol):
-    """Keys that are made when they are asked for: uint64[n, K], a column at a time."""
+class Keys(Protocol):
+    """Keys that are made when they are asked for: uint64[n, K], for some documents at a time."""
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """The documents and the columns."""
+    def columns(self) -> int:
+        """The number K of columns."""
         ...
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
+        ...
+
+    def rows(self, documents: AnyPositions) -> Words:
+        """Return all keys of these documents."""
         ...
 
 
@@ -36,12 +42,15 @@ class _Matrix:
     """Keys that are all there."""
 
     def __init__(self, keys: Words) -> None:
-        self.shape = (len(keys), keys.shape[1])
+        self.columns = keys.shape[1]
         self._keys = keys
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         found: Words = self._keys[documents, column]
         return found
+
+    def rows(self, documents: AnyPositions) -> Words:
+        return self._keys[documents]
 
 
 class _Map(Protocol):
@@ -70,7 +79,7 @@ class Proposal:
 class Buckets:
     """Documents by shared key; asked once per document, from the best rank to the worst.
 
-    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes its columns. Two documents are candidates
+    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Two documents are candidates
     if they share a key in some column. Keys are cut to make room for the rank (44 bits for a million
     documents): that proposes a few strangers, which verification refuses, and loses nobody.
 
@@ -80,25 +89,24 @@ class Buckets:
     ``not_compared`` counts the pairs that shared a key and were passed over in that bucket (they may
     have met in another).
 
-    *pooled* keys, which must all be there, count in whatever column they stand: two documents are candidates if any key
-    of the one is a key of the other. A crowded bucket is then divided by each member's next larger key, the
+    *pooled* keys count in whatever column they stand: two documents are candidates if any key of the
+    one is a key of the other. A crowded bucket is then divided by each member's next larger key, the
     smallest after the largest.
     """
 
     def __init__(
         self,
-        keys: Words | KeyColumns,
+        keys: Words | Keys,
         present: npt.NDArray[np.bool_],
         *,
         pooled: bool = False,
         map: _Map = map,  # noqa: A002 - what it is
     ) -> None:
-        self._number = keys.shape[0]
+        self._number = len(present)
         self._rank_bits = max(1, int(self._number - 1).bit_length()) if self._number else 1
-        if isinstance(keys, np.ndarray):
-            levels = self._pool(keys, present) if pooled else self._collect(_Matrix(keys), present, map)
-        else:
-            levels = self._collect(keys, present, map)
+        parts = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
+        documents = np.flatnonzero(present)
+        levels = self._pool(parts, documents) if pooled else self._collect(parts, documents, map)
         sizes = np.concatenate([np.empty(0, np.int32), *(sizes for _, _, sizes in levels)])
         self._member_bounds: Positions = np.zeros(self._number + 1, np.int64)
         self._memberships: Ranks = self._by_rank(levels)
@@ -164,19 +172,15 @@ class Buckets:
             kernels.by_rank(ranks, buckets, first_bucket, bounds[:-1], grouped)
         return grouped
 
-    def _collect(self, keys: KeyColumns, present: Flags, map_: _Map) -> list[_Level]:
-        documents = np.flatnonzero(present)
-        parts = list(map_(lambda column: self._column(keys, documents, column), range(keys.shape[1])))
+    def _collect(self, keys: Keys, documents: Positions, map_: _Map) -> list[_Level]:
+        parts = list(map_(lambda column: self._column(keys, documents, column), range(keys.columns)))
         return [level for part in parts for level in part]
 
-    def _pool(self, keys: Words, present: Flags) -> list[_Level]:
+    def _pool(self, keys: Keys, documents: Positions) -> list[_Level]:
         """Find the buckets of all columns together, and the finer ones that crowded buckets divide into."""
         levels: list[_Level] = []
         bits = np.uint64(self._rank_bits)
-        listed = keys != keys[:, :1]  # a row of fewer keys repeats its first one
-        listed[:, :1] = True
-        listed[~present] = False
-        packed = self._packed(keys[listed], np.repeat(np.arange(len(keys)), listed.sum(axis=1)))
+        packed = np.concatenate([np.empty(0, np.uint64), *map(partial(self._listed, keys), _blocks(documents))])
         packed.sort()
         packed = packed[changes(packed)]  # a document has a key once
         current = packed >> bits
@@ -191,14 +195,22 @@ class Buckets:
             begins = changes(packed >> bits)
             ends = np.append(begins[1:], True)
             members, current = ranks[crowded], current[~(begins & ends)][crowded]
-            kernels.next_larger(keys, members, self._rank_bits, current)
+            for block, before in zip(_blocks(members), _blocks(current), strict=True):
+                kernels.next_larger(keys.rows(block), self._rank_bits, before)
             packed = self._packed(_mixed(current << bits, buckets[crowded]), members)
             order = np.argsort(packed)
             order = order[changes(packed[order])]  # nor twice the same where two happen to be cut alike
             packed, current = packed[order], current[order]
         return levels
 
-    def _column(self, keys: KeyColumns, present: Positions, column: int) -> list[_Level]:
+    def _listed(self, keys: Keys, documents: Positions) -> Words:
+        """Pack the keys of these documents; a row of fewer keys repeats its first one."""
+        rows = keys.rows(documents)
+        listed = rows != rows[:, :1]
+        listed[:, :1] = True
+        return self._packed(rows[listed], np.repeat(documents, listed.sum(axis=1)))
+
+    def _column(self, keys: Keys, present: Positions, column: int) -> list[_Level]:
         """Find one column's buckets, and the finer ones that its crowded buckets divide into."""
         levels: list[_Level] = []
         members: npt.NDArray[np.integer[Any]] = present
@@ -211,10 +223,10 @@ class Buckets:
                 break
             levels.append(level)
             crowded = (sizes > ROOM)[buckets]
-            if keys.shape[1] == 1 or not crowded.any():
+            if keys.columns == 1 or not crowded.any():
                 break
             members = ranks[crowded]
-            further = keys.column((column + depth + 1) % keys.shape[1], members)
+            further = keys.column((column + depth + 1) % keys.columns, members)
             shared = _mixed(further, buckets[crowded])
         return levels
 
@@ -229,6 +241,11 @@ class Buckets:
         sizes = np.empty(len(packed) // 2, np.int32)
         count, found = kernels.runs(packed, self._rank_bits, 0, ranks, buckets, sizes)
         return ranks[:count].copy(), buckets[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
+
+
+def _blocks(documents: Words | AnyPositions) -> Iterator[Any]:
+    """Cut an array into parts of at most ``ROWS``, which are written through."""
+    return (documents[begin : begin + ROWS] for begin in range(0, len(documents), ROWS))
 
 
 def changes(values: Words) -> Flags:

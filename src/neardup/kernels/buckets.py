@@ -41,24 +41,24 @@ def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):
 
 
 @kernel
-def next_larger(keys, members, rank_bits, current):
-    """Replace ``current[i]`` by the next larger key of row ``members[i]``, the smallest after the largest.
+def next_larger(keys, rank_bits, current):
+    """Replace ``current[i]`` by the next larger key of row *i*, the smallest after the largest.
 
     Keys count as what their low *rank_bits* bits leave: ``key >> rank_bits``.
     """
     shift = np.uint64(rank_bits)
-    for member in range(members.size):
-        before = current[member]
+    for row in range(current.size):
+        before = current[row]
         least = ~np.uint64(0)
         nearest = ~np.uint64(0)
         found = False
-        for whole in keys[members[member]]:
+        for whole in keys[row]:
             key = whole >> shift
             least = min(least, key)
             if key > before:
                 nearest = min(nearest, key)
                 found = True
-        current[member] = nearest if found else least
+        current[row] = nearest if found else least
 
 
 @kernel

@@ -148,15 +148,23 @@ class _Decided:
     not_compared: int
 
 
-class _KeyColumns:
-    """The keys of signatures, made column by column."""
+class _Keys:
+    """The keys of signatures, made for some documents or one column at a time."""
 
-    def __init__(self, scheme: ColumnScheme, signatures: Signatures) -> None:
-        self.shape = (len(signatures), scheme.key_columns)
+    def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
         self._scheme, self._signatures = scheme, signatures
 
+    @property
+    def columns(self) -> int:
+        return self._scheme.key_columns if isinstance(self._scheme, ColumnScheme) else self.rows(np.arange(0)).shape[1]
+
     def column(self, column: int, documents: AnyPositions) -> Words:
-        return self._scheme.key_column(self._signatures, column, documents)
+        if isinstance(self._scheme, ColumnScheme):
+            return self._scheme.key_column(self._signatures, column, documents)
+        return self.rows(documents)[:, column]
+
+    def rows(self, documents: AnyPositions) -> Words:
+        return self._scheme.keys(self._signatures[documents])
 
 
 class _Run:
@@ -272,7 +280,8 @@ class _Run:
         """Say which head is dropped for which. Heads are numbered from best to worst."""
         number = len(signatures)
         scheme = self._scheme
-        keys = _KeyColumns(scheme, signatures) if isinstance(scheme, ColumnScheme) else scheme.keys(signatures)
+        by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # others make all columns as fast as one
+        keys = _Keys(scheme, signatures) if by_parts else scheme.keys(signatures)
         buckets = Buckets(keys, signatures.present, pooled=scheme.pooled, map=self._engine.map)
         matcher = self._matcher(sets, signatures)
         matched = np.full(number, -1, np.int64)

@@ -64,7 +64,10 @@ def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
     if isinstance(scheme, ColumnScheme) and exact:
         return scheme.sign_short_at(corpus, one).rows.nbytes
     signatures = scheme.sign_at(corpus, one)
-    return signatures.rows.nbytes + scheme.keys(signatures).nbytes
+    keys = scheme.keys(signatures).nbytes
+    if scheme.pooled:  # only the different ones are held, twice while they are sorted
+        keys = min(keys, 2 * _FEATURE * len(corpus.features.values) // max(1, len(corpus.features)))
+    return signatures.rows.nbytes + keys
 
 
 def _amount(size: int) -> str:

@@ -53,7 +53,7 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
         return pa.chunked_array([pa.array(texts)])
     require_in_memory(texts)
     if not isinstance(texts, Iterable) or isinstance(texts, Mapping):
-        raise DataError(f"column {name!r}", f"is a {type(texts).__name__}, but a sequence of texts is needed")
+        raise DataError(f"column {name!r}", f"is of type {type(texts).__name__}, but a sequence of texts is needed")
     return pa.chunked_array([_from_strings(list(texts), name)])
 
 
@@ -61,7 +61,7 @@ def _from_strings(texts: list[Any], name: str) -> pa.Array:
     strange = {kind for kind in set(map(type, texts)) if not issubclass(kind, str | None)}
     if strange:
         position = next(place for place, text in enumerate(texts) if type(text) in strange)
-        rule = f"is a {type(texts[position]).__name__}, but must be a str or None"
+        rule = f"is of type {type(texts[position]).__name__}, but must be a str or None"
         raise DataError(f"text {position} of {name!r}", rule)
     try:
         return pa.array(texts, pa.large_string())

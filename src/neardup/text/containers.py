@@ -83,7 +83,9 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
     """
     for position, record in enumerate(records):
         if not isinstance(record, Mapping):
-            raise DataError(f"document {position}", f"is a {type(record).__name__}, but the first one is a mapping")
+            raise DataError(
+                f"document {position}", f"is of type {type(record).__name__}, but the first document is a mapping"
+            )
         for name in needed:
             if name not in record:
                 raise DataError(f"document {position}", f"has no {name!r}; its keys are {', '.join(map(str, record))}")
