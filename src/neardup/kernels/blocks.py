@@ -12,9 +12,8 @@ In place of a guard there may be ``None``, for what is not read from a file; the
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import fetch_ahead, kernel, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, njit, word_at
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS

@@ -18,10 +18,10 @@ and how many such groups there are. Its rows, by name:
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
-from neardup.kernels.compile import equal_at, equal_words_at, kernel, ones
+from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
 from neardup.kernels.sets import fill, may_match, places_for, shared_enough, table_for
 

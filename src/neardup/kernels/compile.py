@@ -4,11 +4,12 @@ import sys
 from typing import Any
 
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from neardup.kernels.machine_code import kernel as kernel  # noqa: PLC0414 - kernels need both
+from neardup.kernels.machine_code import kernel as kernel  # noqa: PLC0414 - all of kernels comes from here
+from neardup.kernels.machine_code import njit as njit  # noqa: PLC0414 - the same
 
 _CHECKED = bool(config.BOUNDSCHECK)
 

@@ -13,9 +13,8 @@ which these are the first. ``starts`` tells how many words of table 0 are before
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import fetch_ahead, kernel, ones, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, njit, ones, word_at
 from neardup.kernels.hamming import (
     AHEAD,
     DISTANCE_BITS,

@@ -4,9 +4,8 @@ Code points outside words become zero bytes, so a word is a maximal run of bytes
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import high_at, kernel, trailing_zeros
+from neardup.kernels.compile import high_at, kernel, njit, trailing_zeros
 
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
 PADDING = 72  # zero bytes behind the last document, for readers of whole words

@@ -31,10 +31,9 @@ for each of those takes twice the time.
 """
 
 import numpy as np
-from numba import njit
 
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
-from neardup.kernels.compile import fetch_ahead, kernel, near_at, ones, trailing_zeros
+from neardup.kernels.compile import fetch_ahead, kernel, near_at, njit, ones, trailing_zeros
 
 DISTANCE_BITS, POSITION_BITS = 3, 30
 LOWS, HIGHS, STARTS, POSITIONS, BOUNDS = range(5)  # the arrays of a guard

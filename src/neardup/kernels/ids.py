@@ -5,10 +5,9 @@ same id; of those that are still there, one at most has it.
 """
 
 import numpy as np
-from numba import njit
 
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
-from neardup.kernels.compile import fetch_ahead, kernel, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, njit, word_at
 from neardup.kernels.postings import begin_of, bits_of
 from neardup.kernels.strings import TOGETHER, bounds_of, fetch_string
 

@@ -5,9 +5,8 @@ A word is a maximal run of letters; kinds and folded letters are those of the ``
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.folding import INVALID, code_point, lookup
 
 REACH = 1 << 20  # bytes of a text that are looked at

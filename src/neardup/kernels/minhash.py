@@ -7,9 +7,8 @@ round that brings it any; rounds go on until every bin has one, which round 2p -
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import few_distinct
 from neardup.kernels.shingles import absorbed
 

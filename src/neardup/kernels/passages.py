@@ -1,9 +1,8 @@
 """Stretches that two token sequences share."""
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import first_place, places_for
 
 TRIES = 8  # occurrences of a shingle that are tried: those nearest to where the last passage would go on

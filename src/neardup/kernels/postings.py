@@ -15,10 +15,9 @@ on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with 
 """
 
 import numpy as np
-from numba import njit
 
 from neardup.kernels.blocks import INTACT, damaged
-from neardup.kernels.compile import fetch_ahead, kernel
+from neardup.kernels.compile import fetch_ahead, kernel, njit
 
 PATIENCE = 16  # so many rooms are looked through for documents that are still there
 

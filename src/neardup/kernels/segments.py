@@ -1,9 +1,8 @@
 """Documents cut into lines or sentences, as byte ranges of their UTF-8 text."""
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.folding import INVALID, code_point, lookup
 
 _INVALID = np.uint32(INVALID)

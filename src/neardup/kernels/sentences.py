@@ -6,9 +6,8 @@ and then ``EMPTY`` to its end.
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import mix
 
 EMPTY = 0xFFFFFFFF

@@ -6,9 +6,8 @@ A set is ``values[starts[d] : starts[d] + sizes[d]]``.
 import secrets
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 
 _ONE = np.uint64(1)
 # Where a value goes in a table must not be foreseeable, or crafted texts would make long runs of

@@ -6,9 +6,8 @@ MurmurHash3: ``h ^= h >> 33; h *= MIX_1; h ^= h >> 33; h *= MIX_2; h ^= h >> 33`
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import first_place, places_for
 
 SPREAD = 0xD6E8FEB86659FD93

@@ -11,9 +11,8 @@ for the next group's, so that the planes above cost one full adder a group in al
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel, ones
+from neardup.kernels.compile import kernel, njit, ones
 from neardup.kernels.shingles import SPREAD, mix
 from neardup.kernels.weights import weigh
 

@@ -4,10 +4,9 @@ In what is guarded (``neardup.kernels.blocks``), the offsets and the data begin 
 """
 
 import numpy as np
-from numba import njit
 
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
-from neardup.kernels.compile import fetch_ahead, kernel
+from neardup.kernels.compile import fetch_ahead, kernel, njit
 
 WHOLE = 1 << 62  # more bytes than a string has
 TOGETHER = 128  # strings whose memory is on its way together

@@ -5,9 +5,8 @@ distinct.
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import SPREAD, mix
 from neardup.kernels.weights import place_of, prefix_shift
 

@@ -13,9 +13,8 @@ hashes of several tokens are computed side by side in vector registers.
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import filled_at, kernel, ones, trailing_zeros, word_at
+from neardup.kernels.compile import filled_at, kernel, njit, ones, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 USUAL = 16  # words in 64 bytes: seldom more
@@ -165,7 +164,7 @@ def _hash_twos(firsts, lasts, key0, key1):
         firsts[i] = _sip_end(v0, v1, v2, v3)
 
 
-@njit(nogil=True)
+@kernel
 def _hash_keyed(folded, tokens, key0, key1):
     """Replace, in place, the positions of zero-ended tokens by their keyed hashes."""
     places = np.empty(GROUP, np.int64)
@@ -211,13 +210,8 @@ def sip_bytes(data, key0, key1):
 
 
 @kernel
-def words(folded, bounds, key, keyed, tokens, offsets, starts):
-    """Hash every word of a folded batch.
-
-    *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
-    first). The hashes go to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the words' positions to
-    *starts* if it is not empty. Returns their number, at most half of the bytes; *tokens* holds ``USUAL`` more.
-    """
+def _find_words(folded, bounds, seed, keyed, tokens, offsets, starts):
+    """Do what ``words`` does, but leave the words' positions instead of hashes if *keyed*."""
     count = 0
     for document in range(bounds.size - 1):
         offsets[document] = count
@@ -243,10 +237,21 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts):
     if starts.size > 0:
         for i in range(count):
             starts[i] = tokens[i]
-    if keyed:
+    if not keyed:
+        _hash_public(folded, tokens[:count], seed)
+    return count
+
+
+def words(folded, bounds, key, keyed, tokens, offsets, starts):
+    """Hash every word of a folded batch.
+
+    *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
+    first). The hashes go to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the words' positions to
+    *starts* if it is not empty. Returns their number, at most half of the bytes; *tokens* holds ``USUAL`` more.
+    """
+    count = _find_words(folded, bounds, key[0], keyed, tokens, offsets, starts)
+    if keyed:  # a kernel of its own: few need it, and it takes a second to compile
         _hash_keyed(folded, tokens[:count], key[0], key[1])
-    else:
-        _hash_public(folded, tokens[:count], key[0])
     return count
 
 

@@ -5,9 +5,8 @@ A table is two uint64 arrays of one power-of-two size: ``keys`` (0 is a free pla
 """
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.folding import INVALID, code_point, lookup
 from neardup.kernels.sets import first_place
 

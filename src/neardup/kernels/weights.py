@@ -1,9 +1,8 @@
 """Weights of terms, looked up in a sorted table."""
 
 import numpy as np
-from numba import njit
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, njit
 
 
 @njit(nogil=True, forceinline=True)
