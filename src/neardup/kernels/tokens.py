@@ -242,14 +242,14 @@ def _find_words(folded, bounds, seed, keyed, tokens, offsets, starts):
     return count
 
 
-def words(folded, bounds, key, keyed, tokens, offsets, starts):
+def words(folded, bounds, key, keyed, tokens, offsets, starts) -> int:
     """Hash every word of a folded batch.
 
     *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
     first). The hashes go to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the words' positions to
     *starts* if it is not empty. Returns their number, at most half of the bytes; *tokens* holds ``USUAL`` more.
     """
-    count = _find_words(folded, bounds, key[0], keyed, tokens, offsets, starts)
+    count: int = _find_words(folded, bounds, key[0], keyed, tokens, offsets, starts)
     if keyed:  # a kernel of its own: few need it, and it takes a second to compile
         _hash_keyed(folded, tokens[:count], key[0], key[1])
     return count
