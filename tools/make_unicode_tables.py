@@ -17,11 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from neardup.index.fulltext import TOKENIZER, cut
+from neardup.kernels.symbols import ASCII_SYMBOLS
 
 UNICODE = "14.0.0"
 BLOCK = 128
 CODE_POINTS = 0x110000
 SEPARATOR, WORD, UNSPACED, ACCENT = 0, 1, 2, 3
+SYMBOL = 3  # in the analysis table
 SURROGATES = range(0xD800, 0xE000)  # no characters: separators
 
 # Scripts written without spaces between words: Han, Kana, Thai, Lao, Khmer, Myanmar.
@@ -45,6 +47,36 @@ UNSPACED_RANGES = [
     (0x16FE2, 0x16FE3),
     (0x1AFF0, 0x1B16F),
     (0x20000, 0x3FFFF),
+]
+
+# Symbols beside the categories Sm, Sc and So, and what is none though it has one of these.
+MORE_SYMBOLS = {*map(ord, ASCII_SYMBOLS), *map(ord, "\u2030\u2031\u066a\uff03\uff05\uff06\uff20")}
+NO_SYMBOLS = {
+    *range(0x2500, 0x25A0),  # lines and blocks, drawn with characters
+    *map(ord, "\u00a9\u00ae\u2120\u2122"),  # copyright and trade marks
+    0xFFFC,  # an object that is not in the text
+    0xFFFD,  # what could not be read
+}
+
+# Default_Ignorable_Code_Point of Unicode 14.0.
+INVISIBLE_RANGES = [
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
 ]
 
 
@@ -100,19 +132,26 @@ def main():
     for first, last in UNSPACED_RANGES:
         unspaced[first : last + 1] = True
     seconds = second_halves()
+    invisible = np.zeros(CODE_POINTS, bool)
+    for first, last in INVISIBLE_RANGES:
+        invisible[first : last + 1] = True
     for code in range(CODE_POINTS):
         if code in SURROGATES:
             continue
         letter = chr(code)
-        kind = SEPARATOR
-        if unicodedata.category(letter)[0] in "LMN":
+        kind, category = SEPARATOR, unicodedata.category(letter)
+        if invisible[code]:
+            pass
+        elif category[0] in "LMN":
             kind = UNSPACED if unspaced[code] else WORD
+        elif code in MORE_SYMBOLS or (category in {"Sm", "Sc", "So"} and code not in NO_SYMBOLS):
+            kind = SYMBOL
         folded = [ord(part) for part in letter.casefold()]
         entry = (folded[0] - code) & 0x1FFFFF
         if len(folded) > 1:
             entry = len(expansions) | 1 << 23
             expansions.append([*folded, 0, 0][:3])
-        analysis[code] = entry | kind << 21 | letter.islower() << 24
+        analysis[code] = entry | kind << 21 | (category[0] == "N") << 24 | bool(invisible[code]) << 25
         # What decomposes into marks alone counts as a mark: runs of it are ordered like theirs.
         first = unicodedata.normalize("NFD", letter)[0]
         changes = code in seconds
@@ -120,6 +159,7 @@ def main():
             unicodedata.combining(first)
             | (changes or not unicodedata.is_normalized("NFC", letter)) << 8
             | (changes or not unicodedata.is_normalized("NFKC", letter)) << 9
+            | (category == "Cn") << 10
         )
     target = Path(__file__).parent.parent / "src" / "neardup" / "text" / "unicode.npz"
     np.savez_compressed(

@@ -26,7 +26,7 @@ def text_batch(texts):
     return np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)]).astype(np.int64)
 
 
-def folded(texts, *, fold_case=True):
+def folded(texts, *, fold_case=True, symbols=True):
     data, offsets = text_batch(texts)
     tables = unicode_tables()
     target = np.full(folding.GROWTH * int(offsets[-1]) + len(texts) + folding.PADDING, 7, np.uint8)
@@ -38,6 +38,7 @@ def folded(texts, *, fold_case=True):
         tables.analysis_data,
         tables.expansions,
         fold_case,
+        symbols,
         target,
         bounds,
     )

@@ -37,16 +37,115 @@ def is_unspaced(letter):
     return name.startswith(UNSPACED) and not name.startswith("IDEOGRAPHIC TALLY")
 
 
-def words(text, *, fold_case=True):
-    """Maximal runs of letters, marks and numbers; a character each in scripts without spaces."""
+# Default_Ignorable_Code_Point of Unicode 14.0.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+WHITE = set(" \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {chr(code) for code in range(0x2000, 0x200B)}
+NO_SYMBOLS = "\xa9\xae\u2120\u2122\ufffc\ufffd" + "".join(map(chr, range(0x2500, 0x25A0)))
+
+
+def is_word(letter):
+    return unicodedata.category(letter)[0] in "LMN"
+
+
+def is_digit(letter):
+    return unicodedata.category(letter)[0] == "N"
+
+
+def is_symbol(letter):
+    if letter in "!#$%&*+-/<=>@^|~\u2030\u2031\u066a\uff03\uff05\uff06\uff20":
+        return True
+    return unicodedata.category(letter) in {"Sm", "Sc", "So"} and letter not in NO_SYMBOLS
+
+
+def begins_line(visible, place):
+    """Only markers and white space are before the *place*, of (character, byte) pairs, within 32 bytes."""
+    at = least = visible[place][1]
+    least -= 32
+    for letter, begin in reversed(visible[:place]):
+        if at <= least:
+            return False
+        if re.fullmatch(LINE_ENDS, letter):
+            return True
+        if letter not in WHITE and letter not in "#*+->|/":
+            return False
+        at = begin
+    return True
+
+
+def symbol_counts(visible, place):  # noqa: PLR0911 - one rule each
+    """The rules of ``neardup.kernels.symbols``, on the visible characters of a text."""
+    letters = [" ", " ", *(letter for letter, _ in visible), " ", " ", " "]
+    place += 2
+    symbol = letters[place]
+    if ord(symbol) >= 0x80:
+        shape = 0x25A0 <= ord(symbol) < 0x2600
+        return not (shape and letters[place + 1] in WHITE and begins_line(visible, place - 2))
+    first = last = place
+    while letters[first - 1] == symbol:
+        first -= 1
+    while letters[last + 1] == symbol:
+        last += 1
+    before, behind, length = letters[first - 1], letters[last + 1], last - first + 1
+    edges = (before in WHITE) + (behind in WHITE)
+    if length >= 4 or (symbol in "#*+->|/" and behind in WHITE and begins_line(visible, first - 2)):
+        return False
+    match symbol:
+        case "*":
+            return edges != 1
+        case "|":
+            return length > 1 or edges == 0
+        case "/":
+            return edges == 2 or (edges == 0 and (is_digit(before) or is_digit(behind)))
+        case "!":
+            negates = (is_word(behind) and not is_digit(behind)) or behind == "("
+            return behind == "=" or (length == 1 and negates and not (is_word(before) or before == "?"))
+        case "-":
+            after = letters[last + 2]
+            number = is_digit(behind) or (re.fullmatch("[.$\xa2-\xa5\u20a0-\u20cf]", behind) and is_digit(after))
+            sign = number and (before in WHITE or before in "([{<=>+*/^|~:,%&")
+            operator = before == behind == " " and is_digit(letters[first - 2]) and is_digit(after)
+            return length == 1 and bool(sign or (operator and not number))
+    return True
+
+
+def address(visible, place):
+    """The rest of an address from its first slash on, or nothing."""
+    letters = [letter for letter, _ in visible]
+    if not re.fullmatch("[A-Za-z]://", "".join(letters[max(place - 2, 0) : place + 2])):
+        return ""
+    if visible[place + 1][1] - visible[place - 2][1] > 3:  # something invisible is between them
+        return ""
+    rest = re.match(r"[A-Za-z0-9._~:/?#@!$&'*+,;=%-]*", "".join(letters[place:]))[0].rstrip(".,;:!?'*")
+    return rest if rest.strip("/.,;:!?'*") else ""
+
+
+def words(text, *, fold_case=True, symbols=True):
+    """Maximal runs of letters, marks and numbers; a character each in scripts without spaces; and symbols."""
+    places = itertools.accumulate((len(letter.encode("utf-8", "surrogatepass")) for letter in text), initial=0)
+    visible = [pair for pair in zip(text, places, strict=False) if not INVISIBLE.match(pair[0])]
+    letters = [letter for letter, _ in visible]
     found = [""]
-    for letter in text:
-        if unicodedata.category(letter)[0] not in "LMN":
+    place = 0
+    while place < len(letters):
+        letter = letters[place]
+        place += 1
+        if symbols and letter == "/" and (rest := address(visible, place - 1)):
+            found[-2] += ":" + rest
             found.append("")
-        elif is_unspaced(letter):
-            found += [letter, ""]
+            place += len(rest) - 1
+        elif is_word(letter):
+            if is_unspaced(letter):
+                found += [letter, ""]
+            else:
+                found[-1] += letter
+        elif symbols and is_symbol(letter) and symbol_counts(visible, place - 1):
+            picture = 0x2600 <= ord(letter) < 0x27C0 or 0x1F000 <= ord(letter) < 0x20000
+            found += [letter.replace("\u2212", "-")] * (1 + picture) + [""]
         else:
-            found[-1] += letter
+            found.append("")
     return [word.casefold() if fold_case else word for word in found if word]
 
 
@@ -152,7 +251,7 @@ def fingerprint(values, weights, words):
 
 
 LINE_ENDS = "\r\n|[\n\v\f\r\x85\u2028\u2029]"
-SPACES = " \t\n\v\f\r\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000"
+SPACES = " \t\n\v\f\r\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 CLOSING = "\"')\\]}\xbb\u2019\u201d\u203a\u300d\u300f\u3011\uff09"
 STOPS_AT_ONCE = "\u3002\uff01\uff0e\uff1f\uff61\u0964\u0965\u061f\u06d4"
 
@@ -161,35 +260,53 @@ def lines(text):
     return re.split(LINE_ENDS, text)
 
 
+def _word_before(text):
+    start = len(text)
+    while start and (is_word(text[start - 1]) or text[start - 1] in "'\u2019"):
+        start -= 1
+    return text[start:].lstrip("'\u2019")
+
+
 def _holds_back(before, following, abbreviations, before_numbers):
     """Whether the word in front of a full stop, apostrophes included, keeps it from ending a sentence."""
-    start = len(before)
-    while start and (unicodedata.category(before[start - 1])[0] in "LMN" or before[start - 1] in "'\u2019"):
-        start -= 1
-    word = before[start:].lstrip("'\u2019")
+    word = _word_before(before)
     if len(word) == 1 and not word.isascii():
-        return True
+        return not is_digit(word)
     plain = word.lower() if word.isascii() else ""
     initial = len(plain) == 1 and plain.isalpha()
     return initial or plain in abbreviations or (following in "0123456789" and plain in before_numbers)
 
 
-def sentences(text, abbreviations, before_numbers):
-    """Every white space is asked for itself whether a sentence ends before it."""
-    edges = {0, len(text)}
-    edges |= {found.end() for found in re.finditer(f"[{STOPS_AT_ONCE}][{CLOSING}{SPACES}]*", text)}
+def _begins_sentence(text, endings):
+    size = 0
+    while size < len(text) and is_word(text[size]) and not is_digit(text[size]) and not is_unspaced(text[size]):
+        size += 1
+    behind = text[size : size + 1]
+    return size >= 2 and text[:size].lower() not in endings and (behind in WHITE or behind in ",;!?'\"\u2019\u201d)")
+
+
+def sentences(text, abbreviations, before_numbers, endings):
+    """Every white space, and every word directly behind a full stop, is asked for itself."""
+    places = [place for place, letter in enumerate(text) if not INVISIBLE.match(letter)] + [len(text)]
+    whole, text = text, "".join(text[place] for place in places[:-1])
+    edges = {found.end() for found in re.finditer(f"[{STOPS_AT_ONCE}][{CLOSING}{SPACES}]*", text)}
     for space in re.finditer(f"[{SPACES}]+(?=[^{SPACES}])", text):
         following = text[space.end()]
         breaks = re.findall("\r\n|[\n\r\u2028]|(\u2029)", space[0])
         stop = re.search(f"([.!?\u2026])[{CLOSING}]*$", text[: space.start()])
         if len(breaks) + breaks.count("\u2029") >= 2:
             edges.add(space.end())
-        elif stop and not following.islower():
+        elif stop:
             before = text[: stop.start()]
             if stop[1] != "." or not _holds_back(before, following, abbreviations, before_numbers):
                 edges.add(space.end())
-    cuts = sorted(edges)
-    return [text[begin:end] for begin, end in itertools.pairwise(cuts)]
+    for stop in re.finditer(f"([.!?])[{CLOSING}]*", text):
+        word = _word_before(text[: stop.start()])
+        held = stop[1] == "." and _holds_back(text[: stop.start()], " ", abbreviations, before_numbers)
+        if len(word) >= 2 and not held and _begins_sentence(text[stop.end() :], endings):
+            edges.add(stop.end())
+    cuts = sorted({0, len(whole), *(places[edge] for edge in edges)})
+    return [whole[begin:end] for begin, end in itertools.pairwise(cuts)]
 
 
 def collapsed(number, keeps, matches):

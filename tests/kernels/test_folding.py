@@ -4,7 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from batches import folded, text_batch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import words
 
@@ -14,10 +14,16 @@ from neardup.text.unicode import unicode_tables
 needs_unicode_14 = pytest.mark.skipif(
     unicodedata.unidata_version != "14.0.0", reason="the oracle is this Python's Unicode, the tables are 14.0"
 )
+SYMBOLS = "a1 \n!#$%&*+-/<=>@^|~.,:()?\"'\\_\u00ad\u200b\ufe0f\u2212\u25a0😀✔°→€"
 ALPHABETS = st.one_of(
     st.text(max_size=200),
     st.text(alphabet="aB1 .ßİΐé\u0301你す ก\u0e31\u1000", max_size=200),
     st.text(alphabet="abC .", min_size=60, max_size=300),
+    st.text(alphabet=SYMBOLS, max_size=40),
+    st.lists(st.text(alphabet="aB1 " + SYMBOLS, max_size=9), max_size=30).map(("abcdefg " * 8).join),
+    st.lists(
+        st.sampled_from([*"aé7 \n-*/.$😀\u200b:", "https://", "://", "x.org", "/a?b=1", "https:", "word "]), max_size=40
+    ).map("".join),
 )
 
 
@@ -28,16 +34,21 @@ def split(target, bounds):
 
 
 @needs_unicode_14
-@given(st.lists(ALPHABETS, max_size=4), st.booleans())
-def test_equals_its_definition(texts, fold_case):
-    assert split(*folded(texts, fold_case=fold_case)) == [words(text, fold_case=fold_case) for text in texts]
+@given(st.lists(ALPHABETS, max_size=4), st.booleans(), st.booleans())
+@example(["# # # # # # # # # # # # # # # # # # # # # # a"], True, True)
+@example(["http://x.org/a?b=1, ftp://é http://. ://x h\u00ad://x h:/\u00ad/x a://b\u200bc.é"], True, True)
+@example(["3 - 4", "3 \u2212 4", "-5", "x -5", "(-5", "a-5", "3 -\u00ad5", "-$5", "-.5", "3 - $4"], True, True)
+def test_equals_its_definition(texts, fold_case, symbols):
+    expected = [words(text, fold_case=fold_case, symbols=symbols) for text in texts]
+    assert split(*folded(texts, fold_case=fold_case, symbols=symbols)) == expected
 
 
 @needs_unicode_14
 def test_every_code_point():
     letters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     texts = ["x".join(letters[start : start + 4096]) for start in range(0, len(letters), 4096)]
-    assert split(*folded(texts)) == [words(text) for text in texts]
+    for symbols in (False, True):
+        assert split(*folded(texts, symbols=symbols)) == [words(text, symbols=symbols) for text in texts]
 
 
 @given(st.lists(st.binary(max_size=100), max_size=4))

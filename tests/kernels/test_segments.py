@@ -10,14 +10,32 @@ from hypothesis import strategies as st
 from oracles import lines, sentences, words
 
 from neardup.kernels import segments
-from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, abbreviations
+from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS, abbreviations
 from neardup.text.unicode import unicode_tables
 
 SMALL = st.text(alphabet=' .!?\n"aB1。é', max_size=30)
 WIDE = st.text(alphabet=" .!?…\n\r\t\x85\u2028\u2029\u3000\"'’”)]aBéÉ1。」！你", max_size=30)
-BEFORE = ["Dr", "No", "fig", "etc", "J", "é", "5", "don't", "'t", "est\xe1", "drü", "U.S", "a", "end", ""]
+BEFORE = [
+    "Dr",
+    "No",
+    "fig",
+    "etc",
+    "J",
+    "é",
+    "5",
+    "don't",
+    "'t",
+    "est\xe1",
+    "drü",
+    "U.S",
+    "a",
+    "end",
+    "\u0663",
+    "e\u00adnd",
+    "",
+]
 STOPS = [".", ".", ".", "!", "?", "...", '."', ".)", "", "。"]
-AFTER = ["Then", "then", "5", "J.", '"So', "é", "É", "你", ""]
+AFTER = ["Then", "then", "COM", "com,", "It's", "so-so", "\u200bSo", "5", "J.", '"So', "é", "É", "你", ""]
 PIECES = st.lists(
     st.tuples(
         st.sampled_from(BEFORE),
@@ -58,7 +76,7 @@ def worded(parts):
 
 
 def defined(text):
-    return sentences(text, {*ABBREVIATIONS.split()}, {*BEFORE_NUMBERS.split()})
+    return sentences(text, {*ABBREVIATIONS.split()}, {*BEFORE_NUMBERS.split()}, {*ENDINGS.split()})
 
 
 @needs_unicode_14
@@ -82,6 +100,16 @@ def test_bytes_that_are_no_utf8_are_cut_too(texts):
     for kernel in (segments.lines, segments.sentences):
         found = cut(texts, kernel=kernel)
         assert len(found) == len(texts)
+
+
+@pytest.mark.parametrize("turn", [str.lower, str.upper], ids=["lower", "upper"])
+@given(PIECES)
+@example("The ferry left early. The market closed.It was noon, said J. Smith of example.com. See No. 5.txt now")
+def test_case_changes_nothing(turn, text):
+    def sizes(text):
+        return [len(part) for part in cut([text], kernel=segments.sentences)[0]]
+
+    assert sizes(turn(text)) == sizes(text)
 
 
 def test_no_documents():

@@ -1,17 +1,18 @@
-import re
 import unicodedata
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from batches import text_batch
 from hypothesis import example, given
 from hypothesis import strategies as st
-from oracles import is_unspaced
+from oracles import INVISIBLE, words
 
 from neardup.kernels import spans
 from neardup.text.unicode import unicode_tables
 
 TEXTS = st.one_of(
+    st.text(alphabet="a1 :/-*+é\u00ad\u200b😀\u2212°\n!=", max_size=20),
     st.text(alphabet="aB é\u0301\u0323你ไ\ud800\0-5😀か\u3099각\u1100\u1161", max_size=20),
     st.text(st.characters(exclude_categories=["Cn"]), max_size=10),
 )
@@ -27,21 +28,20 @@ def found(kernel, text, *tables):
     return list(zip(starts[:count].tolist(), ends[:count].tolist(), strict=True))
 
 
-def word_spans(text):
-    """Letters joined by their classes: a word, or one character of a script without spaces."""
-    kinds = "".join(
-        "0" if unicodedata.category(letter)[0] not in "LMN" else "2" if is_unspaced(letter) else "1" for letter in text
-    )
-    return [word.span() for word in re.finditer("1+|2", kinds)]
-
-
 @needs_unicode_14
-@given(TEXTS)
-@example("a\ud800b 你好 ok")
-@example("")
-def test_spans_equal_their_definition(text):
+@pytest.mark.parametrize("symbols", [False, True])
+@given(text=TEXTS)
+@example(text="a\ud800b 你好 ok")
+@example(text="x http://x.org/a\u200bb?, 3 - 4 😀 \u00ada\u00ad\u00adb\u00ad")
+@example(text="")
+def test_spans_hold_the_words_in_order(symbols, text):
     tables = unicode_tables()
-    assert found(spans.spans, text, tables.analysis_index, tables.analysis_data) == word_spans(text)
+    places = found(spans.spans, text, tables.analysis_index, tables.analysis_data, symbols)
+    held = [INVISIBLE.sub("", text[begin:end]).replace("\u2212", "-") for begin, end in places]
+    assert held == words(text, fold_case=False, symbols=symbols)
+    assert all(not INVISIBLE.match(text[begin]) and not INVISIBLE.match(text[end - 1]) for begin, end in places)
+    for one, other in pairwise(places):
+        assert one == other or one[1] <= other[0]  # a picture is two words
 
 
 def unsettled(text):

@@ -23,11 +23,47 @@ def test_translate_replaces_what_the_table_knows(tokens, entries):
     assert found.tolist() == [entries.get(token, token) for token in tokens]
 
 
-@given(st.lists(TOKENS, max_size=30), st.dictionaries(TOKENS, TOKENS, max_size=20))
-def test_missing_lists_what_it_does_not(tokens, entries):
+@given(st.lists(st.just(0) | TOKENS, max_size=30), st.dictionaries(TOKENS, TOKENS, max_size=20))
+def test_meet_adds_what_it_does_not_and_lists_it_once(tokens, entries):
+    keys, values = table_of(entries)
     found = np.empty(len(tokens), np.int64)
-    count = vocabulary.missing(np.array(tokens, np.uint64), table_of(entries)[0], found)
-    assert found[:count].tolist() == [place for place, token in enumerate(tokens) if token not in entries]
+    count = vocabulary.meet(np.array(tokens, np.uint64), keys, values, found)
+    new = [place for place, token in enumerate(tokens) if token and token not in {*entries, *tokens[:place]}]
+    assert found[:count].tolist() == new
+    known = dict(zip(keys.tolist(), values.tolist(), strict=True))
+    known.pop(0, None)
+    assert known == entries | {tokens[place]: tokens[place] for place in new}
+
+
+def without_runs(tokens, runs):
+    place = 0
+    while place < len(tokens):
+        run = max((run for run in runs if tokens[place : place + len(run)] == run), key=len, default=[])
+        tokens = [*tokens[:place], *[0] * len(run), *tokens[place + len(run) :]]
+        place += max(1, len(run))
+    return tokens
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 3), max_size=9), max_size=4),
+    st.lists(st.lists(st.integers(1, 3), min_size=2, max_size=4), max_size=4),
+)
+def test_runs_are_dropped_from_the_left_the_longest_first(documents, runs):
+    tokens, offsets = ragged(documents)
+    flat, bounds = ragged(sorted(runs, key=lambda run: (run[0], -len(run))))
+    vocabulary.drop_runs(tokens, offsets, flat, bounds)
+    assert lists(tokens, offsets) == [without_runs(document, runs) for document in documents]
+
+
+@given(st.lists(st.text(alphabet="abé你", min_size=1, max_size=20), max_size=9))
+def test_words_are_gathered_with_their_zeros(words):
+    target, bounds = folded([" ".join(words)])
+    filled = np.concatenate([[False], target[: bounds[-1]] != 0])
+    starts = np.flatnonzero(filled[1:] & ~filled[:-1])[::-1].copy()
+    gathered = np.empty(vocabulary.gathered_size(target, starts), np.uint8)
+    vocabulary.gather(target, starts, gathered)
+    expected = [target[start:].tobytes().split(b"\0")[0] for start in starts]
+    assert gathered.tobytes() == b"".join(word + b"\0" for word in expected)
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=5))

@@ -4,12 +4,15 @@ import unicodedata
 import numpy as np
 import pytest
 from batches import text_batch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.model.arrays import TextBatch
-from neardup.text.normalizing import normalized
+from neardup.text import normalizing
+from neardup.text.normalizing import normalize, normalized
+from neardup.text.spans import word_spans
 
+NORMALIZE = unicodedata.normalize
 FORMS = ["NFC", "NFKC"]
 TEXTS = st.lists(
     st.one_of(st.text(max_size=30), st.text(alphabet="eÅ\u0301\u0323ﬁＦ가\u1100\u1161 ", max_size=20)), max_size=5
@@ -28,6 +31,41 @@ def texts_of(batch):
 def test_equals_the_standard_library(texts, form):
     batch = TextBatch(*text_batch(texts))
     assert texts_of(normalized(batch, form)) == [unicodedata.normalize(form, text) for text in texts]
+
+
+def later(form, text):
+    """Normalise as a later Unicode may: what 14.0 does not assign is a mark that is ordered before all others."""
+    out = []
+    for letter in NORMALIZE(form, text):
+        place = len(out)
+        while unassigned(letter) and place and unicodedata.combining(out[place - 1]):
+            place -= 1
+        out.insert(place, letter)
+    return "".join(out)
+
+
+def unassigned(letter):
+    return letter in "\u0378\U00010efd\U000105c9"
+
+
+@needs_unicode_14
+@given(st.text(alphabet="xe\u0301\u0323ﬁ\u0378\U00010efd\U000105c9", max_size=12), st.sampled_from(FORMS))
+@example("x\u0301\U00010efd b c d", "NFC")
+def test_a_later_unicode_changes_nothing(text, form):
+    expected = unicodedata.normalize(form, text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(normalizing.unicodedata, "normalize", later)
+        assert normalize(text, form) == expected
+
+
+def test_the_interpreter_never_sees_what_its_version_may_know(monkeypatch):
+    seen = []
+    monkeypatch.setattr(normalizing.unicodedata, "normalize", lambda _, text: seen.append(text) or text)
+    data, offsets = text_batch(["x\u0301\U00010efd\u0301 b", "\u0378", "e\u0301"])
+    normalized(TextBatch(data, offsets), "NFC")
+    word_spans("x\u0301\U00010efd\u0301 b")
+    assert seen
+    assert not any(unassigned(letter) for text in seen for letter in text)
 
 
 @pytest.mark.parametrize("form", FORMS)

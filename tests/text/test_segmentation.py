@@ -6,7 +6,7 @@ import pytest
 from batches import text_batch
 
 from neardup.model.arrays import TextBatch
-from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, abbreviations
+from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS, abbreviations
 from neardup.text.tokenizer import _segments
 
 
@@ -44,19 +44,25 @@ def parts(text, *, sentences):
         ["He said no.", "Then he left."],
         ["It was chapter 5.", "Then came 6."],
         ["In 1999.", "2000 came."],
-        # Lower case goes on.
-        ["He asked why? and then left.", "She stayed."],
-        ["Wait... what is it?", "Nothing."],
-        ["Wait… what is it?", "Nothing…", "Or not."],
+        # Lower case begins a sentence, too.
+        ["iPhone is out.", "iPad too."],
+        ["the ferry left.", "nobody was hurt."],
+        ["He asked why?", "and then left."],
+        ["Wait...", "what is it?", "Nothing."],
+        ["Wait…", "what is it?", "Nothing…", "Or not."],
         # Quotes and brackets.
         ['He said "Go."', "She went."],
         ["He said “Go!”", "“Why?”", "She went."],
         ["(It rained.)", "Then it snowed."],
         ["[It rained.]", "{Then.}", "»So.«"],
-        ["“Go!” he said.", "She went."],
+        ["“Go!”", "he said.", "She went."],
         # Names with full stops inside.
         ["Visit www.example.com for more.", "Or https://example.org/a.b?c=d.E now."],
         ["Python3.11 is out.", "Use it."],
+        ["See EXAMPLE.COM, en.wikipedia.org or a_file.txt.", "Write to j.smith@mail.example.org now."],
+        ["At 5 p.m. on Monday, the Ph.D. thesis of J.R.R. Tolkien."],
+        ["Stufe ٣.", "Dann ٤."],
+        ["Die Bun\u00addes\u00adre\u00adgie\u00adrung.", "Sie\u200b will."],
         # Scripts that put no space behind a full stop.
         ["我爱你。", "你呢？", "好！", "再见"],
         ["他说：「好。」", "然后走了。"],
@@ -85,8 +91,16 @@ def test_sentences(expected):
         ("a line\u2028goes on", ["a line\u2028goes on"]),
         ("Dr.\nWatson", ["Dr.\nWatson"]),
         ("Dr.\n\nWatson", ["Dr.", "Watson"]),
-        ("why?\nbecause", ["why?\nbecause"]),
-        ("End.Begin", ["End.Begin"]),
+        ("why?\nbecause", ["why?", "because"]),
+        ("The end.Begin again", ["The end.", "Begin again"]),
+        ("the end.begin again", ["the end.", "begin again"]),
+        ("(The end.)Begin, again!now", ["(The end.)", "Begin, again!", "now"]),
+        (
+            "It was 2020.They left!Nobody stayed?It's true",
+            ["It was 2020.", "They left!", "Nobody stayed?", "It's true"],
+        ),
+        ("1.Then 2.The", ["1.Then 2.The"]),
+        ("object.method() and Dr.Smith", ["object.method() and Dr.Smith"]),
         ("  Spaces.   Around.  ", ["Spaces.", "Around."]),
         ("End.\u3000Begin.\xa0Again.", ["End.", "Begin.", "Again."]),
         ("", []),
@@ -113,9 +127,10 @@ def test_the_lists_are_packed_first_letter_lowest():
     unpacked = [int(word).to_bytes(8, "little").rstrip(b"\0").decode() for word in packed.always]
     assert unpacked == ABBREVIATIONS.split()
     assert len(packed.before_numbers) == len(BEFORE_NUMBERS.split())
+    assert len(packed.endings) == len(ENDINGS.split())
 
 
-@pytest.mark.parametrize("words", [ABBREVIATIONS, BEFORE_NUMBERS], ids=["always", "before numbers"])
+@pytest.mark.parametrize("words", [ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS], ids=["always", "before numbers", "endings"])
 def test_the_lists_hold_what_the_kernel_can_find(words):
     for word in words.split():
         assert word.isascii()

@@ -130,6 +130,16 @@ def test_what_is_no_text_is_a_data_error():
         Shingling().features([1, 2])
 
 
+@pytest.mark.parametrize("unit", ["letter", "word"])
+def test_the_features_of_prose_take_one_array(unit):
+    texts = ["The ferry left the harbour early, and nobody was hurt. " * 40] * 50
+    shingling = Shingling(analysis=Analysis(unit=unit), size=5)
+    buffer = FeatureBuffer(shingling.usual_features(sum(map(len, texts))))
+    for batch in batches(text_column(texts), 1000):
+        buffer.append(shingling.batch_features(batch))
+    assert len(buffer._full) == 0  # what is in several arrays must be joined, which takes as much memory again
+
+
 @given(st.lists(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=5), max_size=4), max_size=5), st.integers(0, 60))
 def test_a_buffer_keeps_batches_in_order(parts, guess):
     buffer = FeatureBuffer(guess)

@@ -49,7 +49,8 @@ def test_a_span_holds_its_word_and_words_stand_in_order(text):
         assert found.starts[0] >= 0
         assert found.ends[-1] <= len(text)
     for word, hashed in zip(words(text), found.hashes.tolist(), strict=True):
-        assert hashed in tokens(word)
+        if any(letter.isalnum() for letter in word):  # a symbol counts or not by what is around it
+            assert hashed in tokens(word)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,10 @@ def test_a_span_holds_its_word_and_words_stand_in_order(text):
         ("日本go", ["日", "本", "go"]),
         ("a\ud800b", ["a", "b"]),
         ("a\0b", ["a", "b"]),
-        ("😀 one 😀 two", ["one", "two"]),
+        ("😀 one 3 + 4", ["😀", "😀", "one", "3", "+", "4"]),
+        ("well-known http://x.org/a?b=1, C++", ["well", "known", "http://x.org/a?b=1", "C", "+", "+"]),
+        ("\u200bin\xadter\xad \ufeff-5", ["in\xadter", "-", "5"]),
+        ("e\u0301\u200d + a\xad\u0301", ["e\u0301", "+", "a\xad\u0301"]),
         ("x Cafe\u0301 e\u0301te\u0301 y", ["x", "Cafe\u0301", "e\u0301te\u0301", "y"]),
         ("か\u3099き", ["か\u3099", "き"]),
         ("\u1112\u1161\u11ab\u1100\u116e\u11a8 ok", ["\u1112\u1161\u11ab\u1100\u116e\u11a8", "ok"]),

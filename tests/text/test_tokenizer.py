@@ -18,7 +18,7 @@ from neardup.model.recipe import Hashing
 from neardup.text import vocabulary
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches
-from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS
+from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS
 from neardup.text.tokenizer import Tokenizer, tokenizer
 
 KEY = bytes(range(16))
@@ -66,7 +66,12 @@ def expected_tokens(text, analysis, hashing):
     cut = (
         lines
         if analysis.unit == "line"
-        else partial(sentences, abbreviations={*ABBREVIATIONS.split()}, before_numbers={*BEFORE_NUMBERS.split()})
+        else partial(
+            sentences,
+            abbreviations={*ABBREVIATIONS.split()},
+            before_numbers={*BEFORE_NUMBERS.split()},
+            endings={*ENDINGS.split()},
+        )
     )
     parts = [chosen_words(part, analysis) for part in cut(text)]
     return [sequence_hash([hashed(word) for word in part]) for part in parts if part]
@@ -133,10 +138,16 @@ def test_case_is_folded_fully_unless_told_otherwise():
     assert len({*one} & {*other}) == 0
 
 
-@pytest.mark.parametrize("word", ["", " ", "two words", "full-stop", "你好", "\ud800"], ids=ascii)
-def test_a_stop_word_is_a_single_word(word):
+@pytest.mark.parametrize("word", ["", " ", "...", "\u200b", "\ud800"], ids=ascii)
+def test_a_stop_word_has_a_word(word):
     with pytest.raises(ParameterError, match="stop_words"):
         Tokenizer(Analysis(stop_words=(word,)), Hashing())
+
+
+def test_stop_words_with_an_apostrophe_go_as_a_whole():
+    analysis = Analysis(stop_words=("don't", "you'll", "'d", "is", "你好"))
+    one, other = tokens_of(["Don\u2019t t you'd don, you'll win; 你好你 is", "t you don win 你"], analysis)
+    assert one == other
 
 
 def test_each_distinct_word_is_stemmed_once(monkeypatch):

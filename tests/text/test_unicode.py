@@ -22,11 +22,13 @@ def test_the_layout_is_the_documented_one():
         return entry(tables.analysis_index, tables.analysis_data, letter)
 
     assert (analysis("A") + ord("A")) % 2**21 == ord("a")
-    assert [analysis(letter) >> 21 & 3 for letter in "A. 5é你ก\u0301\ufeff"] == [1, 0, 0, 1, 1, 2, 2, 1, 0]
+    assert [analysis(letter) >> 21 & 3 for letter in "A. 5é你ก\u0301\ufeff+€"] == [1, 0, 0, 1, 1, 2, 2, 1, 0, 3, 3]
     assert tables.expansions[analysis("ß") & 0x1FFFFF].tolist() == [ord("s"), ord("s"), 0]
-    assert [analysis(letter) >> 24 & 1 for letter in "aAéÉ5"] == [1, 0, 1, 0, 0]
+    assert [analysis(letter) >> 24 & 1 for letter in "aA5²٣+"] == [0, 0, 1, 1, 1, 0]
+    assert [analysis(letter) >> 25 & 1 for letter in "a \xad\u034f\u200b\ufe0f\ufeff"] == [0, 0, 1, 1, 1, 1, 1]
     assert entry(tables.normal_index, tables.normal_data, "\u0301") & 0xFF == 230
     assert entry(tables.normal_index, tables.normal_data, "\ufb01") >> 8 == 0b10
+    assert entry(tables.normal_index, tables.normal_data, "\U00010efd") >> 8 == 0b100  # of Unicode 15
 
     def search(letter):
         return entry(tables.search_index, tables.search_data, letter)

@@ -1,65 +1,41 @@
 """UTF-8 text to words: case folded, every word ended by a zero byte, everything else gone.
 
-Code points outside words become zero bytes, so a word is a maximal run of bytes that are not zero.
+Code points outside words become zero bytes, so a word is a maximal run of bytes that are not zero. Invisible code
+points leave nothing behind: they do not separate. A symbol that counts (``neardup.kernels.symbols``) is a word.
 """
 
 import numpy as np
 
-from neardup.kernels.compile import high_at, kernel, njit, trailing_zeros
+from neardup.kernels.characters import (
+    INVALID,
+    INVISIBLE,
+    SEPARATOR,
+    SYMBOL,
+    WORD,
+    code_point,
+    entry_of,
+    kind_of,
+    lookup,
+)
+from neardup.kernels.compile import high_at, kernel, njit, special_at, trailing_zeros
+from neardup.kernels.symbols import address_end, counts, is_ascii_symbol, is_picture, is_plain
 
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
 PADDING = 72  # zero bytes behind the last document, for readers of whole words
 MOST_MARKS = 30  # the limit of UAX #15's stream-safe text
-INVALID = 0xFFFFFFFF
+BEYOND = 1 << 10  # in the normal table: not assigned in its version of Unicode
 
 BLOCK = 64  # bytes looked at together
 
+_ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTE = np.uint8
 _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
-_SEPARATOR, _UNSPACED = np.uint32(0), np.uint32(2)
 _EXPANDS = np.uint32(1 << 23)
 _POINT = np.uint32((1 << 21) - 1)
-
-
-@njit(nogil=True)
-def code_point(source, position):
-    """Decode the code point at *position*: ``(code, bytes)``; an invalid byte is ``(INVALID, 1)``.
-
-    Valid is what RFC 3629 says: shortest form, no surrogates, at most U+10FFFF.
-    """
-    first = _CODE(source[position])
-    left = source.size - position
-    if first < 0x80:
-        return first, 1
-    length = 2
-    lowest = _CODE(0x80)
-    code = first & _CODE(0x1F)
-    if first >= 0xF0:
-        length = 4
-        lowest = _CODE(0x10000)
-        code = first & _CODE(0x07)
-    elif first >= 0xE0:
-        length = 3
-        lowest = _CODE(0x800)
-        code = first & _CODE(0x0F)
-    if first < 0xC2 or first > 0xF4 or length > left:
-        return _INVALID, 1
-    for step in range(1, length):
-        byte = _CODE(source[position + step])
-        if byte & _CODE(0xC0) != 0x80:
-            return _INVALID, 1
-        code = (code << _CODE(6)) | (byte & _CODE(0x3F))
-    if code < lowest or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        return _INVALID, 1
-    return code, length
-
-
-@njit(nogil=True)
-def lookup(index, data, code):
-    """Read a table of 128-entry blocks at a code point."""
-    return data[np.int64(index[code >> _CODE(7)]) * 128 + np.int64(code & _CODE(127))]
+_SLASH, _COLON = 0x2F, _BYTE(0x3A)
+_MINUS, _HYPHEN = np.uint32(0x2212), np.uint32(0x2D)
 
 
 @njit(nogil=True)
@@ -95,15 +71,17 @@ def _fold_ascii(byte, lift):
 
 
 @kernel
-def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):
+def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bounds):
     """Fold every document of a batch.
 
     Document *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8); its words are written to
     ``folded[bounds[d]:bounds[d + 1]]``. The last byte of each document's part is zero, and
     ``PADDING`` zero bytes follow the last one. A code point of a script without spaces becomes a
-    word of its own. Invalid UTF-8 separates. *index*, *table* and *expansions* are the
-    ``analysis`` tables of ``neardup.text.unicode``. *folded* must hold ``GROWTH`` times the text
-    plus one byte a document plus ``PADDING``.
+    word of its own, and so does, with *symbols*, a symbol that counts; a picture becomes two words, an address one,
+    and the minus U+2212 becomes ``-``.
+    Other symbols and invalid UTF-8 separate; invisible code points are skipped. *index*, *table* and
+    *expansions* are the ``analysis`` tables of ``neardup.text.unicode``. *folded* must hold ``GROWTH``
+    times the text plus one byte a document plus ``PADDING``.
     """
     out = 0
     lift = _BYTE(32) if fold_case else _BYTE(0)
@@ -116,33 +94,58 @@ def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):
             if position + BLOCK <= source.size:
                 plain = source[position : position + BLOCK]
                 target = folded[out : out + BLOCK]
-                for i in range(BLOCK):  # what is not ASCII leaves rubbish, which is written over
+                for i in range(BLOCK):  # what is looked at below leaves rubbish, which is written over
                     target[i] = _fold_ascii(plain[i], lift)
-                ascii_bytes = np.int64(trailing_zeros(high_at(source, position)))
-                out += ascii_bytes
-                position += ascii_bytes
-                if ascii_bytes == BLOCK:
+                if symbols:
+                    special = special_at(source, position)
+                    while special != 0 and is_plain(source, position + np.int64(trailing_zeros(special))):
+                        special &= special - _ONE
+                else:
+                    special = high_at(source, position)
+                plain_bytes = np.int64(trailing_zeros(special))
+                out += plain_bytes
+                position += plain_bytes
+                if plain_bytes == BLOCK:
                     continue
-            elif source[position] < 0x80:
+            elif source[position] < 0x80 and not (symbols and is_ascii_symbol(source[position])):
                 folded[out] = _fold_ascii(source[position], lift)
                 out += 1
                 position += 1
                 continue
-            while position < source.size and source[position] >= 0x80:
+            while position < source.size and (
+                source[position] >= 0x80 or (symbols and is_ascii_symbol(source[position]))
+            ):
                 code, length = code_point(source, position)
                 position += length
-                kind = _SEPARATOR
-                entry = _CODE(0)
-                if code != _INVALID:
-                    entry = lookup(index, table, code)
-                    kind = (entry >> _CODE(21)) & _CODE(3)
-                if kind == _SEPARATOR:
+                entry = entry_of(index, table, code)
+                if entry & INVISIBLE:
+                    continue
+                kind = kind_of(entry)
+                if code == _SLASH and symbols:
+                    end = address_end(source, position - length, index, table)
+                    if end >= position:  # go on with the word before the colon, which has left a zero byte
+                        folded[out - 1] = _COLON
+                        for place in range(position - length, end):
+                            if source[place] < 0x80:
+                                byte = _fold_ascii(source[place], lift)
+                                folded[out] = byte if byte != 0 else source[place]
+                                out += 1
+                        folded[out] = 0
+                        out += 1
+                        position = end
+                        continue
+                if kind == SYMBOL and not (symbols and counts(source, position - length, position, index, table)):
+                    kind = SEPARATOR
+                if kind == SEPARATOR:
                     folded[out] = 0
                     out += 1
                     continue
-                if kind == _UNSPACED and out > begin and folded[out - 1] != 0:
+                alone = kind != WORD
+                if alone and out > begin and folded[out - 1] != 0:
                     folded[out] = 0
                     out += 1
+                if code == _MINUS:
+                    code = _HYPHEN
                 if not fold_case:
                     out = _encode(code, folded, out)
                 elif entry & _EXPANDS:
@@ -151,7 +154,11 @@ def fold(data, offsets, index, table, expansions, fold_case, folded, bounds):
                             out = _encode(part, folded, out)
                 else:
                     out = _encode((code + entry) & _POINT, folded, out)
-                if kind == _UNSPACED:
+                if alone:
+                    folded[out] = 0
+                    out += 1
+                if kind == SYMBOL and is_picture(code):
+                    out = _encode(code, folded, out)
                     folded[out] = 0
                     out += 1
         folded[out] = 0
@@ -165,7 +172,7 @@ def may_change(data, offsets, index, table, bit, flags):
     """Flag the documents that Unicode normalisation may change (quick check of UAX #15).
 
     ``flags[d]`` is set to 1 where a code point has *bit* in the ``normal`` table, or combining
-    marks stand out of canonical order; all other documents are certainly normalised. Invalid
+    marks are out of canonical order; all other documents are certainly normalised. Invalid
     UTF-8 is passed over. A document with more than ``MOST_MARKS`` combining marks in a row is not
     flagged: ordering them would take quadratic time.
     """

@@ -6,8 +6,8 @@ A word is a maximal run of letters; kinds and folded letters are those of the ``
 
 import numpy as np
 
+from neardup.kernels.characters import INVALID, code_point, lookup
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.folding import INVALID, code_point, lookup
 
 REACH = 1 << 20  # bytes of a text that are looked at
 _MOST_COMPARED = 1 << 25  # words and letters, of a text with terms: then no more are found

@@ -2,32 +2,24 @@
 
 import numpy as np
 
+from neardup.kernels.characters import (
+    INVALID,
+    INVISIBLE,
+    NUMBER,
+    SEPARATOR,
+    SYMBOL,
+    WORD,
+    code_point,
+    ends_line,
+    entry_of,
+    is_space,
+    kind_of,
+)
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.folding import INVALID, code_point, lookup
 
 _INVALID = np.uint32(INVALID)
-_LOWER = np.uint32(1 << 24)
+_FULL_STOP, _ELLIPSIS = 0x2E, 0x2026
 _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
-
-
-@njit(nogil=True)
-def _ends_line(code):
-    return 0x0A <= code <= 0x0D or code == 0x85 or code == 0x2028 or code == 0x2029
-
-
-@njit(nogil=True)
-def _is_space(code):
-    return (
-        code == 0x20
-        or code == 0x09
-        or _ends_line(code)
-        or code == 0xA0
-        or code == 0x1680
-        or 0x2000 <= code <= 0x200B
-        or code == 0x202F
-        or code == 0x205F
-        or code == 0x3000
-    )
 
 
 @njit(nogil=True)
@@ -83,6 +75,47 @@ def _among(packed, words):
     return False
 
 
+@njit(nogil=True)
+def _stops(code):
+    return code == 0x21 or code == 0x2E or code == 0x3F or code == 0x2026
+
+
+@njit(nogil=True)
+def _may_follow(code):
+    """White space, or punctuation that may stand behind a word of a sentence."""
+    return (
+        is_space(code)
+        or code == 0x21
+        or code == 0x22
+        or code == 0x27
+        or code == 0x29
+        or code == 0x2C
+        or code == 0x3B
+        or code == 0x3F
+        or code == 0x2019
+        or code == 0x201D
+    )
+
+
+@njit(nogil=True)
+def _begins_sentence(source, position, index, table, endings):
+    """Tell whether the word at *position*, directly behind a full stop, begins a sentence: no part of a name."""
+    word = np.uint64(0)
+    letters = 0
+    while position < source.size:
+        code, length = code_point(source, position)
+        entry = entry_of(index, table, code)
+        if entry & INVISIBLE == 0:
+            if kind_of(entry) != WORD or entry & NUMBER != 0:
+                if not _may_follow(code):
+                    return False
+                break
+            word = _add_letter(word, letters, code) if code < 0x80 else word | np.uint64(0xFF)
+            letters += 1
+        position += length
+    return letters >= 2 and not _among(word, endings)
+
+
 @kernel
 def lines(data, offsets, cuts, parts):
     """Cut every document at its line ends: LF, VT, FF, CR, NEL, U+2028, U+2029.
@@ -101,7 +134,7 @@ def lines(data, offsets, cuts, parts):
         while position < end:
             code, length = code_point(source, position)
             position += length
-            if code != _INVALID and _ends_line(code) and position > cuts[count] + length:
+            if code != _INVALID and ends_line(code) and position > cuts[count] + length:
                 count += 1
                 cuts[count] = position
         if end > cuts[count]:
@@ -112,20 +145,23 @@ def lines(data, offsets, cuts, parts):
 
 
 @kernel
-def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, parts):
+def sentences(data, offsets, index, table, abbreviations, before_numbers, endings, cuts, parts):
     """Cut every document into sentences; arrays as in ``lines``.
 
     A sentence ends
 
-    - at ``.``, ``!``, ``?`` or an ellipsis, and any closing quotes or brackets, if white space follows and
-      what comes after it does not begin with a lower-case letter, unless a full stop ends one of the
-      *abbreviations*, one of the words *before_numbers* with a digit after it, or a single letter
-      (``J. Smith``, ``e.g.``, ``U.S.``; an apostrophe belongs to its word, so not ``don't.``). A full stop
-      inside a number or a name has no space behind it;
+    - at ``.``, ``!``, ``?`` or an ellipsis, and any closing quotes or brackets, if white space follows, unless a
+      full stop ends one of the *abbreviations*, one of the words *before_numbers* with a digit after it, or a
+      single letter (``J. Smith``, ``e.g.``, ``U.S.``; an apostrophe belongs to its word, so not ``don't.``);
+    - at ``.``, ``!`` or ``?``, and any closing quotes or brackets, between two words without white space, as where
+      tags were removed, if both have at least two letters (in the first one, digits count as letters), the first is
+      no abbreviation, the second none of the *endings* of names (``example.com``), and behind the second is white
+      space, an apostrophe, a closing quote or bracket or one of ``,;!?``;
     - at a full stop of a script that writes no space behind it (``。``), closing brackets included;
     - at an empty line. A single line break is a space.
 
-    The two lists hold lower-case ASCII words of at most 8 letters, the first letter in the lowest byte.
+    Upper and lower case are the same. Invisible code points are skipped. The three lists hold
+    lower-case ASCII words of at most 8 letters, the first letter in the lowest byte.
     """
     count = 0
     cuts[0] = offsets[0]
@@ -136,6 +172,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
         position = offsets[document]
         word = np.uint64(0)  # the ASCII word in front, packed
         letters = 0  # its length, in code points of any script
+        number = False  # whether its last one is a number
         stop = np.uint32(0)  # the full stop that waits for what comes next
         stopped_word = np.uint64(0)
         stopped_letters = 0
@@ -156,12 +193,17 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
                 for place in range(begin, position):
                     word = _add_letter(word, letters, source[place])
                     letters += 1
+                number = 0x30 <= source[position - 1] <= 0x39
                 continue
             code, length = code_point(source, position)
             position += length
+            entry = entry_of(index, table, code)
+            if entry & INVISIBLE:
+                continue
+            kind = kind_of(entry)
             if code == _INVALID:
                 code = np.uint32(0xFFFD)
-            if _is_space(code):
+            if is_space(code):
                 spaced = True
                 if (
                     code == 0x0A
@@ -175,16 +217,19 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
                 word = np.uint64(0)
                 continue
             cut = breaks >= 2 or (at_once and not _closes(code))
-            if stop != 0 and spaced and not cut:
+            if stop != 0 and not cut and (spaced or kind == WORD):
                 digit = 0x30 <= code <= 0x39
-                lower = (lookup(index, table, code) & _LOWER) != 0
-                cut = not lower
-                if stop == 0x2E and cut:
-                    cut = not (
+                cut = not (
+                    stop == _FULL_STOP
+                    and (
                         stopped_letters == 1
                         or _among(stopped_word, abbreviations)
                         or (digit and _among(stopped_word, before_numbers))
                     )
+                )
+                if cut and not spaced:
+                    cut = stopped_letters > 1 and stop != _ELLIPSIS
+                    cut = cut and _begins_sentence(source, begin, index, table, endings)
             if cut and begin > cuts[count]:
                 count += 1
                 cuts[count] = begin
@@ -193,21 +238,23 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, cuts, 
                 stop = np.uint32(0)
             spaced = False
             breaks = 0
-            if code == 0x2E or code == 0x21 or code == 0x3F or code == 0x2026:
+            if _stops(code):
                 stop = code
                 stopped_word = word
                 stopped_letters = letters
-                if 0x30 <= (word & np.uint64(0xFF)) <= 0x39:
-                    stopped_letters = 2  # a digit is no initial
+                if letters == 1 and number:
+                    stopped_letters = 0  # a digit is no initial, and no name
             elif _ends_at_once(code):
                 at_once = True
-            if (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3) != 0:
+            if kind != SEPARATOR and kind != SYMBOL:
+                number = entry & NUMBER != 0
                 if code < 0x80:
                     word = _add_letter(word, letters, code)
                 else:
                     word |= np.uint64(0xFF)  # not ASCII: no abbreviation
                 letters += 1
             elif letters != 0 and (code == 0x27 or code == 0x2019):
+                number = False
                 word |= np.uint64(0xFF)  # the t of don't is no initial
                 letters += 1
             else:
@@ -228,7 +275,7 @@ def blank(data, offsets, flags):
         position = 0
         while position < source.size:
             code, length = code_point(source, position)
-            if code == _INVALID or not (_is_space(code) or 0x1C <= code <= 0x1F):
+            if code == _INVALID or not (is_space(code) or code == 0x200B or 0x1C <= code <= 0x1F):
                 break
             position += length
         flags[document] = position >= source.size

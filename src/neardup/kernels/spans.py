@@ -2,48 +2,77 @@
 
 import numpy as np
 
+from neardup.kernels.characters import (
+    INVALID,
+    INVISIBLE,
+    SEPARATOR,
+    SYMBOL,
+    WORD,
+    code_point,
+    entry_of,
+    kind_of,
+    lookup,
+)
 from neardup.kernels.compile import kernel
-from neardup.kernels.folding import INVALID, code_point, lookup
+from neardup.kernels.symbols import address_end, counts, is_picture
 
 _INVALID = np.uint32(INVALID)
-_SEPARATOR, _UNSPACED = np.uint32(0), np.uint32(2)
+_SLASH = 0x2F
 
 
 @kernel
-def spans(data, index, table, starts, ends):
-    """Find the words of one UTF-8 text (uint8), the same that ``fold`` finds, in order.
+def spans(data, index, table, symbols, starts, ends):
+    """Find the words of one UTF-8 text (uint8), the same that ``fold`` finds, in order; *symbols* as there.
 
     Word *w* is the characters ``starts[w] .. ends[w] - 1`` (int64), a character being a byte that does
     not continue one: a code point, or a lone surrogate in the three bytes that it is written with.
-    *index* and *table* are the ``analysis`` tables of ``neardup.text.unicode``. Returns the number of
-    words, at most that of the bytes.
+    Invisible code points are in a word only between two others of it. *index* and *table* are the ``analysis``
+    tables of ``neardup.text.unicode``. Returns the number of words, at most that of the bytes.
     """
     count = 0
     inside = False
+    behind = 0  # the character behind the last one of the word
     character = 0
     position = 0
     while position < data.size:
         first = data[position]
         code, length = code_point(data, position)
         position += length
-        kind = _SEPARATOR
-        if code != _INVALID:
-            kind = (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3)
-        if inside and kind != np.uint32(1):
-            ends[count] = character
-            count += 1
-            inside = False
-        if kind == _UNSPACED:
-            starts[count] = character
-            ends[count] = character + 1
-            count += 1
-        elif kind != _SEPARATOR and not inside:
-            starts[count] = character
-            inside = True
+        entry = entry_of(index, table, code)
+        kind = kind_of(entry)
+        if code == _SLASH and symbols:
+            end = address_end(data, position - length, index, table)
+            if end >= position:  # the word before the colon goes on
+                for place in range(position, end):
+                    character += data[place] & 0xC0 != 0x80
+                position = end
+                character += 1
+                ends[count - 1] = character
+                continue
+        if kind == SYMBOL and not (symbols and counts(data, position - length, position, index, table)):
+            kind = SEPARATOR
+        if entry & INVISIBLE == 0:
+            if inside and kind != WORD:
+                ends[count] = behind
+                count += 1
+                inside = False
+            if kind == WORD:
+                if not inside:
+                    starts[count] = character
+                    inside = True
+                behind = character + 1
+            elif kind != SEPARATOR:
+                starts[count] = character
+                ends[count] = character + 1
+                count += 1
+                if kind == SYMBOL and is_picture(code):
+                    starts[count] = character
+                    ends[count] = character + 1
+                    count += 1
         if first & 0xC0 != 0x80:
             character += 1
     if inside:
-        ends[count] = character
+        ends[count] = behind
         count += 1
     return count
 

@@ -6,8 +6,8 @@ A table is two uint64 arrays of one power-of-two size: ``keys`` (0 is a free pla
 
 import numpy as np
 
+from neardup.kernels.characters import INVALID, code_point, lookup
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.folding import INVALID, code_point, lookup
 from neardup.kernels.sets import first_place
 
 DROPPED = 0
@@ -36,14 +36,83 @@ def insert(keys, values, new_keys, new_values):
 
 
 @kernel
-def missing(tokens, keys, found):
-    """Write the positions of tokens that the table does not know to *found*; returns their number."""
+def meet(tokens, keys, values, found):
+    """Add each token that the table does not know, for now as its own value, and never one that is ``DROPPED``.
+
+    Their positions, the first of each, go to *found*. The table must have places for all and a free one.
+    Returns their number.
+    """
     count = 0
     for position in range(tokens.size):
-        if keys[_place(keys, tokens[position])] == _NOTHING:
+        token = tokens[position]
+        place = _place(keys, token)
+        if keys[place] != token:
+            keys[place] = token
+            values[place] = token
             found[count] = position
             count += 1
     return count
+
+
+@kernel
+def gathered_size(folded, starts):
+    """Return how many bytes the zero-ended words at *starts* take, with their zeros."""
+    total = 0
+    for start in starts:
+        end = start
+        while folded[end] != 0:
+            end += 1
+        total += end - start + 1
+    return total
+
+
+@kernel
+def gather(folded, starts, words):
+    """Copy the zero-ended words at *starts*, one behind the other, with their zeros."""
+    out = 0
+    for start in starts:
+        position = start
+        while folded[position] != 0:
+            words[out] = folded[position]
+            out += 1
+            position += 1
+        words[out] = 0
+        out += 1
+
+
+@kernel
+def drop_runs(tokens, offsets, runs, bounds):
+    """Set to ``DROPPED``, in place, every run of tokens that is one of the *runs*.
+
+    Run *r* is ``runs[bounds[r]:bounds[r + 1]]``; runs ascend by their first token, and of equal first tokens
+    the longest comes first. Runs are found from the left, in document *d* among
+    ``tokens[offsets[d]:offsets[d + 1]]``, and do not overlap.
+    """
+    number = bounds.size - 1
+    for document in range(offsets.size - 1):
+        position = offsets[document]
+        end = offsets[document + 1]
+        while position < end:
+            low, high = 0, number
+            while low < high:
+                middle = (low + high) >> 1
+                if runs[bounds[middle]] < tokens[position]:
+                    low = middle + 1
+                else:
+                    high = middle
+            length = 0
+            while low < number and length == 0 and runs[bounds[low]] == tokens[position]:
+                size = bounds[low + 1] - bounds[low]
+                same = size <= end - position
+                step = 1
+                while same and step < size:
+                    same = tokens[position + step] == runs[bounds[low] + step]
+                    step += 1
+                if same:
+                    length = size
+                low += 1
+            tokens[position : position + length] = _NOTHING
+            position += max(1, length)
 
 
 @kernel

@@ -17,6 +17,10 @@ Numbers = npt.NDArray[Any]
 class Evidence(Protocol):
     """How the features that an exact comparison looks at are made."""
 
+    def usual_features(self, text_bytes: int) -> int:
+        """Return how many features texts of so many bytes have at most, as a rule."""
+        ...
+
     def batch_features(self, batch: TextBatch) -> Features:
         """Give the features of one batch of texts."""
         ...

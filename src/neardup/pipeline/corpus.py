@@ -191,7 +191,7 @@ class _Run:
     def _shingle(self) -> _Shingled:
         texts = self._documents.texts
         total = len(texts)
-        buffer = FeatureBuffer(texts.nbytes)
+        buffer = FeatureBuffer(self._scheme.shingling.usual_features(texts.nbytes))
         sums, lengths, blanks = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
 
         def placed() -> Iterator[tuple[Words, Words]]:

@@ -16,8 +16,10 @@ class Analysis:
     """How a text becomes tokens; part of the recipe.
 
     A *word* is a maximal run of letters, marks and numbers (Unicode 14.0 categories L, M, N) of any
-    script; everything else separates. In scripts written without spaces (Han, Kana, Thai, Lao,
-    Khmer, Myanmar) each character is a word by itself, so that shingles are character n-grams.
+    script. In scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Myanmar) each character is
+    a word by itself, so that shingles are character n-grams. Invisible characters (Unicode's
+    Default_Ignorable_Code_Point: soft hyphens, zero-width spaces and joiners, variation selectors) are
+    skipped. Everything else separates, but for symbols that count.
 
     ``unit``
         ``word``; ``letter``: the characters of the words, one space between two words;
@@ -29,9 +31,14 @@ class Analysis:
         full-width forms) or ``None``. A text with more than 30 combining marks in a row is left
         as it is: no language needs it, and ordering them takes quadratic time.
     ``min_length``
-        words of fewer characters are left out (never those of scripts without spaces).
+        words and symbols of fewer characters are left out (never words of scripts without spaces).
     ``stop_words``
-        words left out, compared after folding and before stemming.
+        words left out, compared after folding and before stemming. One that is several words for the text,
+        such as ``don't``, is left out where these stand in a row.
+    ``symbols``
+        symbols that carry meaning are words of one character: operators, signs, currencies, emoji, ``%``,
+        ``#``, ``@``, ``&``. What structures prose never is: punctuation, quotes, brackets, dashes and hyphens,
+        bullets, rulers, emphasis. ``neardup.kernels.symbols`` states the rule. ``False``: symbols separate.
     ``stem``
         a Snowball language (``"english"``), or ``None``.
 
@@ -46,6 +53,7 @@ class Analysis:
     unit: Unit = "word"
     fold_case: bool = True
     normalization: Normalization | None = "NFC"
+    symbols: bool = True
     min_length: int = 1
     stop_words: tuple[str, ...] = field(default=())
     stem: str | None = None
@@ -55,6 +63,7 @@ class Analysis:
         forms = (*get_args(Normalization), None)
         require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
         require(isinstance(self.fold_case, bool), "fold_case", self.fold_case, "must be True or False")
+        require(isinstance(self.symbols, bool), "symbols", self.symbols, "must be True or False")
         object.__setattr__(self, "min_length", require_whole("min_length", self.min_length, 1))
         words: object = self.stop_words  # a plain string would pass as a sequence of letters
         several = isinstance(words, Collection) and not isinstance(words, str)

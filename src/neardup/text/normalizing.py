@@ -1,10 +1,12 @@
-"""Unicode normalisation of the few documents that need it."""
+"""Unicode normalisation of the few documents that need it, the same under every Python."""
 
+import re
 import unicodedata
+from functools import cache
 
 import numpy as np
 
-from neardup.kernels.folding import may_change
+from neardup.kernels.folding import BEYOND, may_change
 from neardup.model.arrays import TextBatch
 from neardup.text.analysis import Normalization
 from neardup.text.unicode import unicode_tables
@@ -28,5 +30,27 @@ def normalized(batch: TextBatch, form: Normalization) -> TextBatch:
     return TextBatch(np.frombuffer(b"".join(texts), np.uint8), offsets)
 
 
+def normalize(text: str, form: Normalization) -> str:
+    """Normalise as Unicode 14.0 does, whatever version the interpreter knows.
+
+    A code point that 14.0 does not assign combines with nothing there and stays as it is, so what is
+    between two of them is normalised by itself. Versions agree about text that all of them assign.
+    """
+    if text.isascii() or not (pieces := _unassigned().split(text))[1:]:
+        return unicodedata.normalize(form, text)
+    pieces[::2] = [unicodedata.normalize(form, piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+@cache
+def _unassigned() -> re.Pattern[str]:
+    """Match a run of code points that Unicode 14.0 does not assign."""
+    tables = unicode_tables()
+    codes = tables.normal_data.reshape(-1, 128)[tables.normal_index].ravel() & BEYOND != 0
+    edges = np.flatnonzero(np.diff(codes, prepend=False, append=False)).tolist()
+    ranges = (rf"\U{begin:08x}-\U{end - 1:08x}" for begin, end in zip(edges[::2], edges[1::2], strict=True))
+    return re.compile(f"([{''.join(ranges)}]+)")
+
+
 def _normalized(text: bytes, form: Normalization) -> bytes:
-    return unicodedata.normalize(form, text.decode("utf-8", "replace")).encode()
+    return normalize(text.decode("utf-8", "replace"), form).encode()

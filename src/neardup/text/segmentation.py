@@ -1,4 +1,4 @@
-"""Which words with a full stop do not end a sentence."""
+"""Which words with a full stop do not end a sentence, and which behind one do not begin one."""
 
 from functools import cache
 from typing import NamedTuple
@@ -14,18 +14,27 @@ ABBREVIATIONS = (
 )
 BEFORE_NUMBERS = "art bd ch chap eq fig figs nr no nos num p par pp sec tab vol zb"
 
+# Ends of names of sites and files. Not those that sentences often begin with: "it", "in", "at", "es".
+ENDINGS = (
+    "ac ai app asp aspx au bat biz blog bmp br ca cfg ch cloud cn co com conf cpp css csv cz de dev dk doc docx edu "
+    "eu exe fi fr gif gov gr gz htm html hu ie info ini int io jar java jp jpeg jpg js json jsp kr log ltd md mil "
+    "mkv mov mp mx net nl nz online org pdf php pl png ppt pptx pt py rar rb rs rtf ru sh sql svg tar tech tex tgz "
+    "ts tsv tv tw txt ua uk wav xls xlsx xml xyz yaml yml za zip"
+)
+
 
 class Abbreviations(NamedTuple):
-    """Both lists packed for the kernel: the first letter in the lowest byte."""
+    """The lists packed for the kernel: the first letter in the lowest byte."""
 
     always: Words
     before_numbers: Words
+    endings: Words
 
 
 @cache
 def abbreviations() -> Abbreviations:
     """Pack the lists once."""
-    return Abbreviations(_packed(ABBREVIATIONS), _packed(BEFORE_NUMBERS))
+    return Abbreviations(_packed(ABBREVIATIONS), _packed(BEFORE_NUMBERS), _packed(ENDINGS))
 
 
 def _packed(words: str) -> Words:

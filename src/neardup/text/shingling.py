@@ -14,7 +14,7 @@ from neardup.text.columns import batches, text_column
 from neardup.text.templates import CommonShingles
 from neardup.text.tokenizer import tokenizer
 
-_BYTES_PER_TOKEN: Final = 4  # of alphabets, its space included, at least; memory that is not touched costs nothing
+_BYTES_PER_WORD: Final = 4  # of alphabets, its space included, at least; memory that is not touched costs nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +74,14 @@ class Shingling:
     def features(self, texts: Any) -> Features:
         """Hash the shingles of a text column (see ``text_column``); nulls and texts without tokens have none."""
         column = text_column(texts)
-        buffer = FeatureBuffer(column.nbytes)
+        buffer = FeatureBuffer(self.usual_features(column.nbytes))
         for batch in batches(column):
             buffer.append(self.batch_features(batch))
         return buffer.features()
+
+    def usual_features(self, text_bytes: int) -> int:
+        """Return how many features texts of so many bytes have at most, as a rule: a byte a letter, 4 a word."""
+        return text_bytes // (1 if self.analysis.unit == "letter" else _BYTES_PER_WORD) + 1
 
     def batch_features(self, batch: TextBatch) -> Features:
         """Hash the shingles of one batch."""
@@ -99,9 +103,9 @@ class FeatureBuffer:
     for it in large pages. Only where a text has more shingles than expected are there more arrays to join.
     """
 
-    def __init__(self, text_bytes: int) -> None:
+    def __init__(self, room: int) -> None:
         self._full: list[Words] = []
-        self._values: Words = np.empty(text_bytes // _BYTES_PER_TOKEN + 1, np.uint64)
+        self._values: Words = np.empty(room, np.uint64)
         self._used = 0  # of the last array
         self._offsets: list[Positions] = []
         self._size = 0

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
-from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +11,12 @@ from neardup.kernels import spans as kernels
 from neardup.kernels.folding import may_change
 from neardup.model.arrays import Bytes, Features, Flags, Positions, TextBatch, Words
 from neardup.model.recipe import Hashing
-from neardup.text.analysis import Analysis
+from neardup.text.analysis import Analysis, Normalization
+from neardup.text.normalizing import normalize
 from neardup.text.tokenizer import tokenizer
 from neardup.text.unicode import unicode_tables
 
-_FORM: Final = "NFC"
+_FORM: Final[Normalization] = "NFC"
 _BIT: Final = np.uint16(1 << 8)
 _AS_IT_IS: Final = Analysis(normalization=None)
 _HASHING: Final = Hashing()
@@ -39,6 +39,7 @@ def word_spans(text: str) -> WordSpans:
 
     Positions are those of the text as it is given. Where normalisation makes one character of several, or
     several of one, a word begins before and ends behind all of them. Lone surrogates and NUL separate.
+    A symbol that counts is a word.
 
     >>> text = "Cafe\u0301 au lait"
     >>> words = word_spans(text)
@@ -70,9 +71,9 @@ class _Settled:
     __slots__ = ("growth", "text", "whole")
 
     def __init__(self, stretch: str) -> None:
-        self.text = normalize(_FORM, stretch)
+        self.text = normalize(stretch, _FORM)
         self.growth = len(self.text) - len(stretch)
-        self.whole = [normalize(_FORM, letter) for letter in stretch] != list(self.text)
+        self.whole = [normalize(letter, _FORM) for letter in stretch] != list(self.text)
 
 
 def _utf8(text: str) -> Bytes:
@@ -81,13 +82,13 @@ def _utf8(text: str) -> Bytes:
 
 def _as_it_lies(data: Bytes) -> WordSpans:
     tables = unicode_tables()
-    starts, ends = _filled(kernels.spans, data, tables.analysis_index, tables.analysis_data)
+    starts, ends = _filled(kernels.spans, data, tables.analysis_index, tables.analysis_data, _AS_IT_IS.symbols)
     batch = TextBatch(data, np.array([0, len(data)], np.int64))
     tokens: Features = tokenizer(_AS_IT_IS, _HASHING)(batch)
     return WordSpans(tokens.values, starts, ends)
 
 
-def _filled(kernel: Any, data: Bytes, *tables: npt.NDArray[Any] | np.uint16) -> tuple[Positions, Positions]:
+def _filled(kernel: Any, data: Bytes, *tables: npt.NDArray[Any] | np.uint16 | bool) -> tuple[Positions, Positions]:
     starts, ends = np.empty(len(data), np.int64), np.empty(len(data), np.int64)
     count = kernel(data, *tables, starts, ends)
     return starts[:count].copy(), ends[:count].copy()

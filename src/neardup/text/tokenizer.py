@@ -31,7 +31,7 @@ class Tokenizer:
             self._vocabulary = Vocabulary(
                 self._key,
                 keyed=self._keyed,
-                stop_words=[self._single_word(word) for word in analysis.stop_words],
+                stop_words=[self._words_of(word) for word in analysis.stop_words],
                 language=analysis.stem,
             )
 
@@ -67,6 +67,7 @@ class Tokenizer:
             tables.analysis_data,
             tables.expansions,
             self._analysis.fold_case,
+            self._analysis.symbols,
             folded,
             bounds,
         )
@@ -91,7 +92,7 @@ class Tokenizer:
         if not chooses:
             return Features(hashes, offsets)
         if self._vocabulary is not None:
-            self._vocabulary.translate(hashes, starts[:count], folded)
+            self._vocabulary.translate(hashes, offsets, starts[:count], folded)
         if self._analysis.min_length > 1:
             tables = unicode_tables()
             table.drop_short(
@@ -99,16 +100,16 @@ class Tokenizer:
             )
         return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
 
-    def _single_word(self, word: str) -> bytes:
-        """Fold a stop word as the text is folded."""
+    def _words_of(self, word: str) -> list[bytes]:
+        """Fold a stop word as the text is folded: into one word, or several in a row."""
         raw = word.encode("utf-8", "surrogatepass")
         batch = TextBatch(np.frombuffer(raw or b" ", np.uint8), np.array([0, len(raw)], np.int64))
         if self._analysis.normalization is not None:
             batch = normalized(batch, self._analysis.normalization)
         folded, bounds = self._fold(batch)
-        parts = folded[: bounds[-1]].tobytes().strip(b"\0").split(b"\0")
-        require(len(parts) == 1 and parts[0] != b"", "stop_words", word, "must be a single word each")
-        return parts[0]
+        parts = [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
+        require(len(parts) > 0, "stop_words", word, "must have a letter, a digit or a symbol each")
+        return parts
 
 
 class _Segments:

@@ -6,11 +6,12 @@ Three tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, 
 ``analysis`` (uint32)
     Unicode 14.0: bits 0-20 the case-folded code point less the code point itself, mod 2**21 (a difference, so that most
     blocks are alike), or the row of ``expansions`` if bit 23 is set;
-    bits 21-22 its kind: 0 separator, 1 part of a word, 2 a word by itself (scripts without spaces);
-    bit 24 set for a lower-case letter.
+    bits 21-22 its kind: 0 separator, 1 part of a word, 2 a word by itself (scripts without spaces), 3 a symbol,
+    which counts or not by its surroundings (``neardup.kernels.symbols``);
+    bit 24 set for a number; bit 25 for an invisible code point (Default_Ignorable_Code_Point).
 ``normal`` (uint16)
     bits 0-7 the canonical combining class of the first code point of its decomposition; bit 8 (NFC) and
-    bit 9 (NFKC) set where the code point may change under normalisation.
+    bit 9 (NFKC) set where the code point may change under normalisation; bit 10 where it is not assigned.
 ``search`` (uint32)
     as SQLite's FTS5 takes texts apart (``neardup.index.fulltext``): bits 0-20 what the code point folds to, without
     its accents, less the code point itself, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for an accent

@@ -1,6 +1,8 @@
-"""Words that analysis replaces by their stem or leaves out, by hash: each distinct word is looked at once."""
+"""Words that analysis replaces by their stem or leaves out, by hash: each distinct word is looked at seldom."""
 
-from threading import Lock
+from itertools import accumulate
+from threading import local
+from typing import Final
 
 import numpy as np
 
@@ -10,67 +12,92 @@ from neardup.kernels.folding import PADDING
 from neardup.model.arrays import Bytes, Positions, Words
 from neardup.text.stems import stems
 
-_SMALLEST = 1 << 10
+MOST: Final = 1 << 18  # words that a thread remembers; 8 MB
+_SMALLEST: Final = 1 << 10
+_TOGETHER: Final = 1 << 16  # tokens that are looked at together
 
 
 class Vocabulary:
     """Maps token hashes to the hashes of stems, and stop words to nothing.
 
-    It learns each new word's stem when the word is first met. Threads share one vocabulary: what
-    is learned is a new pair of tables put in the place of the old one.
+    A stop word is one token or several in a row. Each thread learns for itself, at most ``MOST`` words; then
+    it forgets all and begins again. So memory is bounded, and what is remembered never decides a bit.
     """
 
-    def __init__(self, key: Words, *, keyed: bool, stop_words: list[bytes], language: str | None) -> None:
+    def __init__(self, key: Words, *, keyed: bool, stop_words: list[list[bytes]], language: str | None) -> None:
         self._key, self._keyed, self._language = key, keyed, language
-        self._lock = Lock()
-        self._count = 0
-        self._tables: tuple[Words, Words] = (np.zeros(_SMALLEST, np.uint64), np.zeros(_SMALLEST, np.uint64))
-        self._add(self.hashes(stop_words), np.full(len(stop_words), table.DROPPED, np.uint64))
+        self._single = self.hashes([parts[0] for parts in stop_words if len(parts) == 1])
+        runs = [self.hashes(parts).tolist() for parts in stop_words if len(parts) > 1]
+        runs.sort(key=lambda run: (run[0], -len(run)))
+        self._runs: Words = np.array([token for run in runs for token in run], np.uint64)
+        self._bounds: Positions = np.array([*accumulate(map(len, runs), initial=0)], np.int64)
+        self._own = local()
 
     def hashes(self, words: list[bytes]) -> Words:
         """Hash words one by one, as the tokeniser hashes them in a text; none may be empty."""
         folded = np.frombuffer(b"\0".join([*words, bytes(PADDING)]), np.uint8).copy()
         bounds = np.array([0, len(folded) - PADDING], np.int64)
-        hashed = np.empty(len(folded), np.uint64)
+        hashed = np.empty(len(words) + kernels.USUAL, np.uint64)
         nowhere = np.empty(0, np.int64)
         count = kernels.words(folded, bounds, self._key, self._keyed, hashed, np.empty(2, np.int64), nowhere)
         return hashed[:count]
 
-    def translate(self, tokens: Words, starts: Positions, folded: Bytes) -> None:
-        """Replace or drop, in place, the tokens whose words begin at *starts* of *folded*."""
-        if self._language is not None:
-            self._learn(tokens, starts, folded, self._language)
-        table.translate(tokens, *self._tables)
+    def translate(self, tokens: Words, offsets: Positions, starts: Positions, folded: Bytes) -> None:
+        """Replace or drop, in place, the tokens of documents (*offsets*); their words begin at *starts* of *folded*."""
+        if len(self._runs):
+            table.drop_runs(tokens, offsets, self._runs, self._bounds)
+        known: _Table | None = getattr(self._own, "known", None)
+        if known is None:
+            known = self._own.known = _Table(self._single)
+        for begin in range(0, len(tokens), _TOGETHER):
+            part = slice(begin, begin + _TOGETHER)
+            if self._language is not None:
+                known.make_room(len(tokens[part]))
+                self._learn(known, tokens[part], starts[part], folded, self._language)
+            table.translate(tokens[part], known.keys, known.values)
 
-    def _learn(self, tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
+    def _learn(self, known: "_Table", tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
         found = np.empty(len(tokens), np.int64)
-        with self._lock:
-            count = table.missing(tokens, self._tables[0], found)
-            if count == 0:
-                return
-            new, first = np.unique(tokens[found[:count]], return_index=True)
-            words = [_word_at(folded, starts[found[place]]) for place in first]
-            stemmed = [stem or word for stem, word in zip(stems(words, language), words, strict=True)]
-            self._add(new, self.hashes(stemmed))
+        count = table.meet(tokens, known.keys, known.values, found)
+        if count == 0:
+            return
+        known.count += count
+        begins = starts[found[:count]]
+        raw = np.empty(table.gathered_size(folded, begins), np.uint8)
+        table.gather(folded, begins, raw)
+        words = raw[:-1].tobytes().split(b"\0")
+        stemmed = [stem or word for stem, word in zip(stems(words, language), words, strict=True)]
+        table.insert(known.keys, known.values, tokens[found[:count]], self.hashes(stemmed))
 
-    def _add(self, keys: Words, values: Words) -> None:
-        self._count += len(keys)
-        old_keys, old_values = self._tables
-        size = len(old_keys)
-        while size < 2 * self._count:
+
+class _Table:
+    """What one thread remembers: *count* tokens, of them the stop words, in a table that is at most half full."""
+
+    keys: Words
+    values: Words
+    count: int
+
+    def __init__(self, dropped: Words) -> None:
+        self._dropped = dropped
+        self._begin(_SMALLEST)
+
+    def make_room(self, more: int) -> None:
+        """Make room for *more* tokens: grow, or forget everything."""
+        if self.count + more > MOST and self.count > len(self._dropped):
+            self._begin(len(self.keys))
+        size = len(self.keys)
+        while size < 2 * (self.count + more):
             size *= 2
-        if size == len(old_keys):
-            new_keys, new_values = old_keys.copy(), old_values.copy()
-        else:
-            new_keys, new_values = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+        if size > len(self.keys):
+            old_keys, old_values = self.keys, self.values
             filled = old_keys != 0
-            table.insert(new_keys, new_values, old_keys[filled], old_values[filled])
-        table.insert(new_keys, new_values, keys, values)
-        self._tables = (new_keys, new_values)
+            self.keys, self.values = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+            table.insert(self.keys, self.values, old_keys[filled], old_values[filled])
 
-
-def _word_at(folded: Bytes, start: int) -> bytes:
-    width = 32
-    while (piece := folded[start : start + width].tobytes()).find(0) < 0:
-        width *= 8
-    return piece[: piece.index(0)]
+    def _begin(self, size: int) -> None:
+        while size < 2 * len(self._dropped):
+            size *= 2
+        self.keys = np.zeros(size, np.uint64)
+        self.values = np.zeros(size, np.uint64)
+        self.count = len(self._dropped)
+        table.insert(self.keys, self.values, self._dropped, np.full(self.count, table.DROPPED, np.uint64))

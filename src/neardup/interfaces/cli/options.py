@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
 # The options that go with each scheme, besides --seed and --key-file; the first one is the default.
-_ANALYSIS = ("unit", "stem", "min_length", "normalization", "stop_words")
+_ANALYSIS = ("unit", "stem", "min_length", "normalization", "symbols", "stop_words")
 _OPTIONS = {
     "minhash": ("threshold", "shingle", "permutations", "recall", "bag", *_ANALYSIS),
     "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
@@ -117,6 +117,12 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="which spellings of a character are equal: composed and decomposed accents (NFC, the default), with NFKC"
         " also ligatures and full-width forms, or none",
+    )
+    group.add_argument(
+        "--symbols",
+        choices=("count", "separate"),
+        default=_HIDDEN,
+        help="operators, signs, currencies and emoji: words (count, the default), or only separators",
     )
     group.add_argument(
         "--stop-words",
@@ -277,6 +283,8 @@ def _analysis(parameters: dict[str, Any]) -> dict[str, Any]:
     analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
     if "stop_words" in analysis:
         analysis["stop_words"] = _words(analysis["stop_words"])
+    if "symbols" in analysis:
+        analysis["symbols"] = analysis["symbols"] == "count"
     if analysis.get("normalization") == "none":
         analysis["normalization"] = None
     return analysis

@@ -1,0 +1,99 @@
+"""UTF-8 to code points, and what the ``analysis`` table of ``neardup.text.unicode`` says of each."""
+
+import numpy as np
+
+from neardup.kernels.compile import njit
+
+INVALID = 0xFFFFFFFF
+
+_CODE = np.uint32
+_INVALID = np.uint32(INVALID)
+
+SEPARATOR, WORD, UNSPACED, SYMBOL = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
+NUMBER = np.uint32(1 << 24)
+INVISIBLE = np.uint32(1 << 25)
+
+
+@njit(nogil=True)
+def code_point(source, position):
+    """Decode the code point at *position*: ``(code, bytes)``; an invalid byte is ``(INVALID, 1)``.
+
+    Valid is what RFC 3629 says: shortest form, no surrogates, at most U+10FFFF.
+    """
+    first = _CODE(source[position])
+    left = source.size - position
+    if first < 0x80:
+        return first, 1
+    length = 2
+    lowest = _CODE(0x80)
+    code = first & _CODE(0x1F)
+    if first >= 0xF0:
+        length = 4
+        lowest = _CODE(0x10000)
+        code = first & _CODE(0x07)
+    elif first >= 0xE0:
+        length = 3
+        lowest = _CODE(0x800)
+        code = first & _CODE(0x0F)
+    if first < 0xC2 or first > 0xF4 or length > left:
+        return _INVALID, 1
+    for step in range(1, length):
+        byte = _CODE(source[position + step])
+        if byte & _CODE(0xC0) != 0x80:
+            return _INVALID, 1
+        code = (code << _CODE(6)) | (byte & _CODE(0x3F))
+    if code < lowest or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        return _INVALID, 1
+    return code, length
+
+
+@njit(nogil=True)
+def code_point_before(source, position):
+    """Decode the code point that ends before *position*, as ``code_point`` does."""
+    for length in range(1, min(4, position) + 1):
+        if source[position - length] & 0xC0 != 0x80:
+            code, found = code_point(source, position - length)
+            if found == length:
+                return code, length
+            break
+    return _INVALID, 1
+
+
+@njit(nogil=True)
+def lookup(index, data, code):
+    """Read a table of 128-entry blocks at a code point."""
+    return data[np.int64(index[code >> _CODE(7)]) * 128 + np.int64(code & _CODE(127))]
+
+
+@njit(nogil=True)
+def entry_of(index, table, code):
+    """Read the ``analysis`` table at a code point; an invalid one is a separator."""
+    return _CODE(0) if code == _INVALID else lookup(index, table, code)
+
+
+@njit(nogil=True)
+def kind_of(entry):
+    """Return the kind in an entry of the ``analysis`` table: separator, word, unspaced or symbol."""
+    return (entry >> _CODE(21)) & _CODE(3)
+
+
+@njit(nogil=True)
+def ends_line(code):
+    """Return whether a code point is a line end: LF, VT, FF, CR, NEL, U+2028, U+2029."""
+    return 0x0A <= code <= 0x0D or code == 0x85 or code == 0x2028 or code == 0x2029
+
+
+@njit(nogil=True)
+def is_space(code):
+    """Return whether a code point is white space."""
+    return (
+        code == 0x20
+        or code == 0x09
+        or ends_line(code)
+        or code == 0xA0
+        or code == 0x1680
+        or 0x2000 <= code <= 0x200A
+        or code == 0x202F
+        or code == 0x205F
+        or code == 0x3000
+    )

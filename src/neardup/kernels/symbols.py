@@ -1,0 +1,227 @@
+"""Which symbols of a text are tokens: those that carry meaning, and not what structures prose.
+
+A symbol is a character of kind 3 in the ``analysis`` table of ``neardup.text.unicode``: mathematical signs, currencies,
+emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It counts, as a token of its own, except:
+
+- a **marker**: ``# * + - > | /`` or a geometric shape, alone or in a row, at the beginning of a line, and white space
+  behind it: bullets, headings, quotations. Only other markers and white space are between it and the line's
+  beginning, within ``REACH`` bytes;
+- a **ruler**: four or more of the same ASCII symbol in a row;
+- ``*`` with white space on one side only: emphasis and footnotes;
+- ``|`` alone, with white space on any side: tables, and titles of pages;
+- ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
+- ``-``, unless it is a minus: a sign (a digit, or a currency or point before one, follows directly, and before it is
+  white space, an opening bracket or an operator), or an operator (a blank on each side, and a digit beyond each);
+- ``!``, unless it negates: ``=`` follows directly, or a letter or opening bracket follows directly and neither a
+  letter, a digit nor a ``!`` or ``?`` is directly before it.
+
+A **picture**, an emoji or another pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF), counts as two equal tokens: it
+stands for a phrase, and at the end of a short text it must weigh more than one more word.
+
+An **address** is one word: ``://`` directly between a letter of ASCII and characters of addresses, with all of them
+that follow (letters and digits of ASCII and ``-._~:/?#@!$&'*+,;=%``), but not the last ones of ``.,;:!?'*``.
+
+The beginning and the end of a text, or of the line or sentence that is a token, are like white space. Invisible
+characters are as if they were not there.
+"""
+
+import numpy as np
+
+from neardup.kernels.characters import (
+    INVISIBLE,
+    NUMBER,
+    SEPARATOR,
+    SYMBOL,
+    code_point,
+    code_point_before,
+    ends_line,
+    entry_of,
+    is_space,
+    kind_of,
+)
+from neardup.kernels.compile import njit
+
+REACH = 32  # bytes
+ASCII_SYMBOLS = "!#$%&*+-/<=>@^|~"
+RULER = 4
+
+_SYMBOLS = np.array([chr(byte) in ASCII_SYMBOLS for byte in range(256)])
+_MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
+_BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,%&" for byte in range(256)])
+_IN_ADDRESS = np.array(
+    [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
+)
+_ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
+_EDGE = np.uint32(0x20)  # what is beyond the ends of a text
+_EXCLAMATION, _DOLLAR, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x24, 0x28, 0x2A, 0x2D
+_POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
+
+
+@njit(nogil=True)
+def is_ascii_symbol(byte):
+    """Return whether a byte is one of ``ASCII_SYMBOLS``."""
+    return _SYMBOLS[byte]
+
+
+@njit(nogil=True)
+def is_plain(source, position):
+    """Return whether a byte is ASCII and, whatever else is around, no symbol that counts."""
+    byte = source[position]
+    if byte == _MINUS and position + 1 < source.size:
+        return 0x61 <= (source[position + 1] | 0x20) <= 0x7A
+    return byte < 0x80 and not _SYMBOLS[byte]
+
+
+@njit(nogil=True)
+def _before(source, position, index, table):
+    """Return the visible code point before *position*, and where it begins; a blank at the beginning of the text."""
+    while position > 0:
+        code, length = code_point_before(source, position)
+        position -= length
+        if entry_of(index, table, code) & INVISIBLE == 0:
+            return code, position
+    return _EDGE, position
+
+
+@njit(nogil=True)
+def _behind(source, position, index, table):
+    """Return the visible code point at or behind *position*, and where it ends; a blank at the end of the text."""
+    while position < source.size:
+        code, length = code_point(source, position)
+        position += length
+        if entry_of(index, table, code) & INVISIBLE == 0:
+            return code, position
+    return _EDGE, position
+
+
+@njit(nogil=True)
+def _run(source, begin, end, index, table):
+    """Find the row of equal code points around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
+    code, _ = code_point(source, begin)
+    length = 1
+    for _ in range(RULER - 1):
+        other, place = _before(source, begin, index, table)
+        if other != code:
+            break
+        begin = place
+        length += 1
+    for _ in range(RULER - 1):
+        other, place = _behind(source, end, index, table)
+        if other != code:
+            break
+        end = place
+        length += 1
+    return begin, end, length
+
+
+@njit(nogil=True)
+def _begins_line(source, position, index, table):
+    """Return whether only markers and white space are between the beginning of the line and *position*."""
+    least = position - REACH
+    while position > 0:
+        if position <= least:
+            return False
+        code, position = _before(source, position, index, table)
+        if ends_line(code):
+            return True
+        if not (is_space(code) or (code < 0x80 and _MARKERS[code])):
+            return False
+    return True
+
+
+@njit(nogil=True)
+def _is_digit(code, index, table):
+    entry = entry_of(index, table, code)
+    return kind_of(entry) != SEPARATOR and entry & NUMBER != 0
+
+
+@njit(nogil=True)
+def _is_letter(code, index, table):
+    entry = entry_of(index, table, code)
+    kind = kind_of(entry)
+    return kind != SEPARATOR and kind != SYMBOL and entry & NUMBER == 0
+
+
+@njit(nogil=True)
+def _is_currency(code):
+    return code == _DOLLAR or 0xA2 <= code <= 0xA5 or 0x20A0 <= code <= 0x20CF
+
+
+@njit(nogil=True)
+def _is_minus(source, begin, end, before, behind, index, table):
+    if _is_digit(behind, index, table) or _is_currency(behind) or behind == _POINT:
+        number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
+        if not (_is_digit(behind, index, table) or _is_digit(number, index, table)):
+            return False
+        return is_space(before) or (before < 0x80 and _BEFORE_SIGN[before])
+    if before != 0x20 or behind != 0x20:
+        return False
+    left, _ = _before(source, _before(source, begin, index, table)[1], index, table)
+    right, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
+    return _is_digit(left, index, table) and _is_digit(right, index, table)
+
+
+@njit(nogil=True)
+def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
+    """Return whether the symbol ``source[begin:end]`` of a text is a token."""
+    code, _ = code_point(source, begin)
+    if code >= 0x80:
+        if not 0x25A0 <= code < 0x2600:
+            return True
+        behind, _ = _behind(source, end, index, table)
+        return not (is_space(behind) and _begins_line(source, begin, index, table))
+    begin, end, length = _run(source, begin, end, index, table)
+    if length >= RULER:
+        return False
+    before, _ = _before(source, begin, index, table)
+    behind, _ = _behind(source, end, index, table)
+    open_before, open_behind = is_space(before), is_space(behind)
+    if open_behind and _MARKERS[code] and _begins_line(source, begin, index, table):
+        return False
+    if code == _ASTERISK:
+        return open_before == open_behind
+    if code == _PIPE:
+        return length > 1 or not (open_before or open_behind)
+    if code == _SLASH:
+        digit = _is_digit(before, index, table) or _is_digit(behind, index, table)
+        return (open_before and open_behind) or (digit and not open_before and not open_behind)
+    if code == _MINUS:
+        return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
+    if code == _EXCLAMATION:
+        if behind == _EQUALS:
+            return True
+        follows = _is_letter(behind, index, table) or behind == _BRACKET
+        leads = _is_letter(before, index, table) or _is_digit(before, index, table) or before == _QUESTION
+        return length == 1 and follows and not leads
+    return True
+
+
+@njit(nogil=True)
+def is_picture(code):
+    """Return whether a symbol counts as two tokens."""
+    return 0x2600 <= code < 0x27C0 or 0x1F000 <= code < 0x20000
+
+
+@njit(nogil=True)
+def address_end(source, position, index, table):
+    """Return where the address ends whose first slash is at *position*, or *position* if there is none."""
+    if position < 2 or position + 2 >= source.size or source[position - 1] != _COLON or source[position + 1] != _SLASH:
+        return position
+    if not 0x61 <= (source[position - 2] | 0x20) <= 0x7A:
+        return position
+    end = position
+    place = position + 2
+    while place < source.size:
+        byte = source[place]
+        if byte >= 0x80:
+            code, length = code_point(source, place)
+            if entry_of(index, table, code) & INVISIBLE == 0:
+                break
+            place += length
+            continue
+        if not _IN_ADDRESS[byte]:
+            break
+        place += 1
+        if not (_ENDS_SENTENCE[byte] or (end == position and byte == _SLASH)):
+            end = place
+    return end
