@@ -159,3 +159,19 @@ def test_options_are_refused_before_anything_is_compiled(monkeypatch, capsys):
     with pytest.raises(ParameterError, match="does not go with --scheme trials"):
         dedup.run(arguments)
     assert capsys.readouterr().err == ""
+
+
+def test_stop_words_come_from_a_file_or_a_list(tmp_path):
+    (tmp_path / "stop.txt").write_text("the\n\n of \r\n")
+    expected = MinHash(analysis=Analysis(stop_words=("the", "of")))
+    assert scheme("--stop-words", str(tmp_path / "stop.txt")) == expected
+    assert scheme("--stop-words", "the, of,") == expected
+    with pytest.raises(InputRefused, match=r"nowhere\.txt: there is no such file"):
+        scheme("--stop-words", "nowhere.txt")
+
+
+@pytest.mark.parametrize(("name", "expected"), [("NFC", "NFC"), ("NFKC", "NFKC"), ("none", None)])
+def test_normalization_arrives(name, expected):
+    assert scheme("--normalization", name) == MinHash(analysis=Analysis(normalization=expected))
+    with pytest.raises(ParameterError, match="does not go with --scheme sentences"):
+        scheme("--scheme", "sentences", "--normalization", name)

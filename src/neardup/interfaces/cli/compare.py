@@ -36,7 +36,6 @@ _NUMBER = 6  # columns of a share
 _STDIN = "-"
 _STDOUT = "/dev/stdout"
 _HTML = (".html", ".htm", ".xhtml")
-_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _BOM = b"\xef\xbb\xbf"
 
 EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"
@@ -48,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "texts",
         nargs=2,
         metavar="TEXT",
-        help="a file of text or HTML (its visible text counts; also .gz, .zst), - for standard input, or, with"
+        help="a file of text or HTML (its visible text counts; also .gz, .zst, .bz2, .xz), - for standard input, or, with"
         " --strings, the text itself",
     )
     parser.add_argument("--strings", action="store_true", help="take both arguments as texts, not as files")
@@ -132,13 +131,13 @@ def _about(source: _Source) -> dict[str, str | int]:
 
 def _source(name: str) -> _Source:
     from neardup.sources.compression import load
-    from neardup.sources.formats import display
+    from neardup.sources.formats import COMPRESSIONS, display
 
     shown = display(name)
     if name != _STDIN:
         _check_file(name, shown)
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    compression = _COMPRESSED.get(suffixes[-1]) if suffixes else None
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(name, compression, _MOST).data)
     if any(suffix in _HTML for suffix in suffixes[-1 - (compression is not None) :]):
         from neardup.text.html import visible_text
