@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "texts",
         nargs=2,
         metavar="TEXT",
-        help="a file of text or HTML (its visible text counts; also .gz, .zst, .bz2, .xz), - for standard input, or, with"
+        help="a file of text or HTML (its visible text counts; also .gz .zst .bz2 .xz), - for standard input, or, with"
         " --strings, the text itself",
     )
     parser.add_argument("--strings", action="store_true", help="take both arguments as texts, not as files")
