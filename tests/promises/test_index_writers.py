@@ -33,7 +33,7 @@ def require_busy(folder, process="this process"):
     begin = time.monotonic()
     with pytest.raises(StorageBusy, match=f"{process} is writing to it; only one process can"):
         Index.open(folder, "w")
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 20  # it does not wait for the other one, who holds it for a minute
 
 
 def in_child(action):
@@ -78,7 +78,7 @@ def test_a_second_writer_in_another_process_and_its_death(folder):
     begin = time.monotonic()
     with Index.open(folder, "w") as index:
         assert list(index.ids()) == ["a", "b", "held"]
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 20  # it does not wait for the other one, who holds it for a minute
 
 
 def test_the_child_of_a_fork_does_not_write(folder):

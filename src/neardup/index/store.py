@@ -520,19 +520,19 @@ class Store:
 
     # Writing.
 
-    def _take_over(self, *, anew: bool = False) -> None:
+    def _take_over(self, *, new_log: bool = False) -> None:
         """Become the writer: remove what no manifest names, and go on behind the log's last record.
 
-        With *anew* nothing is added to the old log, as after a failed sync nobody knows what of it is on the disk.
+        With *new_log* nothing is added to the old log, as after a failed sync nobody knows what of it is on the disk.
         """
         self._guarded(lambda: self._disk.sync_folder(self.folder))  # whoever renamed the manifest may have died then
         named = {*self.manifest.files, MANIFEST, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(_KINDS):
                 self._disk.remove(self.folder / name)
-        if not anew:
+        if not new_log:
             self.set_aside = self._reader.tail.torn
-        if self._reader.tail.torn or anew:  # nothing is cut off in place: the next log does without it
+        if self._reader.tail.torn or new_log:  # nothing is cut off in place: the next log does without it
             self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
         else:
             path, reader = self.folder / self.manifest.log, self._reader
@@ -541,7 +541,7 @@ class Store:
     def _resume(self) -> None:
         """Write again after a failure: everything acknowledged goes to new files first."""
         try:
-            self._take_over(anew=True)
+            self._take_over(new_log=True)
         except BaseException as error:
             self._fail(error)
             if isinstance(error, StorageFailed):

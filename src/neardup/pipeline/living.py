@@ -128,7 +128,11 @@ class Index:
         return cls(store, chosen[0], disk)
 
     def close(self) -> None:
-        """Make everything last and end; a second call does nothing."""
+        """Put everything acknowledged on the disk and close; a second call does nothing.
+
+        Raises ``StorageFailed`` if that fails, and ``StorageMoved`` if the folder was moved or replaced and no earlier
+        call has raised it: what was acknowledged is then on the disk, in the folder that was opened.
+        """
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -354,7 +358,9 @@ class Index:
         batch is judged, as by ``remove``. A batch is that of a call, cut after 2,048 documents or 32 MB of text and
         before an id that it has already. What is returned is acknowledged: see ``create`` for what that means.
 
-        Raises ``DataError`` for ids, documents and fields that are none, before anything is changed.
+        Raises ``DataError`` for invalid ids, documents and fields, before anything is changed; ``StorageFailed`` if the
+        system refuses to write. Then each batch is there as a whole or not at all, the index goes on answering, and the
+        same call can be repeated.
         """
         with self._store.busy:
             self._store.require_writer()
