@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LEAST: Final = 3  # documents that share a common shingle
 DOCUMENTS: Final = 1 << 16  # of the sample, at most
-BYTES: Final = 1 << 27  # of text in the sample, at most
+BYTES: Final = 1 << 26  # of text in the sample, at most
 LONGEST: Final = 1 << 20  # bytes of a text in the sample, at most
 MEETINGS: Final = 16  # smallest features by which documents meet
 
@@ -223,8 +223,10 @@ def frequent(features: Features, counted: Flags, share: float) -> Words:
     """
     sizes = np.diff(features.offsets)
     values = features.values[: features.offsets[-1]][np.repeat(counted, sizes)]
-    terms, counts = np.unique(values, return_counts=True)
-    found: Words = terms[(counts > share * int(counted.sum())) & (counts >= LEAST)]
+    values.sort()
+    firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
+    counts = np.diff(firsts, append=len(values))
+    found: Words = values[firsts[(counts > share * int(counted.sum())) & (counts >= LEAST)]]
     return found
 
 

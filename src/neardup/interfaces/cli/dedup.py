@@ -8,15 +8,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.amounts import number, whole
+from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.options import (
-    add_common_option,
     add_inputs,
     add_reading_options,
     add_scheme_options,
     reading_of,
     scheme_of,
 )
+from neardup.interfaces.cli.templates import add_template_options, writes_list
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, rule_of
@@ -55,18 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser)
     add_scheme_options(parser)
-    templates = parser.add_argument_group("templates")
-    templates.add_argument(
-        "--ignore-common",
-        type=number,
-        metavar="S",
-        default=_HIDDEN,
-        help="do not count shingles in more than this share of the different documents: system prompts, licence"
-        " headers, forms; 0.1 for small collections, 0.01 or less for large and mixed ones",
-    )
-    add_common_option(
-        templates, "the list of these shingles: --ignore-common writes it, and without --ignore-common it is used again"
-    )
+    add_template_options(parser)
     policy = parser.add_argument_group("what is done with matches")
     policy.add_argument(
         "--keep",
@@ -104,8 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_arrays, write_arrays
 
     scheme = scheme_of(arguments)
-    saves_common = "ignore_common" in given and "common" in given
-    if saves_common:
+    if writes_list(arguments):
         check_arrays(given["common"], arguments.inputs, force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files import dedup_files
@@ -131,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     seconds = time.monotonic() - started
     common = done.result.summary.common
-    if common is not None and saves_common:
+    if common is not None and writes_list(arguments):
         write_arrays(given["common"], common.to_bytes(), force=arguments.force)
     if done.documents.quoted_lines:
         complain(advice_on_quotes(done.documents.quoted_lines))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.options import (
-    add_common_option,
     add_inputs,
     add_reading_options,
     add_scheme_options,
@@ -18,6 +17,7 @@ from neardup.interfaces.cli.options import (
     reading_of,
     scheme_of,
 )
+from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ParameterError, require
@@ -53,9 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="build a search table, kept by every later run; a new index keeps texts, title and url, too",
     )
     add_scheme_options(parser)
-    add_common_option(
-        parser, "a list of shingles that do not count, as `neardup dedup --ignore-common` saves it; the index keeps it"
-    )
+    add_list_option(parser)
     running = parser.add_argument_group("how it runs")
     running.add_argument(
         "--durability",

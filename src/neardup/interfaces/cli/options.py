@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.amounts import number, size, whole
+from neardup.interfaces.cli.templates import with_list
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import ParameterError, require
 from neardup.model.presets import PRESETS
@@ -178,23 +179,10 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_common_option(parser: "argparse._ActionsContainer", explained: str) -> None:
-    """Add the option that names a file of common shingles."""
-    parser.add_argument("--common", metavar="FILE", default=_HIDDEN, help=explained)
-
-
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     """Build the scheme that the options describe; ``ParameterError`` for one that does not go with it."""
-    import neardup
-
     _apply_preset(arguments)
-    made = _plain_scheme(arguments)
-    given = vars(arguments)
-    if "common" in given and "ignore_common" not in given:
-        from neardup.schemes.terms import with_common
-
-        made = with_common(made, neardup.CommonShingles.load(given["common"]))
-    return made
+    return with_list(_plain_scheme(arguments), arguments)
 
 
 def _apply_preset(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,57 @@
+"""Options about templates: which shingles do not count, and the file that lists them."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from neardup.interfaces.cli.amounts import number
+
+if TYPE_CHECKING:
+    from neardup.model.protocols import Scheme
+
+_HIDDEN = argparse.SUPPRESS
+
+
+def add_template_options(parser: argparse.ArgumentParser) -> None:
+    """Describe how common shingles are found and left out."""
+    group = parser.add_argument_group("templates")
+    group.add_argument(
+        "--ignore-common",
+        type=number,
+        metavar="S",
+        default=_HIDDEN,
+        help="do not count shingles in more than this share of the different documents: system prompts, licence"
+        " headers, forms; 0.1 for small collections, 0.01 or less for large and mixed ones",
+    )
+    group.add_argument(
+        "--common",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="the list of these shingles: --ignore-common writes it, and without --ignore-common it is used again",
+    )
+
+
+def add_list_option(parser: argparse.ArgumentParser) -> None:
+    """Describe the list of common shingles of a new index."""
+    parser.add_argument(
+        "--common",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="a list of shingles that do not count, as `neardup dedup --ignore-common` saves it; the index keeps it",
+    )
+
+
+def writes_list(arguments: argparse.Namespace) -> bool:
+    """Tell whether the list is found in this run and saved."""
+    return {"ignore_common", "common"} <= vars(arguments).keys()
+
+
+def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
+    """Give a scheme the list of common shingles that is named, unless this run writes it."""
+    path = vars(arguments).get("common")
+    if path is None or writes_list(arguments):
+        return scheme
+    from neardup.schemes.terms import with_common
+    from neardup.text.templates import CommonShingles
+
+    made: Scheme = with_common(scheme, CommonShingles.load(path))
+    return made
