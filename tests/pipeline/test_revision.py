@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from neardup import ExactDuplicate, Index, MinHash, New
+from neardup import ExactDuplicate, Index, MinHash, New, SimHash
 from neardup.pipeline import revision
 from neardup.pipeline.revision import Revision
 
@@ -67,6 +67,19 @@ def test_near_copies_have_one_representative_however_many_there_are(folder, flus
         assert index.remove(["d0"]).promoted == ["d1"]
         assert index.stats().kept == 1
         assert index.judge([f"{STORM} copy x"])[0].kept == "d1"
+
+
+@pytest.mark.parametrize("scheme", [MinHash(permutations=16, recall=0.8), SimHash()], ids=["minhash", "simhash"])
+def test_near_copies_have_one_representative_however_many_were_removed(folder, scheme):
+    with Index.create(folder, scheme, durability="bulk") as index:
+        ids = [f"d{number}" for number in range(1500)]
+        index.admit(ids, [f"{STORM} copy {number}" for number in range(1500)])
+        index.flush()
+        kept = index.stats().kept
+        index.remove(ids[:1300])
+        assert index.stats().kept <= kept
+        assert index.admit(["new"], [f"{STORM} copy 1400"])[0].kept
+        assert index.stats().kept <= kept
 
 
 def test_what_is_gone_in_the_same_step_is_not_promoted(folder):

@@ -19,8 +19,6 @@ import numpy as np
 from neardup.kernels.blocks import INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, njit
 
-PATIENCE = 16  # so many rooms are looked through for documents that are still there
-
 _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
 
@@ -191,14 +189,13 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                 return bounds, found[:0], crowded, block
             low -= first
             listed = 0
-            looked = 0
             while low < ends[column]:
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
                     return bounds, found[:0], crowded, block
                 if entries[first + low] & above != key:
                     break
-                if listed == room or looked == PATIENCE * room:
+                if listed == room:
                     crowded += 1
                     break
                 document = np.int64(entries[first + low] & ~above)
@@ -207,7 +204,6 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                     if _is_new(seen, row, document):
                         found = _appended(found, number, document)
                         number += 1
-                looked += 1
                 low += 1
         bounds[row + 1] = number
     return bounds, found[:number], crowded, INTACT

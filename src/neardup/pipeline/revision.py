@@ -8,12 +8,12 @@ import numpy as np
 from neardup.decisions.admission import NONE, stand
 from neardup.index.postings import ROOM
 from neardup.index.store import Places, Store
-from neardup.kernels.postings import PATIENCE
 from neardup.model.arrays import Flags, Positions, Signatures, Words
 from neardup.pipeline.asking import Asked, Verifier
 from neardup.pipeline.given import BYTES_TOGETHER, TOGETHER
 
 FIRST: Final = 64  # documents of the first step; later steps are larger
+NEAR: Final = 16 * ROOM  # documents of a key that are looked at for those that a newly kept one concerns
 
 _Pairs = tuple[Positions, Places]
 
@@ -103,7 +103,7 @@ class Revision:
         if not len(rows):
             return rows, rows
         given, own = step.given.at(rows), step.places[rows]
-        found = self._store.propose(given.signatures.rows, given.signatures.present, ROOM * PATIENCE)
+        found = self._store.propose(given.signatures.rows, given.signatures.present, NEAR)
         found = found.where(found.places > own[found.rows])
         found = found.where(~np.isin(found.places, pending))
         matches = self._verifier.matches(given, found, most=None)
