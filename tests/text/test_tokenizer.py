@@ -10,12 +10,12 @@ import Stemmer
 from batches import lists, text_batch
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import is_unspaced, is_word, lines, public_hash, sentences, sequence_hash, siphash13, words
+from oracles import is_unspaced, lines, public_hash, sentences, sequence_hash, siphash13, words
 
 from neardup.model.arrays import TextBatch
 from neardup.model.errors import ParameterError
 from neardup.model.recipe import Hashing
-from neardup.text import stems, vocabulary
+from neardup.text import vocabulary
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches
 from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS
@@ -48,7 +48,7 @@ def chosen_words(text, analysis):
     found = words(text, fold_case=analysis.fold_case)
     stop = {one for word in analysis.stop_words for one in words(word, fold_case=analysis.fold_case)}
     found = [word for word in found if word not in stop]
-    found = [word for word in found if len(word) >= analysis.min_length or (is_word(word[0]) and is_unspaced(word[0]))]
+    found = [word for word in found if len(word) >= analysis.min_length or is_unspaced(word[0])]
     if analysis.stem:
         stemmer = Stemmer.Stemmer(analysis.stem)
         found = [stemmer.stemWord(word) or word for word in found]
@@ -153,7 +153,6 @@ def test_stop_words_with_an_apostrophe_go_as_a_whole():
 def test_each_distinct_word_is_stemmed_once(monkeypatch):
     looked_up = []
     original = vocabulary.stems
-    monkeypatch.setattr(stems, "_library", lambda: None)
     monkeypatch.setattr(
         vocabulary, "stems", lambda words, language: looked_up.extend(words) or original(words, language)
     )

@@ -6,25 +6,14 @@ import numpy as np
 import pytest
 import Stemmer
 from batches import folded
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles import public_hash, siphash13
 
 from neardup.kernels import tokens as kernels
 from neardup.kernels.vocabulary import DROPPED
-from neardup.text import stems as stemmers
 from neardup.text import vocabulary
 from neardup.text.vocabulary import Vocabulary
 
 KEY = np.array([5, 6], np.uint64)
-
-
-@pytest.fixture(params=["native", "by PyStemmer"])
-def way(request, monkeypatch):
-    """Stem by libstemmer's functions and, as where they are hidden, by PyStemmer."""
-    if request.param != "native":
-        monkeypatch.setattr(stemmers, "_library", lambda: None)
-    return request.param
 
 
 def expected_hash(word, *, keyed):
@@ -41,7 +30,6 @@ def translated(words, known, *, keyed=False):
     return found[:count].tolist()
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("keyed", [False, True])
 def test_words_become_stems_and_stop_words_nothing(keyed):
     known = Vocabulary(KEY, keyed=keyed, stop_words=[[b"the"], [b"running"]], language="english")
@@ -62,7 +50,6 @@ def test_a_stem_that_is_a_stop_word_stays():
 
 
 def test_it_grows_over_many_words_and_learns_each_once(monkeypatch):
-    monkeypatch.setattr(stemmers, "_library", lambda: None)
     looked_up = []
     original = vocabulary.stems
 
@@ -94,7 +81,6 @@ def test_a_stop_word_of_several_tokens_goes_where_they_stand_in_a_row():
     assert translated(text, known) == expected
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("most", [0, 8, 100])
 def test_what_is_remembered_is_bounded_and_decides_nothing(monkeypatch, most):
     monkeypatch.setattr(vocabulary, "MOST", most)
@@ -133,7 +119,6 @@ def test_a_thread_takes_what_it_learned_with_it():
     assert tables[0]() is None
 
 
-@pytest.mark.usefixtures("way")
 def test_long_words_are_read_whole():
     word = "x" * 5000 + "ing"
     known = Vocabulary(KEY, keyed=False, stop_words=[], language="english")
@@ -147,26 +132,3 @@ def test_hashes_are_those_of_the_tokeniser():
         found = known.hashes([word.encode() for word in words]).tolist()
         assert found == [expected_hash(word, keyed=keyed) for word in words]
     assert known.hashes([]).tolist() == []
-
-
-@pytest.mark.parametrize("language", ["english", "german", "russian", "turkish", "porter"])
-@given(words=st.lists(st.text("aeiourstynlgdcmжиёäüßğ", min_size=1, max_size=9), min_size=1, max_size=20))
-def test_both_ways_give_the_same_stems(language, words):
-    native = Vocabulary(KEY, keyed=False, stop_words=[], language=language)
-    assert translated(words, native) == [
-        expected_hash(stem or word, keyed=False)
-        for stem, word in zip(Stemmer.Stemmer(language).stemWords(folds(words)), folds(words), strict=True)
-    ]
-
-
-def folds(words):
-    return [word.casefold() for word in words]
-
-
-ENDINGS = "s es ed ing ly edly eed y ies ational izer fulness iviti bli ogi ness ative ement ion ism ize e ll a h k o x"
-
-
-@given(st.lists(st.sampled_from(ENDINGS.split()) | st.text("abcdefghijklmnopqrstuvwxyz0é", max_size=5), max_size=4))
-def test_english_words_with_other_endings_are_their_own_stems(parts):
-    word = "".join(parts).encode()
-    assert not word or stemmers.changing_endings("english")[word[-1]] or stemmers.stems([word], "english") == [word]

@@ -6,12 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from neardup.kernels import stemming
 from neardup.kernels import tokens as kernels
 from neardup.kernels import vocabulary as table
 from neardup.kernels.folding import PADDING
 from neardup.model.arrays import Bytes, Positions, Words
-from neardup.text.stems import StemmerOwner, changing_endings, stems
+from neardup.text.stems import stems
 
 MOST: Final = 1 << 18  # words that a thread remembers; 8 MB
 _SMALLEST: Final = 1 << 10
@@ -37,12 +36,8 @@ class Vocabulary:
     def hashes(self, words: list[bytes]) -> Words:
         """Hash words one by one, as the tokeniser hashes them in a text; none may be empty."""
         folded = np.frombuffer(b"\0".join([*words, bytes(PADDING)]), np.uint8).copy()
-        return self._hashed(folded, len(folded) - PADDING, len(words))
-
-    def _hashed(self, folded: Bytes, end: int, number: int) -> Words:
-        folded[end : end + PADDING] = 0
-        bounds = np.array([0, end], np.int64)
-        hashed = np.empty(number + kernels.USUAL, np.uint64)
+        bounds = np.array([0, len(folded) - PADDING], np.int64)
+        hashed = np.empty(len(words) + kernels.USUAL, np.uint64)
         nowhere = np.empty(0, np.int64)
         count = kernels.words(folded, bounds, self._key, self._keyed, hashed, np.empty(2, np.int64), nowhere)
         return hashed[:count]
@@ -64,26 +59,15 @@ class Vocabulary:
     def _learn(self, known: "_Table", tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
         found = np.empty(len(tokens), np.int64)
         count = table.meet(tokens, known.keys, known.values, found)
-        known.count += count
-        count = stemming.keep_changing(folded, starts, found, count, changing_endings(language))
         if count == 0:
             return
+        known.count += count
         begins = starts[found[:count]]
-        size = table.gathered_size(folded, begins)
-        stemmed, end = np.empty(2 * size + PADDING, np.uint8), -1
-        native = known.stemmer(language).native
-        if native is not None:
-            end = stemming.stem_words(folded, begins, *native, stemmed[: 2 * size])
-        if end < 0:
-            raw = np.empty(size, np.uint8)
-            table.gather(folded, begins, raw)
-            words = raw[:-1].tobytes().split(b"\0")
-            pairs = zip(stems(words, language), words, strict=True)
-            stemmed = np.frombuffer(
-                b"\0".join([*(stem or word for stem, word in pairs), bytes(PADDING)]), np.uint8
-            ).copy()
-            end = len(stemmed) - PADDING
-        table.insert(known.keys, known.values, tokens[found[:count]], self._hashed(stemmed, end, count))
+        raw = np.empty(table.gathered_size(folded, begins), np.uint8)
+        table.gather(folded, begins, raw)
+        words = raw[:-1].tobytes().split(b"\0")
+        stemmed = [stem or word for stem, word in zip(stems(words, language), words, strict=True)]
+        table.insert(known.keys, known.values, tokens[found[:count]], self.hashes(stemmed))
 
 
 class _Table:
@@ -95,14 +79,7 @@ class _Table:
 
     def __init__(self, dropped: Words) -> None:
         self._dropped = dropped
-        self._stemmer: StemmerOwner | None = None
         self._begin(_SMALLEST)
-
-    def stemmer(self, language: str) -> StemmerOwner:
-        """Return this thread's own stemmer."""
-        if self._stemmer is None:
-            self._stemmer = StemmerOwner(language)
-        return self._stemmer
 
     def make_room(self, more: int) -> None:
         """Make room for *more* tokens: grow, or forget everything."""
