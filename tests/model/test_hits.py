@@ -5,7 +5,7 @@ import pytest
 
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 
-GROUP = HitGroup(7, (Hit("a", 0, {}),), (HiddenHit("b", 1, {}, "a", "minhash", "resemblance", 0.9, 0.6),), 1)
+GROUP = HitGroup(7, (Hit("a", 0, {}),), (HiddenHit("b", 1, {}, "a", "minhash", "resemblance", 0.9, 0.6, False),), 1)
 
 
 @pytest.mark.parametrize("name", ["", "a", "\u00e4\U0001f600", "\ud800", 7, -1, 2**80])

@@ -25,7 +25,6 @@ from neardup.schemes.terms import is_whole, key_identity, keyed, lacking, read, 
 KEYS = st.none() | st.binary(min_size=16, max_size=16)
 SHARES = st.floats(0.05, 1.0) | st.sampled_from([np.float32(0.5), np.float64(0.7), 1])
 NAMES = st.text(min_size=1, max_size=5)
-SEEDS = st.integers(0, 2**64 - 1)
 ANALYSES = st.builds(
     Analysis,
     unit=st.sampled_from(["word", "line", "sentence"]),
@@ -35,7 +34,7 @@ ANALYSES = st.builds(
     stop_words=st.lists(NAMES, max_size=3).map(tuple),
     stem=st.sampled_from([None, "english", "finnish"]),
 )
-HASHING = {"seed": SEEDS, "key": KEYS}
+HASHING = {"key": KEYS}
 MINHASHES = st.builds(
     MinHash,
     shingle=st.integers(1, 9),
@@ -112,6 +111,13 @@ def test_what_is_written_is_read(scheme, key):
         if own is not None and len(set(own)) > 4:
             assert own.hex() not in line
             assert repr(own)[2:-1] not in line
+
+
+@pytest.mark.parametrize("seed", [0, 2, 2**64 - 1])
+@pytest.mark.parametrize("kind", [MinHash, Trials, Sentences, SimHash, Checksum])
+def test_a_seed_is_read_as_it_was_written(kind, seed):
+    scheme = kind(seed=seed)
+    assert read(json.loads(json.dumps(written(scheme)))) == scheme
 
 
 @given(scheme=SCHEMES, key=st.binary(min_size=16, max_size=16))

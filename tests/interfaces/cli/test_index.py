@@ -57,7 +57,7 @@ def test_twice_changes_nothing(neardup, pages):
     first = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
     assert COUNTS.items() <= first.items()
     assert (first["created"], first["total"], first["rejected"]) == (True, 5, [])
-    before = neardup("stats", "seen", "--json").out
+    before = json.loads(neardup("stats", "seen", "--json").out)
     again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
     assert again | {"seconds": 0} == {
         **dict.fromkeys(COUNTS, 0),
@@ -70,7 +70,9 @@ def test_twice_changes_nothing(neardup, pages):
         "ignored": 0,
         "seconds": 0,
     }
-    assert neardup("stats", "seen", "--json").out == before
+    after = json.loads(neardup("stats", "seen", "--json").out)
+    written = {"bytes", "bytes_in_log", "generation"}  # when the documents were last seen
+    assert {name for name in before if after[name] != before[name]} <= written
 
 
 def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):
