@@ -14,7 +14,7 @@ from neardup.model.layout import Banding
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import binomial_terms, least_count, require_share, sample_law
-from neardup.schemes.signing import FeatureScheme, Shares
+from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -102,9 +102,9 @@ class MinHash(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
-        return RankedRule(collapse.by_minima, signatures.rows, whole_term(_needed(self.permutations, self.threshold)))
+        return RankedRule(
+            ranked_kernel("by_minima"), signatures.rows, whole_term(_needed(self.permutations, self.threshold))
+        )
 
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
         """Hash every band of every row: uint64[n, bands], by this layout or the scheme's own.

@@ -13,7 +13,7 @@ from neardup.model.errors import require, require_whole
 from neardup.model.protocols import RankedRule
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import least_count, require_share, sample_law
-from neardup.schemes.signing import FeatureScheme, Shares
+from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
@@ -104,9 +104,7 @@ class Sentences(FeatureScheme):
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
-        return RankedRule(collapse.by_sentences, signatures.rows, terms)
+        return RankedRule(ranked_kernel("by_sentences"), signatures.rows, terms)
 
     def keys(self, signatures: Signatures) -> Words:
         """Give the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.

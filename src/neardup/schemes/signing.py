@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -27,6 +29,12 @@ Rows = npt.NDArray[Any]
 Shares = npt.NDArray[np.float64]
 T = TypeVar("T")
 Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
+
+
+@cache
+def ranked_kernel(name: str) -> Any:
+    """Return a kernel of ``neardup.kernels.collapse``, loaded with the first ranked hits: nothing else needs it."""
+    return getattr(import_module("neardup.kernels.collapse"), name)
 
 
 class FeatureScheme(ABC):

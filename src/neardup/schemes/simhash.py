@@ -21,7 +21,7 @@ from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import hamming_law, require_share
-from neardup.schemes.signing import FeatureScheme, Shares
+from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -108,9 +108,7 @@ class SimHash(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
-        return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(self.distance))
+        return RankedRule(ranked_kernel("by_fingerprints"), signatures.rows, whole_term(self.distance))
 
     def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:
         """Hash the blocks of every table of this layout, or the scheme's own: uint64[n, tables].

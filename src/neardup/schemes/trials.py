@@ -16,7 +16,7 @@ from neardup.model.errors import require, require_whole
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import require_share, trials_law
-from neardup.schemes.signing import FeatureScheme, Shares
+from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -121,9 +121,7 @@ class Trials(FeatureScheme):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
-
-        return RankedRule(collapse.by_trials, signatures.rows, whole_term(self.needed))
+        return RankedRule(ranked_kernel("by_trials"), signatures.rows, whole_term(self.needed))
 
     def keys(self, signatures: Signatures) -> Words:
         """Hash every choice of *needed* trials: uint64[n, C(trials, needed)], complete for the rule.
