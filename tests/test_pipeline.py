@@ -736,3 +736,31 @@ def test_ids_too_long_for_one_array_of_short_strings_are_still_told(monkeypatch)
     found = dedup(table, id="id").decisions
     assert found.schema.field("representative").type == pa.large_string()
     assert found.to_pylist() == expected.to_pylist()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["total *= rate", "total /= rate", "total -= rate", "total |= rate", "total = rate"],
+        ['{"temp": "-5", "city": "Oslo"}', '{"temp": "5", "city": "Oslo"}'],
+        ["the limit of e^(-x) is", "the limit of e^(x) is"],
+        ["x = -rate", "x = rate"],
+        ["What is 3 + 4?", "What is 3 - 4?", "What is 3 * 4?", "What is 3 / 4?"],
+        ["It costs $100 per month", "It costs \u20ac100 per month", "It costs 100% per month"],
+        ["Programming in C for beginners", "Programming in C++ for beginners", "Programming in C# for beginners"],
+    ],
+)
+def test_texts_that_differ_in_a_symbol_are_kept(texts):
+    assert dedup(texts).kept.tolist() == [*range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a well-known and long-time friend", "a well known and long time friend"],
+        ["the house - a ruin - was sold", "the house, a ruin, was sold"],
+        ["for and/or against", "for and or against"],
+    ],
+)
+def test_punctuation_of_prose_counts_for_nothing(texts):
+    assert dedup(texts).kept.tolist() == [0]

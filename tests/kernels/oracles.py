@@ -75,7 +75,17 @@ def begins_line(visible, place):
     return True
 
 
-def symbol_counts(visible, place):  # noqa: PLR0911 - one rule each
+def is_minus(letters, place):
+    before, behind, after = letters[place - 1], letters[place + 1], letters[place + 2]
+    if is_digit(behind) or (re.fullmatch("[.$\xa2-\xa5\u20a0-\u20cf]", behind) and is_digit(after)):
+        apart = ord(before) >= 0x80 and not is_word(before) and not is_symbol(before)
+        return before in WHITE or before in "([{<=>+*/^|~:,;%&!\"'" or apart
+    if is_word(behind):
+        return before in "([{=^*/<>+," or (before == " " and letters[place - 2] == "=")
+    return before == behind == " " and is_digit(letters[place - 2]) and is_digit(after)
+
+
+def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
     """The rules of ``neardup.kernels.symbols``, on the visible characters of a text."""
     letters = [" ", " ", *(letter for letter, _ in visible), " ", " ", " "]
     place += 2
@@ -92,6 +102,8 @@ def symbol_counts(visible, place):  # noqa: PLR0911 - one rule each
     edges = (before in WHITE) + (behind in WHITE)
     if length >= 4 or (symbol in "#*+->|/" and behind in WHITE and begins_line(visible, first - 2)):
         return False
+    if behind == "=":
+        return True
     match symbol:
         case "*":
             return edges != 1
@@ -101,13 +113,9 @@ def symbol_counts(visible, place):  # noqa: PLR0911 - one rule each
             return edges == 2 or (edges == 0 and (is_digit(before) or is_digit(behind)))
         case "!":
             negates = (is_word(behind) and not is_digit(behind)) or behind == "("
-            return behind == "=" or (length == 1 and negates and not (is_word(before) or before == "?"))
+            return length == 1 and negates and not (is_word(before) or before == "?")
         case "-":
-            after = letters[last + 2]
-            number = is_digit(behind) or (re.fullmatch("[.$\xa2-\xa5\u20a0-\u20cf]", behind) and is_digit(after))
-            sign = number and (before in WHITE or before in "([{<=>+*/^|~:,%&")
-            operator = before == behind == " " and is_digit(letters[first - 2]) and is_digit(after)
-            return length == 1 and bool(sign or (operator and not number))
+            return length == 1 and is_minus(letters, first)
     return True
 
 

@@ -19,7 +19,7 @@ from neardup.model.hits import group_id
 WORDS = [f"w{number}" for number in range(30)]
 TEXTS = [" ".join([*WORDS[:cut], "other", *WORDS[cut + 1 :]]) for cut in range(0, 30, 2)] + [
     "",
-    "word",
+    "...",
     " ".join(WORDS),
 ]
 

@@ -287,3 +287,8 @@ def test_a_list_is_checked(name, value):
         CommonShingles(**{**parameters, name: value})
     with pytest.raises(ParameterError, match="must be a CommonShingles"):
         MinHash(common=[1, 2])
+
+
+def test_what_it_says_of_itself_is_plain():
+    listed = CommonShingles("00", np.arange(2, dtype=np.uint64), np.float32(0.5), np.int64(3))
+    assert (type(listed.share), type(listed.documents)) == (float, int)

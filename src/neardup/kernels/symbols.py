@@ -11,9 +11,13 @@ emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It c
 - ``|`` alone, with white space on any side: tables, and titles of pages;
 - ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
 - ``-``, unless it is a minus: a sign (a digit, or a currency or point before one, follows directly, and before it is
-  white space, an opening bracket or an operator), or an operator (a blank on each side, and a digit beyond each);
-- ``!``, unless it negates: ``=`` follows directly, or a letter or opening bracket follows directly and neither a
-  letter, a digit nor a ``!`` or ``?`` is directly before it.
+  white space, an opening bracket, an operator, a quotation mark or another separator that is not ASCII; or a letter
+  follows directly, and one of ``( [ { = ^ * / < > + ,`` or ``=`` and a blank is before it), or an operator (a blank on
+  each side, and a digit beyond each);
+- ``!``, unless it negates: a letter or opening bracket follows directly and neither a letter, a digit nor a ``!`` or
+  ``?`` is directly before it.
+
+Directly before ``=`` each of ``* / | - !`` counts (``*=``, ``!=``), unless it is a ruler.
 
 A **picture**, an emoji or another pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF), counts as two equal tokens: it
 stands for a phrase, and at the end of a short text it must weigh more than one more word.
@@ -47,7 +51,9 @@ RULER = 4
 
 _SYMBOLS = np.array([chr(byte) in ASCII_SYMBOLS for byte in range(256)])
 _MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
-_BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,%&" for byte in range(256)])
+_BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,;%&!\"'" for byte in range(256)])
+_BEFORE_VARIABLE = np.array([chr(byte) in "([{=^*/<>+," for byte in range(256)])
+_ALPHANUMERIC = np.array([byte < 0x80 and chr(byte).isalnum() for byte in range(256)])
 _IN_ADDRESS = np.array(
     [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
 )
@@ -67,8 +73,8 @@ def is_ascii_symbol(byte):
 def is_plain(source, position):
     """Return whether a byte is ASCII and, whatever else is around, no symbol that counts."""
     byte = source[position]
-    if byte == _MINUS and position + 1 < source.size:
-        return 0x61 <= (source[position + 1] | 0x20) <= 0x7A
+    if byte == _MINUS and 0 < position < source.size - 1:  # a hyphen, as in most texts
+        return _ALPHANUMERIC[source[position - 1]] and 0x61 <= (source[position + 1] | 0x20) <= 0x7A
     return byte < 0x80 and not _SYMBOLS[byte]
 
 
@@ -148,12 +154,19 @@ def _is_currency(code):
 
 
 @njit(nogil=True)
-def _is_minus(source, begin, end, before, behind, index, table):
+def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR0911 - one rule each
     if _is_digit(behind, index, table) or _is_currency(behind) or behind == _POINT:
         number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
         if not (_is_digit(behind, index, table) or _is_digit(number, index, table)):
             return False
-        return is_space(before) or (before < 0x80 and _BEFORE_SIGN[before])
+        if before < 0x80:
+            return is_space(before) or _BEFORE_SIGN[before]
+        return kind_of(entry_of(index, table, before)) == SEPARATOR
+    if _is_letter(behind, index, table):
+        if before == 0x20:
+            before, _ = _before(source, _before(source, begin, index, table)[1], index, table)
+            return before == _EQUALS
+        return before < 0x80 and _BEFORE_VARIABLE[before]
     if before != 0x20 or behind != 0x20:
         return False
     left, _ = _before(source, _before(source, begin, index, table)[1], index, table)
@@ -178,6 +191,8 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     open_before, open_behind = is_space(before), is_space(behind)
     if open_behind and _MARKERS[code] and _begins_line(source, begin, index, table):
         return False
+    if behind == _EQUALS:
+        return True
     if code == _ASTERISK:
         return open_before == open_behind
     if code == _PIPE:
@@ -188,8 +203,6 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     if code == _MINUS:
         return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
     if code == _EXCLAMATION:
-        if behind == _EQUALS:
-            return True
         follows = _is_letter(behind, index, table) or behind == _BRACKET
         leads = _is_letter(before, index, table) or _is_digit(before, index, table) or before == _QUESTION
         return length == 1 and follows and not leads

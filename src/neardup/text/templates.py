@@ -63,6 +63,8 @@ class CommonShingles:
         require_share(self.share, "share")
         terms.setflags(write=False)
         object.__setattr__(self, "terms", terms)
+        object.__setattr__(self, "share", float(self.share))
+        object.__setattr__(self, "documents", int(self.documents))
 
     def __len__(self) -> int:
         return len(self.terms)
