@@ -290,5 +290,6 @@ def test_a_list_is_checked(name, value):
 
 
 def test_what_it_says_of_itself_is_plain():
-    listed = CommonShingles("00", np.arange(2, dtype=np.uint64), np.float32(0.5), np.int64(3))
+    terms = np.arange(2, dtype=np.uint64)
+    listed = CommonShingles(shingling="00", terms=terms, share=np.float32(0.5), documents=np.int64(3))
     assert (type(listed.share), type(listed.documents)) == (float, int)
