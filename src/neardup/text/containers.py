@@ -6,6 +6,7 @@ No library is imported for that: a container is recognized by the name of its cl
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import compress
 from typing import Any, Final, TypeVar
 
@@ -95,11 +96,16 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
 
 def require_in_memory(source: Any) -> None:
     """Raise ``DataError`` for a container that must be read first, and for the path of a file."""
-    for kind in type(source).__mro__:
-        if reason := _NOT_READ.get((kind.__module__.partition(".")[0], kind.__name__)):
-            raise DataError("documents", reason)
+    if reason := _why_not_in_memory(type(source)):
+        raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; to read files use neardup.dedup_files([...])")
+
+
+@lru_cache(maxsize=256)
+def _why_not_in_memory(kind: type) -> str | None:
+    listed = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
+    return next((_NOT_READ[name] for name in listed if name in _NOT_READ), None)
 
 
 def rows_where(container: Rows, marked: Flags) -> Rows:
