@@ -96,7 +96,7 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
 
 def require_in_memory(source: Any) -> None:
     """Raise ``DataError`` for a container that must be read first, and for the path of a file."""
-    if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type] - types can be hashed
+    if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type]
         raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; to read files use neardup.dedup_files([...])")
