@@ -130,7 +130,7 @@ def test_a_scheme_of_unknown_numbers_is_drawn_by_its_own_law():
         ({"scheme": MinHash(), "permutations": 8}, "permutations"),
         ({"scheme": MinHash(), "threshold": 0.8, "recall": 0.9}, "scheme"),
         ({"scheme": "sentences", "threshold": 0.8, "recall": 0.9}, "scheme"),
-        ({"recall": 0.9}, "threshold"),
+        ({"recall": 0.9}, "recall"),
         ({"recall": 0.9, "threshold": 0.8, "hashes": 3}, "hashes"),
         *(({"recall": wrong, "threshold": 0.8}, "recall") for wrong in (0, 1, -1, nan, inf, "x")),
         *(({"recall": 0.9, "threshold": wrong}, "threshold") for wrong in (0, 1.1, nan, -inf)),

@@ -106,11 +106,11 @@ def test_a_checksum_is_equal_or_not():
 @pytest.mark.parametrize(
     ("scheme", "a", "b", "reason"),
     [
-        (MinHash(), "...", STORM, "a has no signature: no words"),
-        (MinHash(), STORM, "", "b has no signature: no words"),
-        (MinHash(shingle=1), "", "...", "a and b have no signature: no words"),
-        (MinHash(analysis=Analysis(unit="line")), "", "\n", "a and b have no signature: no lines"),
-        (Checksum(), "a", "a", "a and b have no signature: a required field is empty"),
+        (MinHash(), "...", STORM, "A has no signature: no words"),
+        (MinHash(), STORM, "", "B has no signature: no words"),
+        (MinHash(shingle=1), "", "...", "A and B have no signature: no words"),
+        (MinHash(analysis=Analysis(unit="line")), "", "\n", "A and B have no signature: no lines"),
+        (Checksum(), "a", "a", "A and B have no signature: a required field is empty"),
     ],
 )
 def test_a_text_without_a_signature_matches_nothing_and_the_reason_is_said(scheme, a, b, reason):
@@ -163,7 +163,7 @@ def test_of_two_schemes_both_are_asked(distance, value):
     assert said.matches == scheme.matches(scheme.sign([STORM]), scheme.sign([EDITED]))[0]
     short = ruling(scheme, "...", STORM)
     assert (short.value, short.matches) == (None, False)
-    assert short.reason == "a has no signature: no words"
+    assert short.reason == "A has no signature: no words"
 
 
 class Another(MinHash):

@@ -10,7 +10,7 @@ def test_what_a_rule_looked_at_is_said():
     assert value_of(ruling(MinHash(), same, same)) == "resemblance 1.0000"
     assert value_of(ruling(BODY, same, same)) == "equal"
     assert value_of(ruling(BODY, same, other)) == "different"
-    assert value_of(ruling(MinHash(), same, "")) == "b has no signature: no words"
+    assert value_of(ruling(MinHash(), same, "")) == "B has no signature: no words"
     assert [answer_of(ruling(MinHash(), same, text)) for text in (same, other)] == ["match", "no match"]
 
 

@@ -45,10 +45,10 @@ def test_only_a_column_named_id_may_be_absent():
     table = pa.table({"text": ["a", "b"], "url": ["u", "v"]})
     assert Documents.of(table, "text", "id").ids.to_pylist() == ["0", "1"]
     assert Documents.of(table, "text", "url").ids.to_pylist() == ["u", "v"]
-    with pytest.raises(DataError, match=r"column 'nope': is not there; the columns are text, url"):
+    with pytest.raises(DataError, match=r"table: there is no column 'nope'; the columns are: text, url"):
         Documents.of(table, "text", "nope")
     for texts in (["a", "b"], pa.array(["a", "b"])):
-        with pytest.raises(DataError, match=r"column 'nope': is not there; the columns are text"):
+        with pytest.raises(DataError, match=r"table: there is no column 'nope'; the columns are: text"):
             Documents.of(texts, "text", "nope")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from neardup.kernels.sets import intersections, make_distinct
 from neardup.model.arrays import Features
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, kind_of
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -57,7 +57,7 @@ def require_texts(*texts: object) -> None:
     """Raise ``DataError`` for what is no ``str``."""
     for text in texts:
         if not isinstance(text, str):
-            raise DataError("a text to compare", f"is a {type(text).__name__}, but must be a str")
+            raise DataError("a text to compare", f"is {kind_of(text)}, but must be a str")
 
 
 def shared_counts(features: Features) -> tuple[int, int, int]:

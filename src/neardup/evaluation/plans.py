@@ -164,19 +164,18 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     threshold, recall = _plain(threshold), _plain(recall)
     parameters = {name: _plain(value) for name, value in parameters.items()}
     if recall is not None:
-        rule = "is needed with a recall: the resemblance it is wanted at"
-        require(threshold is not None, "threshold", threshold, rule)
+        require(threshold is not None, "recall", recall, "needs threshold, the resemblance at which it is wanted")
         for name, value in parameters.items():
             raise ParameterError(name, value, "is what a plan for a recall proposes; leave it out")
         wish = Wish(threshold=threshold, recall=recall, **given)
         return _wished(wish, scheme)
     for name, value in given.items():
-        raise ParameterError(name, value, "goes with a threshold and a recall")
+        raise ParameterError(name, value, "needs threshold and recall")
     if threshold is not None:
         parameters["threshold"] = threshold
     if scheme is None:
         for name, value in parameters.items():
-            raise ParameterError(name, value, "goes with a recall" if name == "threshold" else "goes with a scheme")
+            raise ParameterError(name, value, "needs recall" if name == "threshold" else "needs a scheme")
         return _classic()
     if isinstance(scheme, str):
         return _drawn(_design(scheme, parameters))

@@ -254,7 +254,7 @@ def _read(estimate: Estimate) -> str:
 
 def _missing(scheme: Scheme, signed: Signatures) -> str | None:
     """Say which text has no signature, and why."""
-    missing = [name for name, has in zip("ab", signed.present.tolist(), strict=True) if not has]
+    missing = [name for name, has in zip("AB", signed.present.tolist(), strict=True) if not has]
     if not missing:
         return None
     have = f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no signature"

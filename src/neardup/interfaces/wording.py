@@ -73,12 +73,25 @@ def cluster_lines(summary: "Summary") -> list[str]:
     return lines
 
 
+def pairs_not_compared(number: int) -> str:
+    """Describe the pairs that were passed over in oversized buckets.
+
+    >>> pairs_not_compared(1)
+    'at most 1 pair not compared: its bucket was oversized (it may have been compared in another)'
+    """
+    if number == 1:
+        return "at most 1 pair not compared: its bucket was oversized (it may have been compared in another)"
+    return (
+        f"at most {number:,} pairs not compared: their buckets were oversized (they may have been compared in others)"
+    )
+
+
 def template_hint(cluster: "LargeCluster") -> str:
     """Say that the documents of a cluster share one block, how it begins, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
     return (
-        f"its documents are different but for {cluster.shared:,} features that nearly all of them share{beginning}."
-        f" A template? --ignore-common {cluster.ignore_common:g} compares the rest"
+        f"These documents differ except for {cluster.shared:,} shared features{beginning}."
+        f" If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
     )
 
 

@@ -22,6 +22,9 @@ Each passes its parts to ``super().__init__``, so that it survives being sent be
 """
 
 from operator import index
+from typing import Final
+
+_LONGEST: Final = 100  # characters of a value in a message
 
 
 class NeardupError(Exception):
@@ -36,7 +39,9 @@ class ParameterError(NeardupError, ValueError):
         self.name, self.value, self.rule = name, value, rule
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value!r} {self.rule}"
+        shown = repr(self.value)
+        plain = len(shown) <= _LONGEST and type(self.value).__repr__ is not object.__repr__
+        return f"{self.name}={shown} {self.rule}" if plain else f"{self.name} {self.rule}"
 
 
 class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it
@@ -125,7 +130,7 @@ class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the 
         self.seconds = seconds
 
     def __str__(self) -> str:
-        return f"the search was stopped after {self.seconds} seconds; fewer, longer or rarer words take less"
+        return f"the search was stopped after {self.seconds} seconds; use fewer or rarer words, or allow more time"
 
 
 class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the event
@@ -163,6 +168,25 @@ class ValueRefused(DataError):  # noqa: N818 - the name of the event
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event
     """An output that may not be written there: it exists, is an input, has no folder."""
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a value's type, with its article.
+
+    >>> kind_of(5), kind_of("five")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not 1.
+
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: FBT001 - reads as a sentence

@@ -11,7 +11,7 @@ from neardup.decisions.collapse import STAYS, Collapse, alone
 from neardup.decisions.collapse import collapse as decided
 from neardup.evaluation.comparison import Explanation, explain
 from neardup.model.arrays import Positions, Signatures
-from neardup.model.errors import DataError, require, require_whole
+from neardup.model.errors import DataError, counted, require, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
 from neardup.pipeline.given import types_of
@@ -277,7 +277,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if cache is not None:
         require(isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
         usable = index is not None and signatures is None
-        require(usable, "cache", cache, "goes with hits that an index is asked about: pass index, and no signatures")
+        require(usable, "cache", cache, "needs index= and no signatures=")
     require(isinstance(id, str), "id", id, "must be a field's name")
     if verify is not None:
         require(verify in {"exact", "estimate"}, "verify", verify, "must be exact, estimate or None")
@@ -285,8 +285,10 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     part = _part(page, size, include)
     number = len(given.ids)
     if signatures is not None:
-        holds = isinstance(signatures, Signatures) and len(signatures.rows) == number
-        require(holds, "signatures", signatures, "must be Signatures, a row a hit")
+        require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
+        rows = len(signatures.rows)
+        hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
+        require(rows == number, "signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
     number = number if top is None else min(number, require_whole("top", top, 1))
     require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
 

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.columns import STRING
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, kind_of
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline.fields import chosen_rows, field_table
 from neardup.pipeline.living import Index
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.hosts import host
 from neardup.text.columns import text_column
-from neardup.text.containers import table_or_column
+from neardup.text.containers import column_missing, table_or_column
 
 URL, HOST, TEXT = "url", "host", "text"
 
@@ -104,7 +104,7 @@ class CrawlFilter:
     def _ids(self, urls: Sequence[Any]) -> list[str]:
         for position, url in enumerate(urls):
             if not isinstance(url, str) or not url.strip():
-                what = "is empty" if isinstance(url, str) else f"is a {type(url).__name__}, but must be a string"
+                what = "is empty" if isinstance(url, str) else f"is {kind_of(url)}, but must be a string"
                 raise DataError(f"url {position}", what)
         return [self.id_of(url) for url in urls]
 
@@ -177,8 +177,7 @@ def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[
     if isinstance(source, pa.Table):
         for name in (URL, TEXT):
             if name not in source.column_names:
-                there = ", ".join(source.column_names)
-                raise DataError(f"column {name!r}", f"is not there; the columns are {there}")
+                raise column_missing(name, source.column_names)
         others = source.select([name for name in source.column_names if name in known]) if fields is None else fields
         return source.column(URL).to_pylist(), text_column(source.column(TEXT)), field_table(others, len(source))
     if texts is None:

@@ -1,6 +1,6 @@
 """Whatever holds documents, as one Arrow table with texts and ids."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, kind_of
 from neardup.schemes.checksum import BODY
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths, whole_batch
-from neardup.text.containers import records_as_table, require_in_memory, table_or_column
+from neardup.text.containers import column_missing, records_as_table, require_in_memory, table_or_column
 
 DEFAULT_ID: Final = "id"  # the only id column that may be absent
 _SHOWN: Final = 60  # characters of a text in a message
@@ -110,15 +110,19 @@ def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:
         rule = "is a single text: put it in a list; to read a file, use neardup.dedup_files([...])"
         raise DataError("documents", f"{shown!r} {rule}")
     if isinstance(source, Mapping):
-        raise DataError("documents", f"a {type(source).__name__} is not a table: make one with pyarrow.table(columns)")
+        raise DataError("documents", f"{kind_of(source)} is not a table: make one with pyarrow.table(columns)")
     if isinstance(source, tuple | list) and source and isinstance(source[0], Mapping):
         return records_as_table(source, needed, optional)
-    return table_or_column(source, needed, optional)
+    opened = table_or_column(source, needed, optional)
+    if not isinstance(opened, pa.Table | Iterable) and not hasattr(opened, "__arrow_c_array__"):
+        rule = f"must be a list of texts, a table or an iterator, not {type(source).__name__}"
+        raise DataError("documents", rule)
+    return opened
 
 
 def _require_column(table: pa.Table, name: str) -> None:
     if name not in table.column_names:
-        raise DataError(f"column {name!r}", f"is not there; the columns are {', '.join(table.column_names)}")
+        raise column_missing(name, table.column_names)
 
 
 def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Positions, equal: Flags) -> None:

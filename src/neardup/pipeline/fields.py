@@ -13,7 +13,7 @@ from neardup.index.columns import FIELD_KINDS, STRING, Batch
 from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
-from neardup.model.errors import DataError, StorageDamaged, require
+from neardup.model.errors import DataError, StorageDamaged, kind_of, require
 from neardup.pipeline.written import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
@@ -68,7 +68,7 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise DataError("fields", f"cannot be a table: {error}") from error
     if not isinstance(source, pa.Table):
-        raise DataError("fields", f"are a {type(fields).__name__}, but must be a table or map names to values")
+        raise DataError("fields", f"are {kind_of(fields)}, but must be a table or map names to values")
     if number is not None and source.num_columns and len(source) != number:
         raise DataError("fields", f"have {len(source):,} rows, but the documents are {number:,}")
     return source

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from neardup.index.columns import Columns
 from neardup.model.arrays import Signatures, require_same_recipe
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, kind_of, require
 from neardup.pipeline.asking import Asked, asked
 from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, described, field_table
 from neardup.text.columns import text_column, text_lengths
@@ -80,7 +80,7 @@ def require_ids(ids: Any, number: int) -> list[str]:
 def as_strings(ids: Any) -> list[str]:
     """Take strings of any kind as a list; whether they can be ids is another question."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
-        raise DataError("ids", f"are a {type(ids).__name__}, but must be a sequence of strings")
+        raise DataError("ids", f"are {kind_of(ids)}, but must be a sequence of strings")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
     if types_of(names) <= {str}:
         return names

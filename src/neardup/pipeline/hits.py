@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.index.columns import packed
 from neardup.index.store import Places
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, ParameterError
+from neardup.model.errors import DataError, ParameterError, kind_of
 from neardup.pipeline.given import types_of
 from neardup.pipeline.living import Index
 from neardup.text.containers import table_or_column
@@ -94,7 +94,8 @@ class Hits:
             if self._index is None or field not in self._index.fields:
                 raise DataError(f"field {field!r}", "is in none of the hits")
         if self._index is None:
-            raise ParameterError("index", None, f"must be given: the hits are ids, and do not say their {field!r}")
+            lacking = "texts" if field == "text" else f"values of {field!r}"
+            raise ParameterError("index", None, f"must be passed: the hits are ids without {lacking}")
         return self._index.values(field, self.names[:number])
 
     def says(self, field: str) -> bool:
@@ -141,7 +142,7 @@ def _listed(hits: Any) -> list[Any]:
     if isinstance(source, np.ndarray):
         source = source.tolist()
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
-        raise DataError("hits", f"are a {type(hits).__name__}, but must be a sequence of ids or records, or a table")
+        raise DataError("hits", f"are {kind_of(hits)}, but must be a sequence of ids or records, or a table")
     return list(source)
 
 

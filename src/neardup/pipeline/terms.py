@@ -101,10 +101,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         raise StorageRefused(where, _wrong_key(str(given["key"]), key))
     if own.name != given["name"]:
         raise StorageRefused(where, f"was made with the scheme {given['name']}; {own.name} cannot be used with it")
-    rule = (
-        f"was made with another {own.name}, of recipe {given['recipe']}, not {own.recipe}: its parameters must be equal"
-    )
-    raise StorageRefused(where, rule)
+    raise StorageRefused(where, f"was made with other {own.name} settings; leave them out or use the same")
 
 
 def _wrong_key(stated: str, key: bytes | None) -> str:

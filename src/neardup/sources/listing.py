@@ -1,4 +1,4 @@
-"""A file of names, one a line."""
+"""A file of names, one per line."""
 
 from neardup.model.errors import DataError
 from neardup.sources.compression import load

@@ -4,7 +4,7 @@ No library is imported for that: a container is recognized by the name of its cl
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, counted, kind_of
 
 Rows = TypeVar("Rows")
 
@@ -63,7 +63,7 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
     if needed is not None:
         for name in needed:
             if name not in names:
-                raise DataError(f"column {name!r}", f"is not there; the columns are {', '.join(map(str, names))}")
+                raise column_missing(name, names)
         names = list(dict.fromkeys([*needed, *(name for name in optional if name in names)]))
     for name in names:
         if list(table.names).count(name) > 1:
@@ -73,6 +73,11 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
         if (plain := without_views(column)) is not column:
             found = found.set_column(place, found.column_names[place], plain)
     return found
+
+
+def column_missing(name: str, names: Iterable[object]) -> DataError:
+    """Return the error for a column that a table lacks; *names* are those of the columns it has."""
+    return DataError("table", f"there is no column {name!r}; the columns are: {', '.join(map(str, names))}")
 
 
 def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str]) -> pa.Table:
@@ -117,11 +122,10 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     """
     require_in_memory(container)
     source: Any = container
-    kind = type(source).__name__
     if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__len__"):
-        raise DataError("rows", f"of a {kind} cannot be chosen; read it into a table or list first")
+        raise DataError("rows", f"cannot select rows of {kind_of(source)}; read it into a table or list first")
     if len(source) != len(marked):
-        raise DataError("rows", f"are {len(source):,}, but the documents are {len(marked):,}")
+        raise DataError("rows", f"{counted(len(source), 'row')} for {counted(len(marked), 'document')}")
     found: Any
     if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
         found = _filtered(source, pa.array(marked))
@@ -137,7 +141,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     elif isinstance(source, Sequence):
         found = list(compress(source, marked.tolist()))
     else:
-        raise DataError("rows", f"of a {kind} cannot be chosen; read it into a table or list first")
+        raise DataError("rows", f"cannot select rows of {kind_of(source)}; read it into a table or list first")
     return found  # type: ignore[no-any-return]  # the kind of container that came in
 
 
@@ -173,7 +177,7 @@ def _opened(source: Any) -> Any:
     if hasattr(source, "__arrow_c_stream__"):
         return _of_arrow((pa.RecordBatchReader.from_stream if named else pa.chunked_array)(source))
     if named:
-        raise DataError("documents", f"a {type(source).__name__} cannot be read: convert it to pandas, polars or Arrow")
+        raise DataError("documents", f"{kind_of(source)} cannot be read: convert it to pandas, polars or Arrow")
     return source
 
 

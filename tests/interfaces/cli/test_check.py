@@ -60,7 +60,7 @@ def test_a_missing_manifest_is_named(neardup, seen):
 
 
 def test_where_there_is_no_index(neardup):
-    assert "is no index" in neardup("check", "none", code=2).err
+    assert "is not an index" in neardup("check", "none", code=2).err
 
 
 # Signals, as they end every verb.

@@ -491,7 +491,7 @@ def test_odd_but_legal_lines_are_documents(run, tmp_path):
         *("1", "2", "3", "4", "123456789012345678901234567890", f"{source}:7", "1", "enormous", "tower")
     ]
     assert "2  empty, kept" in shown.out
-    assert "1  ids that an earlier document has already" in shown.out
+    assert "1  documents with the id of an earlier document" in shown.out
 
 
 @pytest.mark.parametrize(
@@ -830,7 +830,7 @@ def test_odd_but_legal_tables(run, tmp_path):
     numbers = parquet(tmp_path / "numbers.parquet", text=pa.array(["a", "b", "c", "d", "e"]), id=ids)
     shown = run(numbers, "--dry-run", "--report", "ids.jsonl")
     assert [row["id"] for row in rows_of(tmp_path / "ids.jsonl")][:4] == ["1", f"{numbers}:2", f"{numbers}:3", "1"]
-    assert "1  ids that an earlier document has already" in shown.out
+    assert "1  documents with the id of an earlier document" in shown.out
 
 
 @pytest.mark.parametrize("cut", [7, -1, -6, -30])

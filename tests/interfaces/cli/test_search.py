@@ -174,4 +174,4 @@ def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
     Index.create(tmp_path / "bare").close()
     for verb in (["search", "bare", "storm"], ["reindex", "bare"]):
         assert "make it again with `neardup index INPUT --to DIR --search`" in neardup(*verb, code=2).err
-    assert "is no index" in neardup("search", "nothing", "storm", code=2).err
+    assert "is not an index" in neardup("search", "nothing", "storm", code=2).err

@@ -93,7 +93,7 @@ def test_broken_lines_are_answered_and_counted(seen):
         "it is blank",
         "it has neither 'url' nor 'id'",
     ]
-    assert told == "neardup: 4 lines: 3 no pages, 1 new\n"
+    assert told == "neardup: 4 lines: 3 invalid, 1 new\n"
 
 
 def test_after_a_kill_it_goes_on_behind_the_last_answer(seen):
@@ -159,7 +159,7 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["none"], "none: is no index; `neardup index INPUT --to DIR` makes one"),
+        (["none"], "none: is not an index; `neardup index INPUT --to DIR` makes one"),
         (["seen", "--skip", "-1"], "--skip -1 must be at least 0"),
         (["seen", "--url", "text"], "--text text must be another field"),
         (["seen", "--key-file", "none"], "the key cannot be read"),

@@ -5,7 +5,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.model.errors import DataError, FieldMissing, NeardupError, OutputError, ParameterError
+from neardup.model.errors import DataError, FieldMissing, NeardupError, OutputError, ParameterError, QueryTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ _INSTEAD = {  # of what the library says, in the command line's words
     "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
     "open it without key=": "leave out --key-file",
     "create it with texts=True": "make it again with `neardup index INPUT --to DIR --search`",
-    "is no index: it has no manifest": "is no index; `neardup index INPUT --to DIR` makes one",
+    "is not an index: it has no manifest": "is not an index; `neardup index INPUT --to DIR` makes one",
 }
 _REJECTED = {  # by the code of a rejected record
     "too large": "--max-bytes raises the cap",
@@ -58,6 +58,9 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Say what is wrong and what to do next."""
     if isinstance(error, ParameterError):
         return _of_parameter(error)
+    if isinstance(error, QueryTimeout):
+        stopped = f"the search was stopped after {error.seconds:g} seconds"
+        return f"{stopped}; use fewer or rarer words, or allow more with --seconds"
     message = str(error)
     for said, instead in _INSTEAD.items():
         message = message.replace(said, instead)

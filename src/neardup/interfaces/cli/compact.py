@@ -1,4 +1,4 @@
-"""Leave removed documents out of the files of an index, and merge them."""
+"""Merge the segments of an index, and purge removed documents."""
 
 import argparse
 import json
@@ -29,8 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     show_counts(
         [
             (after.documents, "documents", True),
-            (after.segments, f"segments, of {before.segments:,}", True),
-            (after.bytes, f"bytes, of {before.bytes:,}", True),
+            (after.segments, f"segment{'' if after.segments == 1 else 's'} (before: {before.segments:,})", True),
+            (after.bytes, f"bytes (before: {before.bytes:,})", True),
             (before.removed_in_files - after.removed_in_files, "removed documents left out of the files", False),
         ]
     )

@@ -19,7 +19,7 @@ from neardup.interfaces.cli.options import (
 from neardup.interfaces.cli.templates import add_template_options, writes_list
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import cluster_lines, common_words, rule_of
+from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
@@ -158,12 +158,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             (summary.near, f"dropped: near duplicates, {rule_of(summary)}", True),
             (summary.empty, "empty, kept", False),
             (summary.too_short, "no words to compare, kept unless equal byte by byte", False),
-            (summary.duplicate_ids, "ids that an earlier document has already", False),
-            (
-                summary.not_compared,
-                "pairs at most not compared, in crowded buckets (they may have met in another)",
-                False,
-            ),
+            (summary.duplicate_ids, "documents with the id of an earlier document", False),
             (0 if summary.common is None else len(summary.common), common_words(summary), False),
             (len(done.rejected), "records rejected, in no output", False),
             (quoted.records if quoted else 0, "records with line ends inside quotation marks", False),
@@ -171,6 +166,8 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
         ],
         errors=errors,
     )
+    if summary.not_compared:
+        show_lines([pairs_not_compared(summary.not_compared)], errors=errors)
     show_lines(cluster_lines(summary), errors=errors)
     show_rejected(done.rejected, errors=errors)
     size = done.documents.texts.nbytes / 1e6

@@ -1,4 +1,4 @@
-"""Admit documents to an index on disk, which remembers what was seen; make it if it is not there."""
+"""Add documents to an index on disk; create the index if it does not exist."""
 
 import argparse
 import json

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
     for name, meaning in _NUMBERS.items():
         numbers.add_argument(f"--{name}", type=amounts.whole, metavar="N", default=_HIDDEN, help=meaning)
-    wishes = parser.add_argument_group("what is wished for")
+    wishes = parser.add_argument_group("requirements")
     for name, meaning in _SHARES.items():
         wishes.add_argument(
             f"--{name.replace('_', '-')}", type=amounts.number, metavar="X", default=_HIDDEN, help=meaning
@@ -114,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
             rule = f"does not go with {wanted['scheme']}, which is drawn as it comes; in Python, plan takes any scheme"
             require(name == "scheme", name, value, rule)
         wanted["scheme"] = getattr(neardup, wanted["scheme"].capitalize())()
+    _require_together(wanted)
     made = plan(**wanted)
     if path is not None:
         from neardup.interfaces.pages.curves import curve_svg
@@ -124,6 +125,16 @@ def run(arguments: argparse.Namespace) -> int:
     if screen is not None:
         _show(made, screen, as_json=arguments.json)
     return 0
+
+
+def _require_together(wanted: dict[str, Any]) -> None:
+    """Raise ``ParameterError`` for an option that lacks another one, in the command line's words."""
+    if "recall" in wanted:
+        require("threshold" in wanted, "recall", None, "needs --threshold")
+        return
+    for name in ("false_rate", "documents", "apart", "background"):
+        require(name not in wanted, name, None, "needs --threshold and --recall")
+    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "needs --recall")
 
 
 def _plan_tables(given: dict[str, Any]) -> int:

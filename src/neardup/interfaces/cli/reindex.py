@@ -1,4 +1,4 @@
-"""Build the search table of an index anew, from the texts that it keeps."""
+"""Rebuild the search table of an index from its stored texts."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ from neardup.interfaces.cli.opening import add_index_argument, opened
 from neardup.interfaces.cli.terminal import progress_bars, show_counts
 
 EXAMPLE = "Example: neardup reindex seen"
-INTERRUPTED = "interrupted; the search table is as it was, and the same command begins anew"
+INTERRUPTED = "interrupted; the search table is as it was, and the same command starts again"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

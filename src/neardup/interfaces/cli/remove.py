@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         required=True,
         default=argparse.SUPPRESS,
-        help="a file of ids, one a line; - is standard input",
+        help="a file of ids, one per line; - is standard input",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 

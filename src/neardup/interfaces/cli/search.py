@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "query",
         nargs="+",
         metavar="QUERY",
-        help='words, all of which must be there; "words in double quotes" stand so; a * behind a word means any ending',
+        help='words that a document must all contain; "words in double quotes" are a phrase; word* matches any ending',
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--all", action="store_true", help="show the repeats that a result hides below it, and why")

@@ -1,4 +1,4 @@
-"""Answer pages, as JSON lines on standard input, with what an index has seen of them."""
+"""Check pages (JSON lines on standard input) against an index."""
 
 import argparse
 import sys
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer line by line; 1 if some were no pages."""
+    """Answer line by line; return 1 if some were invalid."""
     require(arguments.skip >= 0, "skip", arguments.skip, "must be at least 0")
     if sys.stdout is None:
         raise OutputRefused("standard output", "it is closed")
@@ -69,6 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _name(answer: dict[str, Any]) -> str:
     if "error" in answer:
-        return "no pages"
+        return "invalid"
     name = str(answer["verdict"])
     return f"{name}, changed" if answer.get("changed") else name

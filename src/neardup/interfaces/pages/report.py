@@ -90,8 +90,8 @@ def _totals(done: "FilesResult") -> str:
         (summary.empty, "empty, kept"),
         (summary.too_short, "no words to compare, kept unless equal byte by byte"),
         (len(done.rejected), "records rejected, in no output"),
-        (summary.not_compared, "pairs at most not compared, in crowded buckets"),
-        (summary.duplicate_ids, "ids that an earlier document has already"),
+        (summary.not_compared, "pairs at most, not compared: their buckets were oversized"),
+        (summary.duplicate_ids, "documents with the id of an earlier document"),
         (done.documents.ignored, "other files ignored"),
     ]
     shown = "".join(f'<div class="{style}"><dt>{words}</dt><dd>{count:,}</dd></div>\n' for count, words, style in tiles)
