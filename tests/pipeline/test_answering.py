@@ -61,7 +61,7 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
     [
         (b"", "it is blank"),
         (b" \r", "it is blank"),
-        (b"{", "it ends in the middle"),
+        (b"{", "incomplete JSON: the line ends inside a value"),
         (b"[]", "it must be an object, not a list"),
         (b'{"text": "\xff"}', "it is not valid UTF-8"),
         (b'{"id": "a", "text": "\\ud800"}', "an escape in it is half a surrogate pair"),

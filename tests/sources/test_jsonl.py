@@ -112,7 +112,7 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "a", "x": NaN}', "it holds NaN, which JSON does not have; write null"),
         (b'{"text": "a", "x": [1, -Infinity]}', "it holds -Infinity, which JSON does not have; write null"),
         (b'{"text": "a", "id": NaN, }', "it is not valid JSON: invalid character (byte 20)"),
-        (b'{"text": "a"', "it ends in the middle"),
+        (b'{"text": "a"', "incomplete JSON: the line ends inside a value"),
         (b'{"text": "a"} {}', "it is not valid JSON: trailing characters (byte 15)"),
         (b"{'text': 'a'}", "it is not valid JSON: object keys must be strings (byte 1)"),
         (b"oops", "it is not valid JSON: invalid character (byte 0)"),
@@ -175,7 +175,9 @@ def test_a_truncated_last_line_is_rejected(tmp_path):
     (tmp_path / "x.jsonl").write_bytes(b'{"text": "a"}\n{"text": "b')
     got = read([tmp_path / "x.jsonl"])
     assert got.texts.to_pylist() == ["a"]
-    assert [(record.position, record.reason) for record in got.rejected] == [(2, "it ends in the middle")]
+    assert [(record.position, record.reason) for record in got.rejected] == [
+        (2, "incomplete JSON: the line ends inside a value")
+    ]
 
 
 def test_a_last_line_without_a_newline_is_a_line_and_gets_one(tmp_path):

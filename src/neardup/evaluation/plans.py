@@ -87,7 +87,7 @@ class Plan:
     def heading(self) -> str:
         """One line that says what the table is."""
         if self.wish:
-            wished = f"At threshold {self.wish.threshold:g}, recall {self.wish.recall:g}"
+            wished = f"At threshold {self.wish.threshold:g}, recall {str(self.wish.recall).removesuffix('.0')}"
             if self.wish.false_rate is not None:
                 wished += f", false rate {self.wish.false_rate:g}"
             return f"{wished}, among {self.wish.documents:,} documents; cheapest first"

@@ -20,7 +20,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
-from neardup.pipeline.crawl import URL, Moment, address_fields, visit
+from neardup.pipeline.crawl import HOST, URL, Moment, address_fields, visit
 from neardup.pipeline.fields import field_kinds
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
@@ -103,7 +103,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled from
     the records; ``url`` and ``host``, too.
 
-    *scheme*, *fields* and *texts* decide what a new index is; an existing one must be so. What is admitted stays,
+    *scheme*, *fields* and *texts* decide what a new index is; an existing one must be so. A field of a new index
+    must be in at least one record. What is admitted stays,
     whatever stops the run, and the same call goes on: once it is done, another changes nothing. Inputs are as in
     ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
 
@@ -143,7 +144,12 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         if index is None and search:
             asked = {*dict(field_kinds(fields or {})), *signed}
             kinds = {name: kind for name, kind in kinds.items() if name in asked or _is_plain(documents, name)}
-        given, refused = _fields(documents, kinds, signed)
+        required = (
+            frozenset(fields or ()) - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
+            if index is None
+            else frozenset()
+        )
+        given, refused = _fields(documents, kinds, signed, required)
         ids, rejected = _named(documents, urls, addresses or Addresses(), refused)
         if strict and rejected:
             raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
@@ -244,7 +250,9 @@ def _last(ids: list[str | None]) -> Positions:
     return np.array(sorted({own: row for row, own in enumerate(ids) if own is not None}.values()), np.int64)
 
 
-def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[str]) -> tuple[pa.Table, dict[int, str]]:
+def _fields(
+    documents: Collection, kinds: Mapping[str, str], signed: Sequence[str], required: frozenset[str]
+) -> tuple[pa.Table, dict[int, str]]:
     """Give the fields that the scheme signs and those of the index, as far as they are there; and who has wrong ones.
 
     Strings, and what is signed, are as they are written; other kinds are read from what is written.
@@ -256,7 +264,7 @@ def _fields(documents: Collection, kinds: Mapping[str, str], signed: Sequence[st
         try:
             column = documents.column(name, literal=kind != "flag")
         except FieldMissing:
-            if name in signed and name != BODY and len(documents):
+            if len(documents) and (name in required or (name in signed and name != BODY)):
                 raise
             continue
         columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, refused)

@@ -222,7 +222,7 @@ def _check_names(file: _File, names: Sequence[str]) -> None:
         if name not in file.names:
             raise missing_field(file.spans.source, name, file.names)
         if file.names.count(name) > 1:
-            raise DataError(file.spans.source, f"it has two columns named {name!r}")
+            raise DataError(file.spans.source, f"it has two columns named {name!r}; rename one")
 
 
 def _parse(

@@ -162,7 +162,7 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
             raise cap
         names = metadata.schema.to_arrow_schema().names
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise DataError(path, f"it has two columns named {twice[0]!r}")
+            raise DataError(path, f"it has two columns named {twice[0]!r}; rename one")
         scan = ds.ParquetFragmentScanOptions(
             page_checksum_verification=True,  # where the file has checksums
             use_buffered_stream=True,  # a piece at a time: a whole column chunk would need fresh memory

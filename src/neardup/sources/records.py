@@ -64,7 +64,7 @@ def _fault_of(line: bytes, error: Exception) -> str:
     if _has_half_pair(line):
         return "an escape in it is half a surrogate pair"
     if "truncated" in str(error):
-        return "it ends in the middle"
+        return "incomplete JSON: the line ends inside a value"
     if (found := _NOT_A_NUMBER.search(line)) and _python_reads(line):
         return f"it holds {found[1].decode()}, which JSON does not have; write null"
     return f"it is not valid JSON: {str(error).removeprefix('JSON is malformed: ')}"

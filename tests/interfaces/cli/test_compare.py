@@ -217,6 +217,6 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
 
 
 def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
-    assert "neardup compare: error: unknown option --ontext; did you mean --context?; see `neardup compare --help`" in (
+    assert "neardup compare: error: unknown option --ontext; did you mean --context? See `neardup compare --help`" in (
         run("a.txt", "b.txt", "c", "--ontext", code=2).err
     )

@@ -462,7 +462,7 @@ def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tm
 def test_a_truncated_last_line_and_many_broken_ones(run, tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'{"text": "whole"}\n' + b'{"text": "cut')
-    assert f"{source}:2: it ends in the middle" in run(source, "--dry-run", code=1).out
+    assert f"{source}:2: incomplete JSON: the line ends inside a value" in run(source, "--dry-run", code=1).out
     source.write_bytes(b'{"text": "whole"}\n' + b"broken\n" * 10)
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b'{"text": "whole"}\n'
@@ -1049,3 +1049,14 @@ def test_hostile_names_cannot_steer_the_terminal(run, tmp_path):
     raw = tmp_path / "latin-\udce9.jsonl"
     raw.write_text('{"text": "a"}\nbroken\n')
     assert "latin-\\xe9.jsonl:2" in run(raw, "--dry-run", code=1).out
+
+
+def test_empty_paths_and_patterns_are_refused(neardup, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "one"}\n')
+    assert "--out: the path is empty" in neardup("dedup", "in.jsonl", "--out", "", code=2).err
+    assert "--glob: the pattern is empty" in neardup("dedup", ".", "--dry-run", "--glob", "", code=2).err
+
+
+def test_a_usage_error_is_one_line(neardup):
+    shown = neardup("dedup", "in.jsonl", "--threads", "many", code=2).err
+    assert shown == "neardup dedup: error: --threads: 'many' is not a whole number; see `neardup dedup --help`\n"

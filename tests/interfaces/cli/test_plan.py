@@ -216,3 +216,8 @@ def test_it_loads_nothing_heavy(options):
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in timed}
     assert "numpy" in loaded
     assert loaded.isdisjoint({"numba", "llvmlite", "pyarrow", "rich", "msgspec"})
+
+
+def test_a_number_is_shown_with_all_its_digits(neardup):
+    assert "recall 0.9999999," in neardup("plan", "--threshold", "0.8", "--recall", "0.9999999").out
+    assert "--recall 1.0000001 " in neardup("plan", "--threshold", "0.8", "--recall", "1.0000001", code=2).err

@@ -173,5 +173,5 @@ def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
     assert "1 result" in neardup("search", "seen", "storm").out
     Index.create(tmp_path / "bare").close()
     for verb in (["search", "bare", "storm"], ["reindex", "bare"]):
-        assert "make it again with `neardup index INPUT --to DIR --search`" in neardup(*verb, code=2).err
+        assert "in another folder: neardup index INPUT --to NEWDIR --search" in neardup(*verb, code=2).err
     assert "is not an index" in neardup("search", "nothing", "storm", code=2).err

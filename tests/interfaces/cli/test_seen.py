@@ -88,7 +88,7 @@ def test_without_admitting_nothing_is_remembered(seen):
 def test_broken_lines_are_answered_and_counted(seen):
     answers, told = asked(seen, b"{\n" + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1)
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
-        "it ends in the middle",
+        "incomplete JSON: the line ends inside a value",
         "new",
         "it is blank",
         "it has neither 'url' nor 'id'",

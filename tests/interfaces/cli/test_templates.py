@@ -50,7 +50,8 @@ def test_an_index_keeps_the_list(neardup, source):
 @pytest.mark.parametrize(
     ("options", "message", "code"),
     [
-        (["--ignore-common", "10"], "must be above 0 and below 1: a share of the documents", 2),
+        (["--ignore-common", "10"], "must be above 0 and below 1: a share of the documents; for 10 % write 0.1", 2),
+        (["--scheme", "checksum", "--common", "none.npz"], "--common cannot be used with --scheme checksum, which", 2),
         (["--ignore-common", "0.1", "--common", "list.txt"], "must end in .npz", 2),
         (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
         (["--common", "none.npz"], "the common shingles cannot be read: No such file", 2),
@@ -65,7 +66,7 @@ def test_wrong_usage(neardup, source, options, message, code):
 def test_a_list_of_other_shingles_is_refused(neardup, source):
     neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz")
     shown = neardup("dedup", source, "--dry-run", "--shingle", "4", "--common", "list.npz", code=2)
-    assert "must be made with the same analysis, shingle, and seed or key" in shown.err
+    assert "list.npz was made with other settings; use the same --shingle, --unit, --stem and --seed" in shown.err
 
 
 def test_a_preset_is_printed_and_options_replace_it(neardup, source):
@@ -77,6 +78,18 @@ def test_a_preset_is_printed_and_options_replace_it(neardup, source):
     assert shown.err == "neardup: preset copies: --shingle 5\n"
     assert json.loads(shown.out)["threshold"] == 0.5
     assert "letter" in neardup("dedup", source, "--dry-run", "--preset", "short").err
+
+
+def test_a_preset_makes_the_list_that_does_not_exist(neardup, source, tmp_path):
+    neardup("dedup", source, "--dry-run", "--preset", "code", "--common", "list.npz")
+    assert (tmp_path / "list.npz").exists()
+    neardup("dedup", source, "--dry-run", "--preset", "code", "--common", "list.npz")
+
+
+def test_an_index_reports_the_share_of_a_preset_that_it_does_not_use(neardup, source):
+    shown = neardup("index", source, "--to", "seen", "--preset", "code").err
+    assert "--ignore-common 0.002 is not used" in shown
+    assert "neardup index --common FILE" in shown
 
 
 def test_a_preset_and_a_list(neardup, source):

@@ -77,7 +77,9 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from neardup.interfaces.escaping import printable
 
-        super().error(f"{printable(message.removeprefix('argument '))}; see `{self.prog} --help`")
+        shown = printable(message.removeprefix("argument "))
+        link = " See" if shown.endswith("?") else "; see"
+        self.exit(2, f"{self.prog}: error: {shown}{link} `{self.prog} --help`\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with what is meant, probably, by arguments that there are not."""

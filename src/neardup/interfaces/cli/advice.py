@@ -1,6 +1,7 @@
 """What is wrong and what to do next, in the command line's words."""
 
 import argparse
+import re
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,9 +45,11 @@ _INSTEAD = {  # of what the library says, in the command line's words
     "open it with scheme=": "only in Python can it be opened, with scheme=",
     "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
     "open it without key=": "leave out --key-file",
-    "create it with texts=True": "make it again with `neardup index INPUT --to DIR --search`",
+    "keeps no texts and cannot be searched; create it with texts=True": "This index keeps no texts. Make a new one in"
+    " another folder: neardup index INPUT --to NEWDIR --search",
     "is not an index: it has no manifest": "is not an index; `neardup index INPUT --to DIR` makes one",
 }
+_SHARE = re.compile("at most 1$|below 1(?:$|: a share)")  # the end of a rule for shares
 _REJECTED = {  # by the code of a rejected record
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
@@ -84,11 +87,13 @@ def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
 
 def _of_parameter(error: ParameterError) -> str:
     several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
-    value = " ".join(several) or (f"{error.value:g}" if isinstance(error.value, float) else str(error.value))
+    value = " ".join(several) or (
+        str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
+    )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
     option = error.name if several or error.name in {"output", "inputs"} else f"--{error.name.replace('_', '-')}"
     rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
-    if isinstance(error.value, int | float) and 1 < error.value <= 100 and rule.endswith("at most 1"):  # noqa: PLR2004
+    if isinstance(error.value, int | float) and 1 < error.value < 100 and _SHARE.search(rule):  # noqa: PLR2004
         rule += f"; for {error.value:g} % write {error.value / 100:g}"
     return f"{option} {rule}" if error.value is None else f"{option} {value or repr(value)} {rule}"
 
@@ -112,6 +117,8 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         if error.field == given.get(name):
             alike = [other for other in error.existing if other.lower() == error.field.lower()]
             return f"--{name} names the field of the {words}" + (f", such as --{name} {alike[0]}" if alike else "")
+    if error.field in {one.rpartition(":")[0] for one in given.get("field", ())}:
+        return "correct --field"
     if given.get("scheme") == "checksum" and "fields" not in given:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
     return ""

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative",
     )
-    outputs.add_argument("--dry-run", action="store_true", help="write no kept documents, only the summary")
+    outputs.add_argument("--dry-run", action="store_true", help="do not write --out; other outputs are written")
     outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser)
@@ -83,6 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
     paths = {
         name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped", "mark")
     }
+    for name, path in paths.items():
+        if path == "":
+            raise OutputRefused(f"--{name}", "the path is empty")
     if arguments.dry_run:
         paths["out"] = None
     elif paths["out"] is None:

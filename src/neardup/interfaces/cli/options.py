@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.amounts import number, size, whole
 from neardup.interfaces.cli.templates import with_list
 from neardup.interfaces.cli.terminal import complain
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import InputRefused, ParameterError, require
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -194,12 +194,18 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
     scheme = given.get("scheme", _DEFAULT)
     require(scheme == _DEFAULT, "preset", name, f"does not go with --scheme {scheme}, only with {_DEFAULT}")
     wanted = dict(PRESETS[name].settings)
-    if PRESETS[name].ignore_common is not None and arguments.verb == "dedup" and "common" not in given:
-        wanted["ignore_common"] = PRESETS[name].ignore_common
+    share = PRESETS[name].ignore_common
+    if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):
+        wanted["ignore_common"] = share
     own = {option: value for option, value in wanted.items() if option not in given}
     vars(arguments).update(own)
     listed = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in own.items())
     complain(f"preset {name}: {listed or 'nothing is left to set'}")
+    if share is not None and arguments.verb == "index" and "common" not in given:
+        complain(
+            f"preset {name}: --ignore-common {share} is not used, as an index needs a list of common shingles; make it"
+            f" with `neardup dedup --ignore-common {share} --common FILE`, then use `neardup index --common FILE`"
+        )
 
 
 def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
@@ -292,6 +298,8 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     from neardup.sources.read import MAX_BYTES
 
     given = vars(arguments)
+    if "" in given.get("glob", ()):
+        raise InputRefused("--glob", "the pattern is empty")
     return {
         "text": arguments.text,
         "id": arguments.id,

@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import number
+from neardup.model.errors import ParameterError
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -48,10 +49,18 @@ def writes_list(arguments: argparse.Namespace) -> bool:
 def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
     """Give a scheme the list of common shingles that is named, unless this run writes it."""
     path = vars(arguments).get("common")
+    if path is not None and vars(arguments).get("scheme") == "checksum":
+        rule = "cannot be used with --scheme checksum, which compares fields, not shingles"
+        raise ParameterError("common", None, rule)
     if path is None or writes_list(arguments):
         return scheme
     from neardup.schemes.terms import with_common
     from neardup.text.templates import CommonShingles
 
-    made: Scheme = with_common(scheme, CommonShingles.load(path))
+    common = CommonShingles.load(path)
+    try:
+        made: Scheme = with_common(scheme, common)
+    except ParameterError as error:
+        rule = "was made with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
+        raise ParameterError("common", path, rule) from error
     return made
