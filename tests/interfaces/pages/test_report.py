@@ -95,7 +95,7 @@ def test_it_says_what_the_run_did(run):
         "1 empty, kept",
         "1 no words to compare",
         "1 records rejected",
-        "0 pairs at most not compared",
+        "0 pairs at most, not compared",
         "The resemblance of 1 near duplicate to",
         "resemblance at least 0.6 (verified)",
         "1 kept document stands for others, 2 for none",
