@@ -405,9 +405,9 @@ def test_what_is_no_collection_is_a_data_error(source):
 
 
 def test_a_missing_column_is_named_with_those_that_exist():
-    with pytest.raises(DataError, match=r"'words'.*are text, id"):
+    with pytest.raises(DataError, match=r"'words'.*are: text, id"):
         dedup(pa.table({"text": [LINE], "id": ["a"]}), text="words")
-    with pytest.raises(DataError, match=r"'score'.*are text"):
+    with pytest.raises(DataError, match=r"'score'.*are: text"):
         dedup(collection([LINE]), keep="max:score")
 
 

@@ -127,7 +127,7 @@ def test_a_contribution_tells_documents_apart_and_may_be_missing():
 
 
 def test_a_missing_required_column_is_a_data_error_that_lists_the_others():
-    with pytest.raises(DataError, match=r"'title'.*are body, x"):
+    with pytest.raises(DataError, match=r"'title'.*are: body, x"):
         Checksum().sign(pa.table({"body": ["b"], "x": ["y"]}))
 
 
