@@ -31,8 +31,6 @@ _FRAME: Final = struct.Struct("<QQQQ")  # number, bytes, first number not synced
 _SIZE: Final = struct.Struct("<I")
 _AHEAD: Final = 64  # records that are looked for behind a damaged one
 
-HEADER_BYTES: Final = _HEADER.size
-
 
 class Record(NamedTuple):
     """One step in the life of an index."""

@@ -53,12 +53,12 @@ _load_filled = _block_test("!=")
 _load_high = _block_test("<")
 
 
-_SPECIAL = frozenset(b"!#$%&*+-/<=>@^|~")  # of ASCII
+ASCII_SYMBOLS = frozenset(b"!#$%&*+-/<=>@^|~")  # bytes
 
 
 def _nibble_tables() -> tuple[bytes, bytes]:
     """Make the tables of low and of high half-bytes: what is special has a bit in common, what is not has none."""
-    rows = [sum(1 << byte % 16 for byte in _SPECIAL if byte >> 4 == high) for high in range(8)] + [0xFFFF] * 8
+    rows = [sum(1 << byte % 16 for byte in ASCII_SYMBOLS if byte >> 4 == high) for high in range(8)] + [0xFFFF] * 8
     kinds = sorted({row for row in rows if row})
     high_table = bytes(1 << kinds.index(row) if row else 0 for row in rows)
     return bytes(sum(1 << bit for bit, row in enumerate(kinds) if row >> low & 1) for low in range(16)), high_table
@@ -84,9 +84,9 @@ def _special_by_ranges(builder: Any, loaded: Any) -> Any:
     """Compare each of 32 bytes with the ends of every range of what is special."""
     block = ir.VectorType(ir.IntType(8), 32)
     found = builder.and_(loaded, ir.Constant(block, [0x80] * 32))
-    edges = sorted(byte for byte in _SPECIAL if byte - 1 not in _SPECIAL)
+    edges = sorted(byte for byte in ASCII_SYMBOLS if byte - 1 not in ASCII_SYMBOLS)
     for first in edges:
-        number = next(count for count in range(1, 128) if first + count not in _SPECIAL)
+        number = next(count for count in range(1, 128) if first + count not in ASCII_SYMBOLS)
         inside = builder.icmp_unsigned(
             "<", builder.sub(loaded, ir.Constant(block, [first] * 32)), ir.Constant(block, [number] * 32)
         )
@@ -101,7 +101,7 @@ def _has_avx2() -> bool:
 
 @intrinsic
 def _load_special(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
-    """One bit for each of 64 bytes: whether it is not ASCII or one of ``_SPECIAL``."""
+    """One bit for each of 64 bytes: whether it is not ASCII or one of ``ASCII_SYMBOLS``."""
     signature = types.uint64(array, types.intp)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:

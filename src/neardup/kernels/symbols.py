@@ -43,13 +43,12 @@ from neardup.kernels.characters import (
     is_space,
     kind_of,
 )
-from neardup.kernels.compile import njit
+from neardup.kernels.compile import ASCII_SYMBOLS, njit
 
 REACH = 32  # bytes
-ASCII_SYMBOLS = "!#$%&*+-/<=>@^|~"
 RULER = 4
 
-_SYMBOLS = np.array([chr(byte) in ASCII_SYMBOLS for byte in range(256)])
+_SYMBOLS = np.array([byte in ASCII_SYMBOLS for byte in range(256)])
 _MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
 _BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,;%&!\"'" for byte in range(256)])
 _BEFORE_VARIABLE = np.array([chr(byte) in "([{=^*/<>+," for byte in range(256)])
