@@ -83,7 +83,7 @@ ALL = np.empty(0, np.bool_)
     st.sampled_from([(0, 0), (1, 0), (1, 1)]),
     st.tuples(st.integers(0, 2**120), st.integers(1, 3)),
 )
-def test_lookup_equals_its_definition(lists, queries, distance, radii, choice):
+def test_a_search_equals_its_definition(lists, queries, distance, radii, choice):
     tables = Halves(lists, radii)
     asked = np.array(queries, np.uint64)
     expected = sorted(
@@ -93,16 +93,18 @@ def test_lookup_equals_its_definition(lists, queries, distance, radii, choice):
         if tables.finds(query, value) and (query ^ value).bit_count() <= distance
         for position in positions
     )
-    assert unpacked(hamming.lookup(asked, 2**30, ALL, distance, *tables.layout, *tables.entries, None)) == expected
+    ranks = hamming.search(asked, distance, *tables.layout, *tables.entries[:4], None)
+    lists_of_values = tables.positions, tables.bounds
+    assert unpacked(hamming.listed(ranks, 2**30, ALL, *lists_of_values, None)) == expected
     counts = np.full(len(queries), 9)
-    hamming.count(asked, distance, *tables.layout, *tables.entries[:4], tables.bounds, None, counts)
-    assert counts.tolist() == [sum(found[0] == number for found in expected) for number in range(len(queries))]
-    ones = unpacked(hamming.lookup(asked, 1, ALL, distance, *tables.layout, *tables.entries, None))
+    hamming.tally(ranks, tables.bounds, None, counts)
+    assert counts.tolist() == [9 + sum(found[0] == number for found in expected) for number in range(len(queries))]
+    ones = unpacked(hamming.listed(ranks, 1, ALL, *lists_of_values, None))
     assert ones == [found for found in expected if any(found[1] == positions[0] for positions in lists.values())]
     marks, most = choice
     there = np.array([bool(marks >> place & 1) for place in range(len(tables.positions))], np.bool_)
     chosen = {own for positions in lists.values() for own in [*filter(there.__getitem__, positions)][:most]}
-    some = unpacked(hamming.lookup(asked, most, there, distance, *tables.layout, *tables.entries, None))
+    some = unpacked(hamming.listed(ranks, most, there, *lists_of_values, None))
     assert not len(there) or some == [found for found in expected if found[1] in chosen]
 
 
@@ -151,7 +153,8 @@ def test_a_crowded_bucket_is_searched_for_the_leading_bits():
     lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)
     queries = np.array([*lists, 3, 5 << 32], np.uint64)
-    found = unpacked(hamming.lookup(queries, 2**30, ALL, 7, *tables.layout, *tables.entries, None))
+    ranks = hamming.search(queries, 7, *tables.layout, *tables.entries[:4], None)
+    found = unpacked(hamming.listed(ranks, 2**30, ALL, tables.positions, tables.bounds, None))
     pairs = [(a, b) for a in range(len(lists)) for b in range(len(lists)) if ((a ^ b) << 8).bit_count() <= 7]
     near = [(a, b, (a ^ b).bit_count()) for a, b in pairs]  # the low halves of all are equal
     more = [(len(lists), 0, 2), *((len(lists) + 1, b, ((b << 8) ^ 5).bit_count()) for b in range(len(lists)))]

@@ -12,6 +12,14 @@ def test_a_text_batch_may_begin_anywhere_in_its_data():
 
 def test_lengths():
     assert len(TextBatch(np.empty(0, np.uint8), np.zeros(1, np.int64))) == 0
+
+
+def test_the_data_of_texts_are_read_only_and_what_they_come_from_is_not():
+    data = np.zeros(3, np.uint8)
+    batch = TextBatch(data, np.array([0, 3]))
+    assert np.shares_memory(batch.data, data)
+    assert not batch.data.flags.writeable
+    assert data.flags.writeable
     assert len(Features(np.empty(0, np.uint64), np.zeros(4, np.int64))) == 3
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.index.prefixes import PrefixCode
 from neardup.kernels import differences, radix
 from neardup.kernels import hamming as kernels
-from neardup.model.arrays import AnyPositions, Bytes, Flags, Positions, Words
+from neardup.model.arrays import AnyPositions, Bytes, Positions, Words
 from neardup.model.tables import TableDesign, high_bytes
 
 Places = npt.NDArray[np.uint32]
@@ -109,18 +109,10 @@ class Plain(NamedTuple):
         values |= lows[: len(values)]
         return values
 
-    def lookup(  # noqa: PLR0913, PLR0917 - what a lookup is made of
-        self, queries: Words, most: int, there: Flags, layout: Layout, lists: Lists, guard: Guard | None
-    ) -> Words:
-        """Find packed pairs of query and position, of equal values the first *most* that are *there*."""
-        found: Words = kernels.lookup(queries, most, there, *layout, *self, *lists, guard)
+    def search(self, queries: Words, layout: Layout, guard: Guard | None) -> Words:
+        """Find packed triples of query, rank and distance."""
+        found: Words = kernels.search(queries, *layout, *self, guard)
         return found
-
-    def counts(self, queries: Words, layout: Layout, lists: Lists, guard: Guard | None) -> Positions:
-        """Count the positions near each query."""
-        counts = np.empty(len(queries), np.int64)
-        kernels.count(queries, *layout, *self, lists.bounds, guard, counts)
-        return counts
 
     def plain(self, _: TableDesign) -> "Plain":
         """Give the same entries as they lie."""
@@ -173,21 +165,10 @@ class Coded(NamedTuple):
         differences.decode(self.bucket_bits, self.stream, *rows, words)
         return words
 
-    def lookup(  # noqa: PLR0913, PLR0917 - what a lookup is made of
-        self, queries: Words, most: int, there: Flags, layout: Layout, lists: Lists, guard: Guard | None
-    ) -> Words:
-        """Find packed pairs of query and position, of equal values the first *most* that are *there*."""
-        found: Words = differences.listed(
-            differences.search(queries, *layout, *self, guard), most, there, *lists, guard
-        )
+    def search(self, queries: Words, layout: Layout, guard: Guard | None) -> Words:
+        """Find packed triples of query, rank and distance."""
+        found: Words = differences.search(queries, *layout, *self, guard)
         return found
-
-    def counts(self, queries: Words, layout: Layout, lists: Lists, guard: Guard | None) -> Positions:
-        """Count the positions near each query."""
-        found = differences.search(queries, *layout, *self, guard)
-        counts = np.zeros(len(queries), np.int64)
-        differences.tally(found, lists.bounds, guard, counts)
-        return counts
 
     def plain(self, design: TableDesign) -> Plain:
         """Read all entries, as they lie without compression."""

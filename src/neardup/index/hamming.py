@@ -124,7 +124,8 @@ class HammingTables:
         """Count the fingerprints near each query."""
         queries = _words("queries", queries)
         guard = None if self._file is None else self._file.guard()
-        counts = self._entries.counts(queries, self._layout, self._lists, guard)
+        counts = np.zeros(len(queries), np.int64)
+        kernels.tally(self._entries.search(queries, self._layout, guard), self._lists.bounds, guard, counts)
         if self._file is not None and guard is not None:
             self._file.require(guard)
         return counts
@@ -189,10 +190,11 @@ class HammingTables:
 
     def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:
         guard = None if self._file is None else self._file.guard()
-        found = self._entries.lookup(queries, most, there, self._layout, self._lists, guard)
+        found = self._entries.search(queries, self._layout, guard)
+        pairs = kernels.listed(found, most, there, *self._lists, guard)
         if self._file is not None and guard is not None:
             self._file.require(guard)
-        index, positions, distances = _unpacked(found)
+        index, positions, distances = _unpacked(pairs)
         if most < MOST and len(index):
             begins = np.searchsorted(index, index)
             kept = np.arange(len(index)) - begins < most

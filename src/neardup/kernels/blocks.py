@@ -43,7 +43,7 @@ def _last_word(data, begin, end):
     return word
 
 
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True)
 def _sum(data, begin, end):
     """Compute the checksum of ``data[begin:end]``."""
     a, b, c, d = _START, _START + np.uint64(1), _START + np.uint64(2), _START + np.uint64(3)
@@ -75,7 +75,7 @@ def _sum(data, begin, end):
 @kernel
 def checksum(data):
     """Compute the checksum of all of *data* (uint8)."""
-    return _sum(data, 0, data.size)
+    return _sum(data, np.int64(0), data.size)
 
 
 @kernel
@@ -96,7 +96,7 @@ def damaged(guard, begin, end):
     return INTACT
 
 
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True)
 def _damaged_anew(guard, first, last):
     """Verify those blocks that were not, and give the first damaged one."""
     data, sums, seen = guard

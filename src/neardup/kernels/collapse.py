@@ -137,8 +137,7 @@ def _sampled(rows):
     return sample
 
 
-@njit(nogil=True, forceinline=True)
-def _first_by_minima(rows, sample, terms, others, number, hit):
+def _first_by_minima(rows, more, terms, others, number, hit):
     """Leave out what the sampled bytes exclude: where entries are equal they are, too."""
     needed = terms[0]
     hits, columns = rows.shape
@@ -147,7 +146,7 @@ def _first_by_minima(rows, sample, terms, others, number, hit):
         possible = columns
         for begin in range(0, columns, _LANES):
             block = begin * hits
-            same = ones(equal_at(sample, block + other * _LANES, block + hit * _LANES))
+            same = ones(equal_at(more, block + other * _LANES, block + hit * _LANES))
             possible += np.int64(same) - min(_LANES, columns - begin)
             if possible < needed:
                 break
@@ -179,13 +178,13 @@ def _filled_up(rows):
     return flat, width
 
 
-@njit(nogil=True, forceinline=True)
-def _first_by_trials(flat, width, terms, others, number, hit):
+def _first_by_trials(rows, more, terms, others, number, hit):
+    """Compare rows that lie end to end and have *more* entries each."""
     for place in range(number):
         other = others[place]
         equal = np.int64(0)
-        for begin in range(0, width, _WORDS):
-            equal += np.int64(ones(equal_words_at(flat, other * width + begin, hit * width + begin)))
+        for begin in range(0, more, _WORDS):
+            equal += np.int64(ones(equal_words_at(rows, other * more + begin, hit * more + begin)))
         if equal >= terms[0]:
             return other
     return -1
@@ -198,19 +197,18 @@ def by_trials(rows, terms, present, near, codes, keeps, table):
     return _fold(flat, width, terms, present, near, codes, keeps, table)
 
 
-@njit(nogil=True, forceinline=True)
-def _first_by_fingerprints(rows, words, terms, others, number, hit):
+def _first_by_fingerprints(rows, more, terms, others, number, hit):
     """Look first how close the closest of all hits before comes, in their first words: that takes no branch a hit.
 
     Whole blocks of words are compared, filled up with what is as far from this one as can be.
     """
     word = rows[hit, 0]
     end = (hit + _BLOCK - 1) // _BLOCK * _BLOCK
-    words[hit:end] = ~word
+    more[hit:end] = ~word
     closest = np.uint64(_LANES)
     for before in range(end):
-        closest = min(closest, ones(words[before] ^ word))
-    words[hit] = word
+        closest = min(closest, ones(more[before] ^ word))
+    more[hit] = word
     if np.int64(closest) <= terms[0]:
         for place in range(number):
             other = others[place]
@@ -244,17 +242,16 @@ def _filters(rows):
     return filters
 
 
-@njit(nogil=True, forceinline=True)
-def _first_by_sentences(rows, filters, terms, others, number, hit):
+def _first_by_sentences(rows, more, terms, others, number, hit):
     """Leave out what the filters exclude: values that are shared have a common bit, or met one in their own row."""
     of_smaller, least = terms[0] != 0, terms[1:]
-    values, again = filters[hit, _VALUES], filters[hit, _AGAIN]
+    values, again = more[hit, _VALUES], more[hit, _AGAIN]
     for place in range(number):
         other = others[place]
-        shared = min(again, filters[other, _AGAIN])
+        shared = min(again, more[other, _AGAIN])
         for word in range(_WORDS):
-            shared += ones(filters[hit, word] & filters[other, word])
-        few, many = min(values, filters[other, _VALUES]), max(values, filters[other, _VALUES])
+            shared += ones(more[hit, word] & more[other, word])
+        few, many = min(values, more[other, _VALUES]), max(values, more[other, _VALUES])
         whole = few if of_smaller else many  # the union has no fewer values than the larger set
         if np.int64(shared) >= least[np.int64(whole)] and decided(rows[other], rows[hit], of_smaller, least)[0]:
             return other
@@ -267,8 +264,7 @@ def by_sentences(rows, terms, present, near, codes, keeps, table):
     return _fold(rows, _filters(rows), terms, present, near, codes, keeps, table)
 
 
-@njit(nogil=True, forceinline=True)
-def _first_by_pairs(rows, _more, _terms, others, number, hit):
+def _first_by_pairs(rows, more, terms, others, number, hit):  # noqa: ARG001 - the others need them
     for place in range(number):
         other = others[place]
         if rows[hit, other]:
@@ -279,11 +275,10 @@ def _first_by_pairs(rows, _more, _terms, others, number, hit):
 @kernel
 def by_pairs(rows, terms, present, near, codes, keeps, table):
     """Look up in ``rows[later, better]`` (bool) whether two match; *terms* count for nothing."""
-    return _fold(rows, 0, terms, present, near, codes, keeps, table)
+    return _fold(rows, None, terms, present, near, codes, keeps, table)
 
 
-@njit(nogil=True, forceinline=True)
-def _first_by_sets(candidates, more, terms, others, number, hit):
+def _first_by_sets(rows, more, terms, others, number, hit):
     """Go through the plausible better hits; both lists ascend."""
     bounds, estimated, known, values, starts, sizes, keys, owners, threshold, of_smaller, shares, verified = more
     size = sizes[hit]
@@ -291,7 +286,7 @@ def _first_by_sets(candidates, more, terms, others, number, hit):
     filled = False
     place = 0
     for entry in range(bounds[hit], bounds[hit + 1]):
-        other = candidates[entry]
+        other = rows[entry]
         while place < number and others[place] < other:
             place += 1
         if place == number:
@@ -365,5 +360,4 @@ _FINDERS = {
 @overload(_first, jit_options={"nogil": True, "forceinline": True})
 def _finder(rows, more, terms, others, number, hit):  # noqa: ARG001 - Numba's protocol
     kind = str(more.dtype) if isinstance(more, types.Array) else ""
-    find = _FINDERS[str(rows.dtype), rows.ndim, kind]
-    return lambda rows, more, terms, others, number, hit: find(rows, more, terms, others, number, hit)  # noqa: PLW0108 - Numba asks for a function
+    return _FINDERS[str(rows.dtype), rows.ndim, kind]

@@ -18,28 +18,25 @@ from neardup.kernels.compile import fetch_ahead, kernel, njit, ones, word_at
 from neardup.kernels.hamming import (
     AHEAD,
     DISTANCE_BITS,
+    FIRST,
     POSITION_BITS,
     STARTS,
     are_intact,
     behind_first,
     is_first,
     is_intact,
-    is_there,
-    last_of,
     list_probes,
-    positions_of,
     restored,
     room_for,
 )
 
-STREAM, OFFSETS = 0, 1  # the arrays of a guard, which has the others of those of plain tables
+STREAM, OFFSETS = np.int64(0), np.int64(1)  # the arrays of a guard, which has the others of those of plain tables
 LENGTHS = 65  # 0 to 64
 CODE_BITS = 12  # of the longest code
 NO_CODE = 255  # in place of a length and a size
 SPARE = 64  # bytes behind a stream that may be read, and mean nothing
 
 FETCHED, LINE = 512, 64  # bytes that are asked for, the processor foresees the others; and that come together
-DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _THREE, _SEVEN = np.uint64(3), np.uint64(7)
@@ -178,10 +175,10 @@ def _rank(value, bucket_bits, stored, guard):
     stream, bases, offsets, lengths, starts = stored
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(value >> to_bucket)
-    if not is_intact(guard, OFFSETS, 0, bucket, bucket + 2):
+    if not is_intact(guard, OFFSETS, FIRST, bucket, bucket + 2):
         return np.int64(0)
     begin, end = bases[0] + np.int64(offsets[0, bucket]), bases[0] + np.int64(offsets[0, bucket + 1])
-    if not is_intact(guard, STREAM, 0, begin, end) or not is_intact(guard, STARTS, 0, bucket, bucket + 1):
+    if not is_intact(guard, STREAM, FIRST, begin, end) or not is_intact(guard, STARTS, FIRST, bucket, bucket + 1):
         return np.int64(0)
     bit, end = _edges(bases[0], offsets[0], bucket)
     word = np.uint64(bucket) << to_bucket
@@ -216,8 +213,7 @@ def search(
 ):
     """Find what is near each of the *queries*, at most 2**30: packed ``query << 33 | rank << 3 | distance``.
 
-    They are in no order within a query. The tables are those of ``neardup.kernels.hamming``, in all but how
-    they are written.
+    As ``search`` in ``neardup.kernels.hamming``, with the same tables in all but how they are written.
     """
     orders, stored = (rotations, masks), (stream, bases, offsets, lengths, starts)
     to_bucket = np.uint64(64 - bucket_bits)
@@ -261,7 +257,7 @@ def search(
                 rank = place
                 if table == 0:
                     bucket = np.int64(wanted >> to_bucket)
-                    if is_intact(guard, STARTS, 0, bucket, bucket + 1):
+                    if is_intact(guard, STARTS, FIRST, bucket, bucket + 1):
                         rank += np.int64(starts[bucket])
                 else:
                     difference = restored(difference, rotations[table], masks[table])
@@ -272,30 +268,3 @@ def search(
                 found[number] = np.uint64(query) << _RIGHT | np.uint64(rank) << _DISTANCE | differing
                 number += 1
     return found[:number]
-
-
-@kernel
-def listed(found, most, there, positions, bounds, guard):
-    """Give pairs with positions for those with ranks; of equal values the first *most* *there*, as in ``lookup``."""
-    below = (_ONE << np.uint64(POSITION_BITS)) - _ONE
-    same = np.uint64(DISTANCE_MASK) | ~((_ONE << _RIGHT) - _ONE)
-    pairs = np.empty(found.size, np.uint64)
-    number = 0
-    for pair in found:
-        begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds, guard)
-        end = last_of(begin, end, most, positions, there, guard)
-        pairs = room_for(pairs, number + min(most, end - begin))
-        for place in range(begin, end):
-            if is_there(there, positions[place]):
-                pairs[number] = pair & same | np.uint64(positions[place]) << _DISTANCE
-                number += 1
-    return pairs[:number]
-
-
-@kernel
-def tally(found, bounds, guard, counts):
-    """Add the positions of those found, with ranks, to *counts* (int64), one a query."""
-    below = (_ONE << np.uint64(POSITION_BITS)) - _ONE
-    for pair in found:
-        begin, end = positions_of(np.int64((pair >> _DISTANCE) & below), bounds, guard)
-        counts[np.int64(pair >> _RIGHT)] += end - begin

@@ -16,7 +16,8 @@ match belongs to the first table that finds it: each is found once, and nobody n
 ``positions[bounds[r]:bounds[r + 1]]``, ascending; where all are distinct, *bounds* is empty and the position is
 ``positions[r]``.
 
-Found pairs are packed as ``left << 33 | right << 3 | distance``.
+Found pairs are packed as ``left << 33 | right << 3 | distance``: ``search`` finds ranks, ``listed`` and ``tally`` tell
+their positions.
 
 *Guarded.* Tables that are mapped from a file come with ``(data, sums, seen, begins, sizes, fault)``: the guard of the
 file (``neardup.kernels.blocks``); at which byte row *t* of each array begins (``begins[array, t]``, int64); how many
@@ -26,7 +27,7 @@ a guard there is ``None`` for tables in memory, and nothing is compiled for it.
 
 What a file states is bounded by what there is, so that a forged one leads nowhere: it may answer wrongly.
 
-``lookup`` and ``count`` both write out how a probe is asked: most find nothing, and a function that hands *near* back
+``search`` and ``join`` both write out how a probe is asked: most find nothing, and a function that hands *near* back
 for each of those takes twice the time.
 """
 
@@ -36,7 +37,9 @@ from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, near_at, njit, ones, trailing_zeros
 
 DISTANCE_BITS, POSITION_BITS = 3, 30
-LOWS, HIGHS, STARTS, POSITIONS, BOUNDS = range(5)  # the arrays of a guard
+# The arrays of a guard, and the first table; as plain numbers each would be compiled for by itself.
+LOWS, HIGHS, STARTS, POSITIONS, BOUNDS = (np.int64(array) for array in range(5))
+FIRST = np.int64(0)
 
 BLOCK = 16  # entries that are compared at once, and that come from memory together; a row of lows has as many to spare
 NARROW = 512  # entries of a bucket that are scanned without a search, which waits for memory at each step
@@ -50,6 +53,8 @@ _STORED = np.uint64(32)
 _DISTANCE = np.uint64(DISTANCE_BITS)
 _RIGHT = np.uint64(DISTANCE_BITS + POSITION_BITS)
 _DISTANCE_MASK = np.uint64((1 << DISTANCE_BITS) - 1)
+_POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
+_NONE = np.int64(0)
 
 
 @njit(nogil=True)
@@ -176,7 +181,8 @@ def room_for(found, number):
     if number <= found.size:
         return found
     grown = np.empty(max(2 * found.size, number), np.uint64)
-    grown[: found.size] = found
+    for place in range(found.size):
+        grown[place] = found[place]
     return grown
 
 
@@ -184,12 +190,12 @@ def room_for(found, number):
 def _rank(value, lows, highs, starts, to_bucket, guard):
     """Find a value that is in table 0."""
     bucket = np.int64(value >> to_bucket)
-    if not is_intact(guard, STARTS, 0, bucket, bucket + 2):
+    if not is_intact(guard, STARTS, FIRST, bucket, bucket + 2):
         return np.int64(-1)
     rest = value & ((_ONE << to_bucket) - _ONE)
     entries = highs.shape[0]
     begin, end = min(np.int64(starts[bucket]), entries), min(np.int64(starts[bucket + 1]), entries)
-    return min(_first_from(lows, highs, begin, end, rest, guard, 0), entries - 1)
+    return min(_first_from(lows, highs, begin, end, rest, guard, FIRST), entries - 1)
 
 
 @njit(nogil=True)
@@ -312,7 +318,7 @@ def positions_of(rank, bounds, guard):
     """Tell where the positions of a value begin and end."""
     if bounds.size == 0:
         return rank, rank + 1
-    if not is_intact(guard, BOUNDS, 0, rank, rank + 2):
+    if not is_intact(guard, BOUNDS, FIRST, rank, rank + 2):
         return np.int64(0), np.int64(0)
     return np.int64(bounds[rank]), np.int64(bounds[rank + 1])
 
@@ -328,7 +334,7 @@ def last_of(begin, end, most, positions, there, guard):
     """Find where the first *most* positions that are *there* end, in a list from *begin* up to *end*."""
     if there.size == 0:
         end = min(end, begin + most)
-    is_intact(guard, POSITIONS, 0, begin, end)
+    is_intact(guard, POSITIONS, FIRST, begin, end)
     if there.size == 0 or end - begin <= most:
         return end
     number = 0
@@ -339,10 +345,8 @@ def last_of(begin, end, most, positions, there, guard):
 
 
 @kernel
-def lookup(
+def search(
     queries,
-    most,
-    there,
     distance,
     rotations,
     masks,
@@ -355,14 +359,11 @@ def lookup(
     lows,
     highs,
     starts,
-    positions,
-    bounds,
     guard,
 ):
-    """Find what is near each of the *queries*, at most 2**30: packed pairs (query, position, distance).
+    """Find what is near each of the *queries*, at most 2**30: packed ``query << 33 | rank << 3 | distance``.
 
-    Of the positions of equal values the first *most* are found that are *there* (bool[positions]; if it is empty, all
-    are). The pairs are in no order within a query.
+    They are in no order within a query.
     """
     orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
@@ -380,60 +381,52 @@ def lookup(
             if place == end:
                 continue
             near, matches = _collect(
-                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, 0
+                words[i],
+                flips[flip],
+                place,
+                end,
+                table,
+                distance,
+                orders,
+                rules,
+                bucket_bits,
+                stored,
+                guard,
+                near,
+                _NONE,
             )
+            found = room_for(found, number + matches)
             for match in near[:matches]:
-                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
-                end = last_of(begin, min(end, positions.size), most, positions, there, guard)
-                found = room_for(found, number + min(most, end - begin))
-                for place in range(begin, end):
-                    if is_there(there, positions[place]):
-                        right = np.uint64(positions[place]) << _DISTANCE
-                        found[number] = np.uint64(query) << _RIGHT | right | match & _DISTANCE_MASK
-                        number += 1
+                found[number] = np.uint64(query) << _RIGHT | match
+                number += 1
     return found[:number]
 
 
 @kernel
-def count(
-    queries,
-    distance,
-    rotations,
-    masks,
-    covers,
-    radii,
-    leads,
-    flips,
-    flip_bounds,
-    bucket_bits,
-    lows,
-    highs,
-    starts,
-    bounds,
-    guard,
-    counts,
-):
-    """Count the positions near each of the *queries* into *counts* (int64)."""
-    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
-    cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
-    near = np.empty(64, np.uint64)
-    counts[:] = 0
-    while cursor[0] < queries.size:
-        prepared = _prepare(
-            queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes
-        )
-        for i in range(prepared):
-            query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
-            begin, end = probes[i, 3], probes[i, 4]
-            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), np.uint32(distance))
-            if place == end:
-                continue
-            near, matches = _collect(
-                words[i], flips[flip], place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, 0
-            )
-            for match in near[:matches]:
-                begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
-                counts[query] += end - begin
+def listed(found, most, there, positions, bounds, guard):
+    """Give pairs with positions, ``query << 33 | position << 3 | distance``, for those with ranks that were *found*.
+
+    Of the positions of equal values the first *most* count that are *there* (bool[positions]; if it is empty, all are).
+    """
+    pairs = np.empty(found.size, np.uint64)
+    number = 0
+    for pair in found:
+        begin, end = positions_of(np.int64((pair >> _DISTANCE) & _POSITION_MASK), bounds, guard)
+        end = last_of(begin, min(end, positions.size), most, positions, there, guard)
+        pairs = room_for(pairs, number + min(most, end - begin))
+        for place in range(begin, end):
+            if is_there(there, positions[place]):
+                pairs[number] = pair & ~(_POSITION_MASK << _DISTANCE) | np.uint64(positions[place]) << _DISTANCE
+                number += 1
+    return pairs[:number]
+
+
+@kernel
+def tally(found, bounds, guard, counts):
+    """Add the positions of those found, with ranks, to *counts* (int64), one a query."""
+    for pair in found:
+        begin, end = positions_of(np.int64((pair >> _DISTANCE) & _POSITION_MASK), bounds, guard)
+        counts[np.int64(pair >> _RIGHT)] += end - begin
 
 
 @kernel
@@ -480,7 +473,7 @@ def join(
                 bucket += 1
             query = np.uint64(bucket) << to_bucket | _rest(other_low_row, other_high_row, entry)
             low = np.uint32(query & _LOW)
-            matches = 0
+            matches = _NONE
             for flip in table_flips:
                 begin, end = _range(query ^ flip, lead, bucket_bits, low_row, high_row, start_row, None, table)
                 if itself:

@@ -65,7 +65,8 @@ def _appended(found, number, document):
     """Put a document behind the *number* that were found, in a larger array if need be."""
     if number == found.size:
         larger = np.empty(2 * found.size, found.dtype)
-        larger[:number] = found
+        for place in range(number):
+            larger[place] = found[place]
         found = larger
     found[number] = document
     return found

@@ -92,7 +92,8 @@ def unpack(packed, data, offsets):
             length = length << 8 | np.int64(packed[position + 1 + byte])
         position += 1 + width
         begin = offsets[string]
-        data[begin : begin + length] = packed[position : position + length]
+        for byte in range(length):
+            data[begin + byte] = packed[position + byte]
         offsets[string + 1] = begin + length
         position += length
     return True

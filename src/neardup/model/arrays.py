@@ -18,10 +18,19 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextBatch:
-    """Texts as they lie in an Arrow buffer: document *d* is ``data[offsets[d]:offsets[d + 1]]``, UTF-8."""
+    """Texts as they lie in an Arrow buffer: document *d* is ``data[offsets[d]:offsets[d + 1]]``, UTF-8.
+
+    *data* is read-only, wherever it comes from: kernels are compiled once for all.
+    """
 
     data: Bytes
     offsets: Positions
+
+    def __post_init__(self) -> None:
+        if self.data.flags.writeable:
+            data = self.data.view()
+            data.flags.writeable = False
+            object.__setattr__(self, "data", data)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

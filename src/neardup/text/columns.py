@@ -113,7 +113,6 @@ def as_it_lies(chunk: pa.Array) -> TextBatch:
         lying = np.frombuffer(offsets, width)[chunk.offset : chunk.offset + len(chunk) + 1]
         bounds = np.array(lying, np.int64)
     content: Bytes = np.frombuffer(data, np.uint8) if data is not None and data.size else _NOTHING
-    content.setflags(write=False)  # some Arrow buffers may be written to: kernels compile once for all
     return TextBatch(content, bounds)
 
 
