@@ -1,4 +1,4 @@
-"""Question: how many source files are dropped for a licence header, and what does leaving out common shingles cost."""
+"""Question: how many files are dropped for a licence header, and how many edited copies are kept as a template."""
 
 import re
 import sysconfig
@@ -21,6 +21,10 @@ that of the kept file, recomputed from sets of three words; two files of nothing
 *Near-identical files apart* counts what `ignore_common` must not lose: pairs that plain `dedup` drops at a resemblance
 of 0.95 or more, with such a resemblance without that comment, too, and of which both files are now kept, or dropped
 for different files. Processor time is of one thread.
+
+*Families taken for a template* counts the families of 6 to 10 copies of one random text, with as many random words
+replaced, of which more than two versions count as different documents: then their common text is left out, and more
+than one version is kept.
 """
 HEADER: Final = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*")
 DIFFERENT: Final = 0.5
@@ -28,6 +32,9 @@ SAME: Final = 0.95
 SHARES: Final = (0.02, 0.005, 0.002)
 RECOMMENDED: Final = 0.002
 MOST: Final = 10
+FAMILIES: Final = 100
+EDITED: Final = ((300, 3), (600, 5), (100, 1), (200, 4))
+MOST_FAMILIES: Final = 25
 
 
 def main() -> None:
@@ -57,6 +64,10 @@ def main() -> None:
                 Figure(name=f"{label}: near-identical files apart, of {len(same):,} pairs", value=len(lost), unit=""),
                 Figure(name=f"{label}: processor time", value=seconds, unit="s"),
             ]
+    for length, edits in EDITED:
+        wrong = sum(taken_for_template(length, edits, seed) for seed in range(FAMILIES))
+        label = f"families taken for a template, of {FAMILIES}: {length} words, {edits} edited"
+        figures.append(Figure(name=label, value=wrong, unit="", at_most=MOST_FAMILIES))
     publish("templates", "Files that share a licence header", METHOD, figures)
 
 
@@ -65,6 +76,19 @@ def sources() -> Iterator[str]:
     folders = {sysconfig.get_paths()[name] for name in ("stdlib", "purelib")}
     for path in sorted({path for folder in folders for path in Path(folder).rglob("*.py")}):
         yield path.read_text("utf-8", errors="replace")
+
+
+def taken_for_template(length: int, edits: int, seed: int) -> bool:
+    """Tell whether the list that is made from a family of edited copies alone has shingles."""
+    random = np.random.default_rng((length, edits, seed))
+    original = random.integers(2_000, size=length)
+    family = []
+    for _ in range(6 + seed % 5):
+        version = original.copy()
+        version[random.integers(length, size=edits)] = random.integers(2_000, size=edits)
+        family.append(" ".join(f"w{number}" for number in version))
+    scheme = neardup.MinHash(shingle=5, threshold=0.8)
+    return len(neardup.dedup(family, scheme=scheme, ignore_common=RECOMMENDED).summary.common) > 0
 
 
 def timed(texts: list[str], scheme: neardup.MinHash, share: float | None) -> tuple[neardup.Result, float]:

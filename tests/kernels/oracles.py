@@ -357,8 +357,8 @@ def different_documents(documents, least):
         if not own or (nearest and len(own - nearest[0]) < least):
             continue
         if len(nearest) > 1:
-            shared = {value for one in nearest for value in one if sum(value in other for other in nearest) > 1}
-            if 3 * len(shared - own) >= 2 * len(own.difference(*nearest)):
+            every = set.intersection(*nearest)
+            if 3 * len(every - own) >= len(own.difference(*nearest)):
                 continue
         counted.append(number)
         for value in meetings:

@@ -123,6 +123,24 @@ def test_copies_of_one_text_are_no_template(copies):
     assert len(result.summary.common) == 0
 
 
+@pytest.mark.parametrize(("words", "edits"), [(300, 3), (600, 5), (100, 1), (200, 4)])
+def test_a_few_edited_copies_are_no_template(words, edits):
+    families = [
+        [edited(prose(seed, words), 1000 * seed + version, edits) for version in range(6 + seed % 5)]
+        for seed in range(20)
+    ]
+    counted = [CommonShingles.fitted(family, Shingling(size=5), 0.002).documents for family in families]
+    assert sum(number > 2 for number in counted) <= 3
+    assert sum(number > 3 for number in counted) == 0
+
+
+def test_of_a_growing_page_the_versions_count_that_are_longer_than_those_before():
+    pages = [" ".join(prose(seed, 40) for seed in range(30 + number)) for number in range(30)]
+    order = sorted(range(30), key=lambda number: siphash13(pages[number].encode(), 0, 0))
+    longer = [number for place, number in enumerate(order) if number == max(order[: place + 1])]
+    assert CommonShingles.fitted(pages, SHINGLING, 0.1).documents == len(longer)
+
+
 @pytest.mark.parametrize(
     "scheme",
     [

@@ -49,7 +49,7 @@ def _shared(one, other):
 
 @njit(nogil=True)
 def _apart(document, nearest, values, bounds, places):
-    """Count the features of a document that none of the *nearest* has, and those of two or more that it lacks."""
+    """Count the features of a document that none of the *nearest* has, and those of all of them that it lacks."""
     alone = 0
     lacking = 0
     own, end = bounds[document], bounds[document + 1]
@@ -74,7 +74,7 @@ def _apart(document, nearest, values, bounds, places):
             own += 1
             alone += having == 0
         else:
-            lacking += having > 1
+            lacking += having == nearest.size
 
 
 @njit(nogil=True)
@@ -104,9 +104,10 @@ def count_once(values, bounds, meetings, buckets, least, counted):
     greatest resemblance, of at least 1/2; in a tie the earlier document comes first. A document ``D`` with neighbours
     ``A``, ``B``, ... is a version, and does not count, if
 
-    - ``|D - A| < least``: next to the nearest one it has nothing of its own; or
-    - there are two or more, and ``3 * |shared - D| >= 2 * |D - any|``, where *shared* has the features of two or more
-      neighbours and *any* those of all: what it lacks of theirs is about as much as what it adds, as in edited copies.
+    - ``|D - A| < least``: it adds almost nothing to the nearest one; or
+    - there are two or more, and ``3 * |all - D| >= |D - any|``, where *all* has the features that every neighbour has,
+      and *any* those of at least one: where it differs from them, they mostly agree, as with edited copies. Documents
+      of one template differ from each other in the same places.
 
     Documents without features do not count either.
     """
@@ -141,7 +142,7 @@ def count_once(values, bounds, meetings, buckets, least, counted):
             continue
         if found > 1:
             alone, lacking = _apart(document, nearest[:found], values, bounds, places)
-            if 3 * lacking >= 2 * alone:
+            if 3 * lacking >= alone:
                 continue
         counted[document] = True
         for bucket in meetings[document]:

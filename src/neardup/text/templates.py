@@ -88,8 +88,8 @@ class CommonShingles:
         *texts* are what ``text_column`` takes; their order does not matter. A sample of them is looked at: of the
         distinct texts of up to ``LONGEST`` bytes, in the order of a hash of their bytes, the first ``DOCUMENTS``, of
         ``BYTES`` together at most. Of these, ``neardup.kernels.templates.count_once`` tells which are different
-        documents: copies and edited copies count once or twice, however many there are, while texts that share a
-        block and say something else beside it count each. Documents meet if one of their ``MEETINGS`` smallest
+        documents: copies and edited copies of one text mostly count once or twice, while texts that share a block and
+        add something else count each. Documents meet if one of their ``MEETINGS`` smallest
         features is the same; what says something of its own has at least ``least_own(size)`` features.
         """
         require_share(share, "share")
@@ -180,12 +180,12 @@ def require_share(value: object, name: str) -> None:
 def least_own(size: int) -> int:
     """Return how many features of its own a document needs to count next to a similar one, of *size* tokens each.
 
-    A word by itself, a line or a sentence is enough; of longer shingles, four: as many as four words at the end add.
+    A word by itself, a line or a sentence is enough. Of longer shingles, one more than a single edited word changes.
 
     >>> [least_own(size) for size in (1, 2, 3, 8)]
-    [1, 3, 4, 4]
+    [1, 3, 4, 9]
     """
-    return min(2 * size - 1, 4)
+    return size + 1 if size > 1 else 1
 
 
 def sample(column: pa.ChunkedArray) -> pa.ChunkedArray:
