@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from neardup.evaluation.measures import containment, resemblance
     from neardup.evaluation.passages import Passage
     from neardup.evaluation.plans import Plan, plan
-    from neardup.evaluation.proposals import Proposal
+    from neardup.evaluation.recommendations import Recommendation
     from neardup.evaluation.tables import TablePlan, plan_tables
     from neardup.index.costs import measured_costs
     from neardup.index.hamming import HammingTables
@@ -94,9 +94,9 @@ _HOMES = {
     "Passage": "evaluation.passages",
     "Plan": "evaluation.plans",
     "Policy": "model.policy",
-    "Proposal": "evaluation.proposals",
     "QueryTimeout": "model.errors",
     "RecipeMismatch": "model.errors",
+    "Recommendation": "evaluation.recommendations",
     "Result": "pipeline",
     "SameValue": "pipeline.rules",
     "Search": "pipeline.searching",
@@ -166,9 +166,9 @@ __all__ = [
     "Passage",
     "Plan",
     "Policy",
-    "Proposal",
     "QueryTimeout",
     "RecipeMismatch",
+    "Recommendation",
     "Result",
     "SameValue",
     "Search",

@@ -147,18 +147,19 @@ def test_what_has_no_plan(arguments, name):
     assert caught.value.rule in str(caught.value)
 
 
-def test_a_wish_shows_the_curves_of_the_cheapest():
+def test_a_wanted_shows_the_curves_of_the_cheapest():
     made = plan(threshold=0.8, recall=0.99)
-    best = made.proposals[0]
+    best = made.recommendations[0]
     assert (made.scheme, made.layout, made.threshold) == (best.scheme, best.layout, 0.8)
     assert made.curves == plan(best.scheme, **made.parameters, **made.layout).curves
-    assert len(made.table) == len(made.proposals)
+    assert len(made.table) == len(made.recommendations)
     assert made.header[0] == "scheme"
-    assert [row[0] for row in made.table] == [one.scheme for one in made.proposals]
+    assert [row[0] for row in made.table] == [one.scheme for one in made.recommendations]
     shown = str(made)
     assert "Not listed: simhash, whose recall is 0.2126 at best" in shown
-    assert len([line for line in shown.splitlines() if line.startswith(("minhash ", "trials "))]) == len(made.proposals)
-    assert json.loads(json.dumps(made.as_dict(), allow_nan=False))["proposals"][0]["options"] == best.options
+    lines = [line for line in shown.splitlines() if line.startswith(("minhash ", "trials "))]
+    assert len(lines) == len(made.recommendations)
+    assert json.loads(json.dumps(made.as_dict(), allow_nan=False))["recommendations"][0]["options"] == best.options
 
 
 def test_numpy_numbers_are_numbers():

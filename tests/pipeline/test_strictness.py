@@ -3,7 +3,7 @@ import pytest
 
 from neardup import Checksum, MinHash, ParameterError, Sentences, SimHash, Trials
 from neardup.pipeline import strictness
-from neardup.pipeline.strictness import at_threshold, steps_of, takes_threshold, threshold_of
+from neardup.pipeline.strictness import at_threshold, steps_of
 
 SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
 TEXTS = [". ".join(SENTENCES[first:last]) for first in (0, 1, 3) for last in (20, 38, 39, 40)]
@@ -13,7 +13,7 @@ TEXTS += [TEXTS[-1].replace("word5", "other"), TEXTS[-1]]
 @pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(bits=128), Trials()], ids=lambda one: one.name)
 @pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9, 0.97, 1])
 def test_what_matches_is_what_is_estimated_so(scheme, threshold):
-    assert takes_threshold(scheme)
+    assert scheme.match_estimate is not None
     made = at_threshold(scheme, threshold)
     assert made.recipe == scheme.recipe
     signatures = scheme.sign(TEXTS)
@@ -23,8 +23,8 @@ def test_what_matches_is_what_is_estimated_so(scheme, threshold):
     sure = np.abs(estimates - threshold) > 1e-6
     assert (matches == (estimates >= threshold))[sure].all()
     assert matches.any()
-    assert (matches == (estimates >= threshold_of(made) - 1e-9)).all()
-    assert threshold_of(made) >= threshold - 1e-9
+    assert (matches == (estimates >= made.match_estimate - 1e-9)).all()
+    assert made.match_estimate >= threshold - 1e-9
 
 
 @pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
@@ -34,8 +34,7 @@ def test_what_is_no_threshold(threshold):
 
 
 def test_where_there_is_none():
-    assert not takes_threshold(Checksum())
-    assert threshold_of(Checksum()) is None
+    assert Checksum().match_estimate is None
     with pytest.raises(ParameterError, match="does not go with the scheme checksum"):
         at_threshold(Checksum(), 0.5)
     with pytest.raises(ParameterError, match="is too low for this minhash"):
@@ -49,7 +48,7 @@ def test_steps_ascend_and_each_goes(scheme):
     steps = steps_of(scheme)
     assert list(steps) == [name for name in ("loose", "usual", "strict", "strictest") if name in steps]
     assert list(steps.values()) == sorted(set(steps.values()))
-    assert steps["usual"] == pytest.approx(threshold_of(scheme), abs=1e-4)
+    assert steps["usual"] == pytest.approx(scheme.match_estimate, abs=1e-4)
     for name in set(steps) - {"usual"}:
         at_threshold(scheme, steps[name])
 

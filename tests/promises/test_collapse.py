@@ -32,7 +32,6 @@ from neardup import (
     host,
 )
 from neardup.model.hits import group_id
-from neardup.pipeline.strictness import least_estimate
 
 SCHEMES = {
     "minhash": MinHash(permutations=64, shingle=2, threshold=0.5),
@@ -222,7 +221,7 @@ def test_equals_its_definition(name, verify, case, top, size):
                 assert hit.value == documents.values[verify][better][chosen[hit.rank]]
                 measure = "equality" if scheme.columns else {"exact": scheme.rule, "estimate": scheme.measure}[verify]
                 assert (hit.rule, hit.measure, hit.verified) == (scheme.name, measure, verify == "exact")
-                least = scheme.threshold if verify == "exact" else least_estimate(scheme)
+                least = scheme.threshold if verify == "exact" else scheme.least_estimate
                 assert hit.threshold == least <= hit.value + 1e-12
             else:
                 values = documents.column(rule)

@@ -1,7 +1,6 @@
 """The promises every scheme keeps, whatever it is made of. A new scheme is one more line in ``CASES``."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from neardup import (
 )
 from neardup.model.arrays import Corpus, Features
 from neardup.model.layout import Banding, Blocks
+from neardup.testing import check_scheme
 from neardup.text import columns
 
 if TYPE_CHECKING:
@@ -108,57 +108,9 @@ def all_pairs(signatures):
 # The four questions.
 
 
-def test_questions_answer_in_the_promised_shapes(scheme):
-    signatures = scheme.sign(SAMPLE)
-    assert len(signatures) == len(SAMPLE) == len(signatures.rows) == len(signatures.present)
-    assert signatures.present.dtype == np.bool_
-    keys = scheme.keys(signatures)
-    assert keys.dtype == np.uint64
-    assert keys.ndim == 2
-    assert len(keys) == len(SAMPLE)
-    assert scheme.matches(signatures, signatures).dtype == np.bool_
-    assert scheme.estimate(signatures, signatures).dtype == np.float64
-    assert isinstance(scheme.name, str)
-    assert 0 < scheme.threshold <= 1
-    assert hash(scheme) == hash(replace(scheme))
-
-
-def test_pairs_of_positions_get_the_answers_of_rows(scheme):
-    signatures = scheme.sign(SAMPLE)
-    left, right = (found.ravel() for found in np.indices((len(SAMPLE), len(SAMPLE))))
-    estimates = scheme.estimate(*all_pairs(signatures))
-    assert ((estimates >= 0) & (estimates <= 1)).all()
-    assert scheme.estimate_pairs(signatures, left, right).tolist() == estimates.tolist()
-    assert scheme.match_pairs(signatures, left, right).tolist() == scheme.matches(*all_pairs(signatures)).tolist()
-
-
-def test_what_estimates_a_resemblance_matches_from_the_threshold_on(scheme):
-    if scheme.measure != "resemblance":
-        pytest.skip("its threshold is no estimate's")
-    if scheme.name == "trials":
-        pytest.skip("its rule counts trials; its threshold is exact verification's")
-    left, right = all_pairs(scheme.sign(SAMPLE))
-    assert scheme.matches(left, right).tolist() == (scheme.estimate(left, right) >= scheme.threshold).tolist()
-
-
-def test_the_questions_do_not_care_for_the_order_of_a_pair(scheme):
-    left, right = all_pairs(scheme.sign(SAMPLE))
-    assert (scheme.estimate(left, right) == scheme.estimate(right, left)).all()
-    assert (scheme.matches(left, right) == scheme.matches(right, left)).all()
-
-
-def test_a_document_matches_its_copy_and_meets_it_everywhere(scheme):
-    signatures = scheme.sign(SAMPLE)
-    one, copy = signatures[:1], signatures[-1:]
-    assert scheme.matches(one, copy).all()
-    assert scheme.estimate(one, copy).tolist() == [1.0]
-    assert (scheme.keys(one) == scheme.keys(copy)).all()
-
-
-def test_strangers_do_not_match(scheme):
-    signatures = scheme.sign(SAMPLE)
-    assert not scheme.matches(signatures[:1], signatures[3:4]).any()
-    assert not (scheme.keys(signatures[:1]) == scheme.keys(signatures[3:4])).any()
+@pytest.mark.parametrize("name", [name for name in CASES if name != "minhash, letters"])
+def test_what_every_scheme_promises(name):  # letters make unrelated texts alike
+    check_scheme(CASES[name].scheme)
 
 
 def test_documents_without_tokens_have_no_signature_and_match_nothing_not_even_themselves(case):
@@ -285,24 +237,10 @@ def test_the_order_of_documents_changes_nothing(scheme):
     assert rows_of(scheme, LONGER[::-1]) == (rows[::-1], present[::-1])
 
 
-def test_threads_change_nothing(scheme):
-    whole = rows_of(scheme, LONGER)
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda _: rows_of(scheme, LONGER), range(12))) == [whole] * 12
-
-
 # The law of errors.
 
 
 GRID = np.linspace(0, 1, 201)
-
-
-def test_probability_is_a_monotone_share(scheme):
-    curve = scheme.probability(GRID)
-    assert ((curve >= 0) & (curve <= 1)).all()
-    assert (np.diff(curve) >= -1e-12).all()
-    assert curve[0] == pytest.approx(0, abs=1e-9)  # few bits of many differ by chance, hardly ever
-    assert curve[-1] == pytest.approx(1)
 
 
 def test_probability_of_one_number_is_a_number(scheme):

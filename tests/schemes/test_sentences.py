@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import EMPTY, mix
 
-from neardup import ParameterError, Sentences
+from neardup import Features, ParameterError, Sentences
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import Corpus, Signatures
+from neardup.schemes.plausibility import share_a_key
 
 KEY = bytes(range(16))
 SENTENCE = st.sampled_from(
@@ -211,3 +212,16 @@ def test_a_scheme_survives_pickling():
     assert again == scheme
     assert again.recipe == scheme.recipe
     assert "key" not in repr(scheme)
+
+
+@pytest.mark.parametrize("shared", [5, 10, 20, 40])
+@pytest.mark.parametrize("scheme", [Sentences(), Sentences(size=16)], ids=["64", "16"])
+def test_documents_become_candidates_as_often_as_the_law_says(scheme, shared):
+    length, number = 1000, 1500
+    values = np.random.default_rng(shared).integers(0, 2**64, (number, 2 * length - shared), np.uint64)
+    texts = np.concatenate([values[:, :length], values[:, length - shared :]])
+    keys = scheme.keys(scheme.sign(Features(texts.ravel(), np.arange(0, texts.size + 1, length))))
+    pairs = np.arange(number)
+    met = share_a_key(keys, pairs, pairs + number, pooled=scheme.pooled).mean()
+    law = float(scheme.curves(np.array(shared / (2 * length - shared)))["candidate"])
+    assert abs(met - law) <= 4 * np.sqrt(law * (1 - law) / number)

@@ -20,7 +20,7 @@ from neardup import (
     TermWeights,
     Trials,
 )
-from neardup.schemes.terms import is_whole, key_identity, keyed, lacking, read, written
+from neardup.schemes.terms import is_whole, read, written
 
 KEYS = st.none() | st.binary(min_size=16, max_size=16)
 SHARES = st.floats(0.05, 1.0) | st.sampled_from([np.float32(0.5), np.float64(0.7), 1])
@@ -106,7 +106,7 @@ def test_what_is_written_is_read(scheme, key):
     assert read(json.loads(line)) == without_key(scheme)
     assert read(json.loads(line)).recipe == without_key(scheme).recipe
     assert is_whole(json.loads(line))
-    assert read(json.loads(line), key) == keyed(without_key(scheme), key)
+    assert read(json.loads(line), key) == without_key(scheme).with_key(key)
     for own in keys_of(scheme):
         if own is not None and len(set(own)) > 4:
             assert own.hex() not in line
@@ -122,16 +122,16 @@ def test_a_seed_is_read_as_it_was_written(kind, seed):
 
 @given(scheme=SCHEMES, key=st.binary(min_size=16, max_size=16))
 def test_a_key_is_told_from_others_and_nothing_else_of_it(scheme, key):
-    one, other = keyed(scheme, key), keyed(scheme, key[1:] + bytes([key[0] ^ 1]))
-    assert key_identity(one) == key_identity(keyed(without_key(scheme), key))
-    assert (key_identity(one) == key_identity(other)) == (key == key[1:] + bytes([key[0] ^ 1]))
-    assert key.hex() not in key_identity(one)
-    assert (one.recipe == other.recipe) == (key_identity(one) == key_identity(other))
+    one, other = scheme.with_key(key), scheme.with_key(key[1:] + bytes([key[0] ^ 1]))
+    assert one.key_identity == without_key(scheme).with_key(key).key_identity
+    assert (one.key_identity == other.key_identity) == (key == key[1:] + bytes([key[0] ^ 1]))
+    assert key.hex() not in one.key_identity
+    assert (one.recipe == other.recipe) == (one.key_identity == other.key_identity)
 
 
 def test_no_key_leaves_the_scheme_as_it_is():
     scheme = Combined(MinHash(key=bytes(16)), SimHash())
-    assert keyed(scheme, None) is scheme
+    assert scheme.with_key(None) is scheme
 
 
 def test_every_parameter_is_written():
@@ -141,7 +141,7 @@ def test_every_parameter_is_written():
 
 def test_a_scheme_of_another_kind_takes_no_key():
     with pytest.raises(ParameterError, match="does not go with this scheme") as refused:
-        keyed(object(), b"a secret")
+        Checksum.__mro__[1]().with_key(b"a secret")
     assert "a secret" not in str(refused.value)
 
 
@@ -183,13 +183,13 @@ def test_of_a_table_of_weights_only_its_identity_is_written(wrap):
     ],
 )
 def test_keys_suffice_for_a_stricter_policy_only(made, other, lacks):
-    found = lacking(made, other)
+    found = made.keys_lack(other, chosen=False)
     assert found is None if lacks is None else lacks in found
     if isinstance(made, MinHash):
-        assert lacking(made, other, chosen=True) is None  # chosen by itself
+        assert made.keys_lack(other, chosen=True) is None  # chosen by itself
 
 
 def test_the_recall_that_is_named_is_taken():
     made, other = MinHash(threshold=0.8), MinHash(threshold=0.5)
-    share = lacking(made, other).partition("(recall=")[2].partition(" ")[0]
-    assert lacking(made, replace(other, recall=float(share))) is None
+    share = made.keys_lack(other, chosen=False).partition("(recall=")[2].partition(" ")[0]
+    assert made.keys_lack(replace(other, recall=float(share)), chosen=False) is None

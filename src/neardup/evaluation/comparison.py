@@ -12,12 +12,7 @@ from neardup.evaluation.rulings import Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
 from neardup.model.protocols import Scheme, require_scheme
-from neardup.schemes.checksum import Checksum, Field
-from neardup.schemes.combined import Combined
-from neardup.schemes.minhash import MinHash
-from neardup.schemes.sentences import Sentences
-from neardup.schemes.simhash import SimHash
-from neardup.schemes.trials import Trials
+from neardup.schemes import registry
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.spans import WordSpans, word_spans
 
@@ -25,9 +20,8 @@ SIZES: Final = (1, 2, 3, 4, 5)
 
 
 def default_schemes() -> tuple[Scheme, ...]:
-    """List the schemes that ``compare`` asks, each with its defaults; the checksum is of the whole text."""
-    whole = Checksum(fields=(Field(name="body"),))
-    return (MinHash(), Trials(), Sentences(), SimHash(), Combined(), whole)
+    """List the schemes that ``compare`` asks, each with its defaults for texts; the checksum is of the whole text."""
+    return tuple(kind.for_texts() for kind in registry.kinds())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +148,7 @@ def explain(
     shared passages: 1, of 15 words; stretches only in a: 0, only in b: 1
     """  # noqa: E501 - as it prints
     require_texts(a, b)
-    chosen: Scheme = MinHash() if scheme is None else scheme
+    chosen: Scheme = registry.default() if scheme is None else scheme
     require_scheme(chosen)
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     shared, left, right = shared_counts(features)

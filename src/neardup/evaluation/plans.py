@@ -1,20 +1,23 @@
 """The laws of the schemes made visible: how likely documents match at which resemblance, and which parameters do."""
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from neardup.evaluation.designs import DESIGNS, WORD, Design, TrialsDesign, spread
-from neardup.evaluation.proposals import SEARCHES, Proposal, Unreached, Wish, propose
+from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.errors import ParameterError, require
+from neardup.model.requirements import Requirements
+from neardup.schemes import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from neardup.model.protocols import Scheme
 
-_CLASSIC: Final = range(10, 21)
+_CLASSIC_SCHEME: Final = "trials"
+_CLASSIC: Final = range(10, 21)  # hashes
 _ROWS: Final = 20  # steps of a table
 
 
@@ -36,9 +39,9 @@ class Curve:
 class Plan:
     """What a scheme does with its parameters: its curves, at the same values, and what it stores.
 
-    ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; None is not known. With ``proposals`` (see
-    ``Proposal``), which fulfil a ``wish``, everything else is of the first of them, the cheapest; ``unreached`` tells
-    how far the other schemes come. Printed, a plan is a table.
+    ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. A plan with
+    ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else is of the first
+    of these, the cheapest, and ``unreached`` has the best recall of each other scheme. Printed, a plan is a table.
     """
 
     scheme: str
@@ -49,22 +52,22 @@ class Plan:
     signature_bytes: int | None
     keys: int | None
     curves: tuple[Curve, ...]
-    wish: Wish | None = None
-    proposals: tuple[Proposal, ...] = ()
+    requirements: Requirements | None = None
+    recommendations: tuple[Recommendation, ...] = ()
     unreached: tuple[Unreached, ...] = ()
 
     @property
     def header(self) -> tuple[str, ...]:
         """The names of the table's columns."""
-        if self.proposals:
+        if self.recommendations:
             return tuple(_COLUMNS)
         return (self.measure, *(curve.name for curve in self.curves))
 
     @property
     def table(self) -> list[tuple[Any, ...]]:
-        """Rows of the table: proposals, or from the highest value down the probability of each curve."""
-        if self.proposals:
-            return [tuple(one.as_dict()[name] for name in _COLUMNS.values()) for one in self.proposals]
+        """Rows of the table: recommendations, or from the highest value down the probability of each curve."""
+        if self.recommendations:
+            return [tuple(one.as_dict()[name] for name in _COLUMNS.values()) for one in self.recommendations]
         values = self.curves[0].values
         step = max(1, (len(values) - 1) // _ROWS)
         rows = zip(values, *(curve.probabilities for curve in self.curves), strict=True)
@@ -74,11 +77,11 @@ class Plan:
         """Everything, for JSON."""
         return {
             **asdict(self),
-            "proposals": [one.as_dict() for one in self.proposals],
+            "recommendations": [one.as_dict() for one in self.recommendations],
         }
 
     def __str__(self) -> str:
-        rows = [_proposal_cells(one) for one in self.proposals] or self._curve_cells()
+        rows = [_recommendation_cells(one) for one in self.recommendations] or self._curve_cells()
         head = [_WORDS.get(name, name) for name in self.header]
         table = aligned([head, *rows])
         return "\n".join([self.heading, "", *table, *([""] if self.notes else []), *self.notes])
@@ -86,11 +89,12 @@ class Plan:
     @property
     def heading(self) -> str:
         """One line that says what the table is."""
-        if self.wish:
-            wished = f"At threshold {self.wish.threshold:g}, recall {str(self.wish.recall).removesuffix('.0')}"
-            if self.wish.false_rate is not None:
-                wished += f", false rate {self.wish.false_rate:g}"
-            return f"{wished}, among {self.wish.documents:,} documents; cheapest first"
+        wanted = self.requirements
+        if wanted:
+            heading = f"At threshold {wanted.threshold:g}, recall {str(wanted.recall).removesuffix('.0')}"
+            if wanted.false_rate is not None:
+                heading += f", false rate {wanted.false_rate:g}"
+            return f"{heading}, among {wanted.documents:,} documents; cheapest first"
         if self.is_classic:
             return "Probability in percent that 2 of 6 trials agree, by hashes a trial (columns) and resemblance (rows)"
         given = ", ".join(f"{name} {value:g}" for name, value in {**self.parameters, **self.layout}.items())
@@ -99,12 +103,12 @@ class Plan:
     @property
     def notes(self) -> list[str]:
         """What there is to know about the table."""
-        if self.wish:
+        if self.requirements:
             return [
                 *(f"Not listed: {one.scheme}, whose recall is {one.recall:.4f} at best" for one in self.unreached),
                 "misses: of the pairs at the threshold, in simhash a cosine, else a resemblance",
-                f"false rate: of the pairs at {self.wish.apart:g}, how many become candidates",
-                f"candidates: strangers, at {self.wish.background:g}, that a document is compared with",
+                f"false rate: of the pairs at {self.requirements.apart:g}, how many become candidates",
+                f"candidates: strangers, at {self.requirements.background:g}, that a document is compared with",
                 "bytes: of a document's signature and keys; cost: these and the bytes read to compare it",
             ]
         if self.is_classic:
@@ -116,7 +120,7 @@ class Plan:
     @property
     def is_classic(self) -> bool:
         """Whether this is the table of ``plan()``."""
-        return self.scheme == "trials" and len(self.curves) == len(_CLASSIC)
+        return self.scheme == _CLASSIC_SCHEME and len(self.curves) == len(_CLASSIC)
 
     def _curve_cells(self) -> list[list[str]]:
         places = 1 if self.is_classic else 2
@@ -126,7 +130,7 @@ class Plan:
         ]
 
 
-def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
+def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     scheme: "str | Scheme | None" = None,
     *,
     threshold: float | None = None,
@@ -137,7 +141,7 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     background: float | None = None,
     **parameters: float,
 ) -> Plan:
-    """Say how likely documents match at which resemblance, or propose parameters.
+    """Say how likely documents match at which resemblance, or recommend parameters.
 
     Without arguments: the classic table of enterprise search, the match probability of ``trials`` for 10 to 20
     hashes and resemblances of 80 to 100 %.
@@ -146,8 +150,8 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     numbers: its curves. ``trials`` takes *hashes*, *trials*, *needed*; ``minhash`` *permutations*, *threshold*,
     *bands*; ``simhash`` *distance*, *bits*, *blocks*, and its measure is the cosine; ``sentences`` *size*, *threshold*.
 
-    With *recall* and *threshold*: proposals of all schemes that can be searched, or of the one named, for a wish of
-    these and *false_rate*, *documents*, *apart*, *background* (see ``Wish``).
+    With *recall* and *threshold*: recommendations of all schemes that can be searched, or of the one named. The
+    requirements are these and *false_rate*, *documents*, *apart*, *background* (see ``Requirements``).
 
     Raises ``ParameterError`` for a number that is out of range, does not go with the scheme, or cannot be reached.
 
@@ -156,19 +160,19 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
     ('14', 2.58)
     >>> [round(chance, 3) for chance in plan("minhash", permutations=112, threshold=0.8, bands=14).table[4]]
     [0.8, 0.519, 0.924, 0.511]
-    >>> print(plan(threshold=0.8, recall=0.99, documents=30_000_000).proposals[0].options)
+    >>> print(plan(threshold=0.8, recall=0.99, documents=30_000_000).recommendations[0].options)
     --scheme minhash --permutations 160 --threshold 0.8 --recall 0.99
     """
-    wishes = {"false_rate": false_rate, "documents": documents, "apart": apart, "background": background}
-    given = {name: _plain(value) for name, value in wishes.items() if value is not None}
+    further = {"false_rate": false_rate, "documents": documents, "apart": apart, "background": background}
+    given = {name: _plain(value) for name, value in further.items() if value is not None}
     threshold, recall = _plain(threshold), _plain(recall)
     parameters = {name: _plain(value) for name, value in parameters.items()}
     if recall is not None:
         require(threshold is not None, "recall", recall, "needs threshold, the resemblance at which it is wanted")
         for name, value in parameters.items():
-            raise ParameterError(name, value, "is what a plan for a recall proposes; leave it out")
-        wish = Wish(threshold=threshold, recall=recall, **given)
-        return _wished(wish, scheme)
+            raise ParameterError(name, value, "is what a plan for a recall recommends; leave it out")
+        wanted = Requirements(threshold=threshold, recall=recall, **given)
+        return _recommended(wanted, scheme)
     for name, value in given.items():
         raise ParameterError(name, value, "needs threshold and recall")
     if threshold is not None:
@@ -178,10 +182,10 @@ def plan(  # noqa: PLR0913 - the parts of a wish, each a keyword
             raise ParameterError(name, value, "needs recall" if name == "threshold" else "needs a scheme")
         return _classic()
     if isinstance(scheme, str):
-        return _drawn(_design(scheme, parameters))
+        return _drawn(_of_numbers(scheme, parameters))
     for name, value in parameters.items():
         raise ParameterError(name, value, "is a number of the scheme that was given; leave it out")
-    return _made(scheme)
+    return _drawn(scheme)
 
 
 def _plain(value: Any) -> Any:
@@ -189,32 +193,38 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _design(scheme: str, parameters: dict[str, float]) -> Design:
-    require(scheme in DESIGNS, "scheme", scheme, f"must be one of {', '.join(DESIGNS)}")
-    known = [field.name for field in fields(DESIGNS[scheme])]
-    for name, value in parameters.items():
-        rule = f"does not go with {scheme}, which has {', '.join(known)}"
-        if name == "threshold":
-            rule = f"goes with {scheme} only if recall is given, too"
-        require(name in known, name, value, rule)
-    design: Design = DESIGNS[scheme](**parameters)
-    if parameters:
-        design.check()
-    return design
+def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
+    """Build the scheme of this name with some of its numbers."""
+    planned = [kind.name for kind in registry.kinds() if kind.plan_numbers]
+    require(name in planned, "scheme", name, f"must be one of {', '.join(planned)}")
+    kind = registry.named(name)
+    for number, value in numbers.items():
+        rule = f"does not go with {name}, which has {', '.join(kind.plan_numbers)}"
+        if number == "threshold":
+            rule = f"goes with {name} only if recall is given, too"
+        require(number in kind.plan_numbers, number, value, rule)
+    made: Scheme = kind(**numbers)
+    return made
 
 
-def _drawn(design: Design, **more: Any) -> Plan:
+def _drawn(scheme: Any, **more: Any) -> Plan:
+    """Draw a scheme's curves, with the numbers that a plan has of it."""
+    for question in ("name", "measure", "probability", "curves"):
+        require(hasattr(scheme, question), "scheme", scheme, f"must be a scheme: it has no {question}")
+    values = spread(*scheme.curve_range)
+    layout = scheme.layout_numbers
+    parameters = {name: getattr(scheme, name) for name in scheme.plan_numbers if name not in layout}
     return Plan(
-        scheme=design.name,
-        parameters=design.parameters,
-        layout=design.layout,
-        measure=design.measure,
-        threshold=more.pop("threshold", design.parameters.get("threshold")),
-        signature_bytes=design.signature_bytes,
-        keys=design.keys,
+        scheme=scheme.name,
+        parameters=parameters,
+        layout=layout,
+        measure=scheme.measure,
+        threshold=more.pop("threshold", parameters.get("threshold")),
+        signature_bytes=scheme.stored_bytes,
+        keys=scheme.key_count,
         curves=tuple(
-            _curve(name, design.measure, design.values, chances)
-            for name, chances in design.curves(design.values).items()
+            _curve(name, scheme.measure, values, np.asarray(chances, np.float64))
+            for name, chances in scheme.curves(values).items()
         ),
         **more,
     )
@@ -225,62 +235,37 @@ def _curve(name: str, measure: str, values: Any, chances: Any) -> Curve:
 
 
 def _classic() -> Plan:
+    """Draw the classic table, a curve for each number of hashes."""
     values = spread(0, 100)[80:]
-    first = TrialsDesign()
-    curves = []
-    for hashes in _CLASSIC:
-        chances = TrialsDesign(hashes=hashes).curves(values)["match"]
-        curves.append(_curve(str(hashes), first.measure, values, chances))
+    kind = registry.named(_CLASSIC_SCHEME)
+    first = kind()
+    laws = {str(hashes): kind(hashes=hashes).probability(values) for hashes in _CLASSIC}
     return Plan(
         scheme=first.name,
         parameters={"trials": first.trials, "needed": first.needed},
         layout={},
         measure=first.measure,
         threshold=None,
-        signature_bytes=first.signature_bytes,
-        keys=first.keys,
-        curves=tuple(curves),
+        signature_bytes=first.stored_bytes,
+        keys=first.key_count,
+        curves=tuple(_curve(name, first.measure, values, chances) for name, chances in laws.items()),
     )
 
 
-def _made(scheme: "Scheme") -> Plan:
-    """Draw a scheme that exists: by its own law, and as far as its numbers are known by what follows from them."""
-    for question in ("name", "measure", "probability"):
-        require(hasattr(scheme, question), "scheme", scheme, f"must be a scheme: it has no {question}")
-    if scheme.name in DESIGNS:
-        layout = getattr(scheme, "layout", None)
-        drawn = _drawn(_of_numbers(scheme.name, lambda name: getattr(scheme, name, getattr(layout, name, None))))
-        values = np.asarray(drawn.curves[0].values)
-        own = _curve("match", scheme.measure, values, np.asarray(scheme.probability(values), np.float64))
-        others = drawn.curves[1:] if scheme.measure == drawn.measure else ()  # laws of what it does not measure
-        return replace(drawn, measure=scheme.measure, curves=(own, *others))
-    values = spread(0, 100)
-    own = _curve("match", scheme.measure, values, np.asarray(scheme.probability(values), np.float64))
-    return Plan(
-        scheme=scheme.name,
-        parameters={},
-        layout={},
-        measure=scheme.measure,
-        threshold=None,
-        signature_bytes=None,
-        keys=None,
-        curves=(own,),
-    )
-
-
-def _of_numbers(scheme: str, number: "Callable[[str], float | None]") -> Design:
-    """Take a design's numbers from what is right already."""
-    numbers = {field.name: number(field.name) for field in fields(DESIGNS[scheme])}
-    design: Design = DESIGNS[scheme](**numbers)
-    return design
-
-
-def _wished(wish: Wish, scheme: "str | Scheme | None") -> Plan:
+def _recommended(wanted: Requirements, scheme: "str | Scheme | None") -> Plan:
     require(scheme is None or isinstance(scheme, str), "scheme", scheme, "must be a name, or None for all")
-    proposals, unreached = propose(wish, SEARCHES if scheme is None else [str(scheme)])
-    best = proposals[0]
-    design = _of_numbers(best.scheme, {**best.parameters, **best.layout}.get)
-    return _drawn(design, threshold=wish.threshold, wish=wish, proposals=proposals, unreached=unreached)
+    found, unreached = recommend(wanted, searched_schemes() if scheme is None else [str(scheme)])
+    best = registry.named(found[0].scheme)(**{**found[0].parameters, **found[0].layout})
+    return _drawn(best, threshold=wanted.threshold, requirements=wanted, recommendations=found, unreached=unreached)
+
+
+def spread(first: int, last: int) -> npt.NDArray[np.float64]:
+    """Return 101 values between two percentages, each the float that its decimal fraction is.
+
+    >>> spread(0, 100)[[0, 55, 100]]
+    array([0.  , 0.55, 1.  ])
+    """
+    return np.asarray((np.linspace(first, last, 101) / 100).round(6))
 
 
 _COLUMNS: Final = {
@@ -296,7 +281,7 @@ _COLUMNS: Final = {
 _WORDS: Final = {"match": "match %", "candidate": "candidate %", "both": "both %"}
 
 
-def _proposal_cells(one: Proposal) -> list[str]:
+def _recommendation_cells(one: Recommendation) -> list[str]:
     hidden = {"threshold", "recall", "bits", *one.layout}
     shown = {name: value for name, value in one.parameters.items() if name not in hidden}
     return [

@@ -1,6 +1,5 @@
 """What ``dedup`` decides about two texts by a scheme, and what their signatures alone say."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,12 +7,9 @@ import numpy as np
 
 from neardup.evaluation.measures import shared_counts
 from neardup.model.arrays import Signatures
-from neardup.model.protocols import FieldScheme, Scheme, require_scheme
-from neardup.schemes.combined import Combined
+from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes, require_scheme
 from neardup.schemes.plausibility import plausible_pairs
 from neardup.text.columns import text_column, whole_batch
-
-_ALSO = frozenset({"simhash", "trials"})  # whose signatures must match in any case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +95,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
         scheme=scheme.name,
         matches=equal or (plausible and enough),
         verified=True,
-        rule=_exact_rule(scheme),
+        rule=scheme.exact_rule,
         measure=scheme.rule,
         value=None if reason else value,
         threshold=float(scheme.threshold),
@@ -130,59 +126,24 @@ def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str
     )
 
 
-def _exact_rule(scheme: Any) -> str:
-    """Say when ``dedup`` calls two texts a match."""
-    if isinstance(scheme, Combined):
-        return f"{_exact_rule(scheme.first)}; and {_rule(scheme.second)}"
-    rule = f"{scheme.rule}{_of_features(scheme)} at least {scheme.threshold:g}"
-    return f"{rule}; and {_rule(scheme)}" if scheme.name in _ALSO else rule
-
-
-def _rule(scheme: Any) -> str:
-    """Say when two signatures match."""
-    if scheme.name == "checksum":
-        return f"equal checksums of {' and '.join(map(_field_in_words, scheme.fields))}"
-    if scheme.name == "trials":
-        return f"at least {scheme.needed} of {scheme.trials} trials of {_shingles(scheme)} agree"
-    if scheme.name == "simhash":
-        return f"Hamming distance at most {scheme.distance} of {scheme.bits} bits"
-    return f"estimated {scheme.measure}{_of_features(scheme)} at least {scheme.threshold:g}"
-
-
-def _of_features(scheme: Any) -> str:
-    if scheme.name == "sentences":
-        return " of sets of sentences" + (" relative to the smaller set" if scheme.relative_to == "smaller" else "")
-    bag = getattr(scheme.shingling, "bag", False)
-    return f" of {'bags' if bag else 'sets'} of {_shingles(scheme)}" if hasattr(scheme.shingling, "size") else ""
-
-
-def _shingles(scheme: Any) -> str:
-    return f"{scheme.shingling.size}-{scheme.shingling.analysis.unit} shingles"
-
-
-def _field_in_words(part: Any) -> str:
-    return f"{part.name}" if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
-
-
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
     """Ask the rule of the signatures."""
-    if isinstance(scheme, Combined):
+    if isinstance(scheme, TwoSchemes):
         return _of_both(scheme, signed)
     left, right = signed[:1], signed[1:]
-    read = _READINGS.get(scheme.name, _read_estimate)
-    measure, value, threshold, detail = read(scheme, left, right)
+    measure, value, threshold, detail = scheme.reading(left, right)
     missing = not signed.present.all()
     return Estimate(
-        rule=_rule(scheme),
+        rule=scheme.signature_rule,
         measure=measure,
         value=None if missing else value,
-        threshold=float(threshold),
+        threshold=threshold,
         matches=bool(scheme.matches(left, right)[0]),
         detail={} if missing else detail,
     )
 
 
-def _of_both(scheme: Combined, signed: Signatures) -> Estimate:
+def _of_both(scheme: TwoSchemes, signed: Signatures) -> Estimate:
     """Ask each of two schemes; the value is how many of their rules match."""
     first, second = map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))
     missing = not signed.present.all()
@@ -194,54 +155,6 @@ def _of_both(scheme: Combined, signed: Signatures) -> Estimate:
         matches=first.matches and second.matches,
         detail={} if missing else {"first": first.as_dict(), "second": second.as_dict()},
     )
-
-
-# What a scheme looks at: its name, its value for two signatures, the threshold, and what else there is.
-_Reading = tuple[str, float, float, dict[str, Any]]
-
-
-def _read_estimate(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    return f"estimated {scheme.measure}", float(scheme.estimate(left, right)[0]), scheme.threshold, {}
-
-
-def _read_checksum(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    sums = [f"{int(signed.rows[0, 0]):016x}" for signed in (left, right)]
-    return "equality", float(scheme.estimate(left, right)[0]), 1.0, {"checksums": sums}
-
-
-def _read_trials(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    agreeing = int((left.rows[0] == right.rows[0]).sum())
-    estimate = {f"estimated {scheme.measure}": float(scheme.estimate(left, right)[0])}
-    return (
-        "agreeing trials",
-        float(agreeing),
-        scheme.needed,
-        {"agreeing": agreeing, "trials": int(scheme.trials), **estimate},
-    )
-
-
-def _read_simhash(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    distance = int(scheme.distances(left, right)[0])
-    cosine = float(scheme.estimate(left, right)[0])
-    return (
-        "Hamming distance",
-        float(distance),
-        scheme.distance,
-        {"distance": distance, "bits": int(scheme.bits), "cosine": cosine},
-    )
-
-
-def _read_sentences(scheme: Any, left: Signatures, right: Signatures) -> _Reading:
-    return (*_read_estimate(scheme, left, right)[:3], {"relative_to": str(scheme.relative_to)})
-
-
-# A scheme that says more than an estimate has a reading of its own here.
-_READINGS: dict[str, Callable[[Any, Signatures, Signatures], _Reading]] = {
-    "checksum": _read_checksum,
-    "sentences": _read_sentences,
-    "simhash": _read_simhash,
-    "trials": _read_trials,
-}
 
 
 def _read(estimate: Estimate) -> str:

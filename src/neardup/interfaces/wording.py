@@ -6,11 +6,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.clusters import LargeCluster
     from neardup.pipeline.result import Summary
 
-_ESTIMATING = {"minhash", "sentences"}  # their rule is an estimate that reaches the threshold
-_ALSO = {  # what must hold besides, however a match is verified
-    "simhash": ", and fingerprints within the distance",
-    "combined": ", and a match by the second scheme",
-}
 _NAME = 60  # characters of an id
 _LARGE = 10  # documents of a cluster that is worth a line
 _SAID = {
@@ -26,15 +21,17 @@ def rule_of(summary: "Summary") -> str:
 
     Examples: ``resemblance at least 0.6 (verified)``, ``equal checksum (not verified)``.
     """
-    policy = summary.policy
-    also = _ALSO.get(summary.scheme, "")
+    from neardup.schemes.registry import named
+
+    policy, kind = summary.policy, named(summary.scheme)
+    also = f", and {kind.also}" if kind.also else ""
     if policy.verify == "none":
         return f"NOT VERIFIED: a shared key{also or ' was enough'}"
     verified = "verified" if policy.verify == "exact" else "not verified"
-    if summary.scheme == "checksum":
+    if kind.rule == "checksum":
         return f"equal checksum ({verified})"
     chained = "connected by " if policy.gather == "components" else ""
-    if policy.verify == "estimate" and summary.scheme not in _ESTIMATING:
+    if policy.verify == "estimate" and not kind.estimate_decides:
         return f"{chained}signatures that match by the rule of {summary.scheme} ({verified})"
     estimated = "" if policy.verify == "exact" else "estimated "
     return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified}){also}"

@@ -21,8 +21,9 @@
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
 """
 
+from numbers import Real
 from operator import index
-from typing import Final
+from typing import Any, Final
 
 _LONGEST: Final = 100  # characters of a value in a message
 
@@ -206,3 +207,18 @@ def require_whole(name: str, value: object, least: int, most: int | None = None,
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ParameterError(name, value, f"must be {kind} {bounds}")
     return whole
+
+
+def is_share(value: object) -> bool:
+    """Return whether a parameter is a number above 0 and at most 1."""
+    number: Any = value if isinstance(value, Real) else None
+    return number is not None and not isinstance(value, bool) and bool(0 < number <= 1)
+
+
+def require_share(name: str, value: object) -> Any:
+    """Return a share above 0 and at most 1; NumPy's numbers as plain ones, those of 32 bits as they are written.
+
+    Raises ``ParameterError`` for anything else.
+    """
+    require(is_share(value), name, value, "must be above 0 and at most 1")
+    return float(str(value)) if hasattr(value, "item") else value

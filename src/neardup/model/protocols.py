@@ -26,6 +26,15 @@ class Evidence(Protocol):
         ...
 
 
+class Reading(NamedTuple):
+    """What a scheme's rule looks at in two signatures: its name, its value, the threshold, and further numbers."""
+
+    measure: str
+    value: float
+    threshold: float
+    detail: dict[str, Any]
+
+
 class RankedRule(NamedTuple):
     """A scheme's rule for hits in rank order: a kernel of ``neardup.kernels.collapse``, the rows and its terms."""
 
@@ -89,12 +98,72 @@ class Scheme(Protocol):
         ...
 
     @property
+    def keys_decide(self) -> bool:
+        """Whether two documents match exactly where they share a key."""
+        ...
+
+    @property
+    def estimate_decides(self) -> bool:
+        """Whether signatures match exactly where the estimate reaches the threshold."""
+        ...
+
+    @property
+    def signatures_decide(self) -> bool:
+        """Whether signatures must match for a match, however it is verified."""
+        ...
+
+    @property
+    def match_estimate(self) -> float | None:
+        """The estimate from which signatures match; ``None`` if no estimate decides that."""
+        ...
+
+    @property
+    def least_estimate(self) -> float:
+        """The least estimate of a match."""
+        ...
+
+    @property
+    def table_distance(self) -> int | None:
+        """The Hamming distance by which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
+        ...
+
+    @property
+    def signature_rule(self) -> str:
+        """When two signatures match, in words."""
+        ...
+
+    @property
+    def exact_rule(self) -> str:
+        """When exact verification calls two documents a match, in words."""
+        ...
+
+    @property
     def shingling(self) -> Evidence:
         """The features that evidence is measured on, and that it signs if it signs no columns."""
         ...
 
     def with_threshold(self, threshold: float) -> Self:
         """Give the same scheme at another threshold; ``ParameterError`` if it has none."""
+        ...
+
+    def at_estimate(self, estimate: float) -> Self:
+        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if there is none."""
+        ...
+
+    def with_key(self, key: bytes | None) -> Self:
+        """Return the same scheme with another key; ``None`` leaves it as it is."""
+        ...
+
+    def with_common(self, common: Any) -> Self:
+        """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is."""
+        ...
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return what the rule looks at in two signatures, each a set of one row."""
+        ...
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """Return probabilities at these values of its measure, by name; ``match`` is the first."""
         ...
 
     def sign(self, documents: Any) -> Signatures:
@@ -181,4 +250,23 @@ class FilterScheme(Scheme, Protocol):
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
+        ...
+
+
+@runtime_checkable
+class TwoSchemes(Scheme, Protocol):
+    """A scheme that joins two others: documents match if both say so."""
+
+    @property
+    def first(self) -> Any:
+        """The scheme whose keys propose."""
+        ...
+
+    @property
+    def second(self) -> Any:
+        """The scheme that confirms."""
+        ...
+
+    def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
+        """Return the signatures of each."""
         ...

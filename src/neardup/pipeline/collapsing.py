@@ -20,7 +20,6 @@ from neardup.pipeline.judged import Judged, JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.near_hits import HitVerify, NearHits, near_hits
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
-from neardup.pipeline.strictness import least_estimate
 
 _VALUES: Final = frozenset({str, int, type(None)})
 _STRINGS: Final = frozenset({str, type(None)})
@@ -159,7 +158,7 @@ class Collapsed:
                 ranks, shares, verified = self._judged.measured
                 found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
                 # Equal checksums say that what was signed is equal, and nothing of the rest.
-                estimated = "equality" if scheme.columns else scheme.measure, least_estimate(scheme)
+                estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
                 if verified is None:
                     said.append((scheme.name, found, (), estimated, estimated))
                 else:

@@ -29,7 +29,7 @@ from neardup.schemes.checksum import BODY
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
 from neardup.schemes.presets import preset as preset_scheme
-from neardup.schemes.terms import common_of, fitted_common, with_common
+from neardup.schemes.terms import common_of, fitted_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 from neardup.text.templates import CommonShingles, require_share
@@ -100,7 +100,7 @@ def _without_common(scheme: Scheme, common: float | CommonShingles, documents: D
     if not isinstance(common, CommonShingles):
         require_share(common, "ignore_common")
         common = fitted_common(scheme, documents.texts, common)
-    made: Scheme = with_common(scheme, common)
+    made: Scheme = scheme.with_common(common)
     return made
 
 

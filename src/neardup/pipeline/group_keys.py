@@ -9,11 +9,10 @@ from neardup.model.arrays import Signatures
 from neardup.model.errors import require
 from neardup.model.hits import group_id
 from neardup.model.protocols import Scheme
-from neardup.schemes.checksum import Checksum
-from neardup.schemes.trials import Trials
+from neardup.schemes.registry import kinds
 
 _RULE: Final = (
-    "must be Trials or Checksum: of no other scheme do two documents match exactly where integers are equal. Collapse "
+    "must be {names}: of no other scheme do two documents match exactly where integers are equal. Collapse "
     "what the engine answers (collapse, collapse_response), or store who stands for a document in an Index as a field"
 )
 
@@ -33,12 +32,14 @@ def group_keys(
 
     Raises ``ParameterError`` for other schemes and for *ids* that are not one a row, ``RecipeMismatch``.
 
+    >>> from neardup import Trials
     >>> scheme = Trials()
     >>> keys = group_keys(scheme.sign(["a rose is a rose", "A rose, is a rose!", ""]), scheme)
     >>> keys.shape, bool((keys[0] == keys[1]).all()), keys[2].tolist() == [None] * 15
     ((3, 15), True, True)
     """
-    require(isinstance(scheme, Trials | Checksum), "scheme", scheme, _RULE)
+    names = " or ".join(kind.__name__ for kind in kinds() if kind.keys_decide)
+    require(scheme.keys_decide, "scheme", scheme, _RULE.format(names=names))
     keys = scheme.keys(signatures).astype(np.uint64, copy=True).view(np.int64)
     absent = ~signatures.present
     if ids is not None:

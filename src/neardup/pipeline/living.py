@@ -27,7 +27,7 @@ from neardup.pipeline.fields import chosen_rows, field_columns, field_kinds, fie
 from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.judging import Judge
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.terms import common_of, keyed
+from neardup.schemes.terms import common_of
 from neardup.text.columns import text_column, whole_batch
 
 
@@ -77,7 +77,7 @@ class Index:
         """
         chosen = MinHash() if scheme is None else scheme
         require_scheme(chosen)
-        chosen = keyed(chosen, key)
+        chosen = chosen.with_key(key)
         disk = disk or Disk()
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)

@@ -28,7 +28,7 @@ from neardup.pipeline.judged import JudgedSets
 from neardup.pipeline.living import Index
 from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
-from neardup.pipeline.strictness import at_threshold, threshold_of
+from neardup.pipeline.strictness import at_threshold
 from neardup.sources.hosts import host
 from neardup.text.marking import REACH, Marker
 
@@ -282,7 +282,7 @@ class Search:
 
         total, collapsed, hits, shown, texts = self._find(query, top, limit, judged)
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
-        least = threshold_of(scheme or self._index.scheme) if near else None
+        least = (scheme or self._index.scheme).match_estimate if near else None
         of = collapsed.outcome.of.tolist()
         results = [
             AnswerGroup(

@@ -17,10 +17,9 @@ from neardup.index.opening import ATTACHED, Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.protocols import require_scheme
-from neardup.model.tables import BITS, MOST_DISTANCE, TableDesign
+from neardup.model.tables import TableDesign
 from neardup.pipeline.fields import field_kinds
 from neardup.schemes import terms as schemes
-from neardup.schemes.simhash import SimHash
 from neardup.text.templates import CommonShingles
 
 
@@ -31,7 +30,7 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
     of blocks was *chosen*.
     """
     own = getattr(scheme, "layout", None)
-    tabled = isinstance(scheme, SimHash) and scheme.bits == BITS and scheme.distance <= MOST_DISTANCE
+    tabled = scheme.table_distance is not None
     kinds = (*((type(own),) if own is not None else ()), *((TableDesign,) if tabled else ()))
     names = " or ".join(f"a {kind.__name__}" for kind in kinds)
     rule = f"must be {names}" if kinds else "does not go with this scheme, which has none"
@@ -47,7 +46,7 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
     def design(fingerprints: int) -> TableDesign:
         if isinstance(layout, TableDesign):
             return layout
-        return TableDesign.choose(distance=scheme.distance, fingerprints=fingerprints)
+        return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
 
     by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
     return Terms(columns, Finding(keyed, scheme.pooled, design if by_tables else None))
@@ -65,7 +64,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "scheme": schemes.written(scheme),
         "name": scheme.name,
         "recipe": scheme.recipe,
-        "key": schemes.key_identity(scheme),
+        "key": scheme.key_identity,
         "common": None if (common := schemes.common_of(scheme)) is None else common.identity,
         "layout": None if (used := layout or getattr(scheme, "layout", None)) is None else asdict(used),
         "chosen": layout is not None,
@@ -87,17 +86,17 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         chosen = bool(given["chosen"])
     if scheme is not None:
         require_scheme(scheme)
-        own = schemes.keyed(scheme, key)
+        own = scheme.with_key(key)
     elif not whole:
         raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
     else:
-        own = _with_list(schemes.keyed(made, key), common_in(folder, manifest, disk))
+        own = _with_list(made.with_key(key), common_in(folder, manifest, disk))
     if own.recipe == given["recipe"]:
-        lacks = schemes.lacking(made, own, chosen=chosen)
+        lacks = made.keys_lack(own, chosen=chosen)
         if lacks is not None:
             raise StorageRefused(where, lacks)
         return own
-    if schemes.key_identity(own) != given["key"] and scheme is None:
+    if own.key_identity != given["key"] and scheme is None:
         raise StorageRefused(where, _wrong_key(str(given["key"]), key))
     if own.name != given["name"]:
         raise StorageRefused(where, f"was made with the scheme {given['name']}; {own.name} cannot be used with it")
@@ -134,7 +133,7 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
 def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
     """Give a scheme its list, unless that was made with a key that was not given, or with another one."""
     fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
-    return schemes.with_common(scheme, common) if fits else scheme
+    return scheme.with_common(common) if fits else scheme
 
 
 def scheme_of_keys(manifest: Manifest) -> Any:

@@ -17,14 +17,7 @@ from neardup.pipeline.corpus import dedup
 from neardup.pipeline.living import Index
 from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, SameValue
-from neardup.schemes.checksum import Checksum, Field
-from neardup.schemes.combined import Combined
-from neardup.schemes.minhash import MinHash
-from neardup.schemes.sentences import Sentences
-from neardup.schemes.simhash import SimHash
-from neardup.schemes.trials import Trials
-from neardup.schemes.weights import TermWeights
-from neardup.text.analysis import Analysis
+from neardup.schemes import registry
 from neardup.text.marking import Marker
 
 _TEXTS = [
@@ -40,39 +33,29 @@ def warm() -> None:
 
     What is compiled is only loaded.
     """
-    schemes = (
-        MinHash(shingle=2, permutations=8, recall=0.9),
-        MinHash(shingle=2, permutations=8, recall=0.9, bag=True, key=bytes(16)),
-        MinHash(shingle=2, permutations=8, recall=0.9, analysis=Analysis(unit="letter")),
-        MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="line", stem="english", min_length=2)),
-        MinHash(shingle=1, permutations=8, recall=0.9, analysis=Analysis(unit="sentence")),
-        Checksum(fields=(Field(name="body"),)),
-        Trials(),
-        Sentences(),
-        SimHash(),
-        Combined(MinHash(shingle=2, permutations=8, recall=0.9), SimHash(distance=20)),
-        SimHash(weights=TermWeights.fitted(_TEXTS)),
-    )
-    for scheme in schemes:
+    kinds = registry.kinds()
+    schemes = [kind.variants()[0] for kind in kinds]
+    first = schemes[0]
+    for scheme in (variant for kind in kinds for variant in kind.variants()):
         dedup(_TEXTS, scheme=scheme, threads=1)
-    dedup([f"{_TEXTS[0]}, says {word}" for word in "abc"], scheme=schemes[0], ignore_common=0.5, threads=1)
+    dedup([f"{_TEXTS[0]}, says {word}" for word in "abc"], scheme=first, ignore_common=0.5, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
-        dedup(_TEXTS, scheme=schemes[0], verify=policy.verify, gather=policy.gather, threads=1)
-    for scheme in (Trials(), Sentences()):
+        dedup(_TEXTS, scheme=first, verify=policy.verify, gather=policy.gather, threads=1)
+    for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
-    for scheme in (schemes[0], Trials(), Sentences(), SimHash(), Combined()):
         _ranked(scheme)
     compare(_TEXTS[0], _TEXTS[1])
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
-    for scheme in (schemes[0], Sentences(), SimHash()):
-        _live(scheme)
+    for scheme in schemes:
+        if scheme.pooled or scheme.table_distance is not None or scheme is first:  # each way to find candidates
+            _live(scheme)
     for compressed in (False, True):
         _tables(compressed=compressed)
 
 
 def _ranked(scheme: Scheme) -> None:
     """Collapse the texts as ranked hits, and look at a page."""
-    hits = [{"id": number, "text": text} for number, text in enumerate(_TEXTS)]
+    hits = [{"id": number, "text": text, "body": text} for number, text in enumerate(_TEXTS)]
     for verify in get_args(HitVerify):
         _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
 

@@ -1,9 +1,9 @@
 """Document signatures as enterprise search has them: equal fields, equal documents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,10 @@ from neardup.model.arrays import (
     shares,
 )
 from neardup.model.errors import ParameterError, require, require_whole
-from neardup.model.protocols import RankedRule, whole_term
+from neardup.model.options import Option
+from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.schemes.scheme import SchemeDefaults
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
@@ -52,7 +54,7 @@ class Field:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checksum:
+class Checksum(SchemeDefaults):
     """One 64-bit integer of named fields; equal integers match.
 
     The default is the title and the first 1,024 bytes of the body, both required. *contribution*
@@ -75,6 +77,18 @@ class Checksum:
     pooled = False
     threshold = 1.0
     floor = 0.0
+    keys_decide = True
+    value_types = (Field,)
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "fields",
+            "text",
+            "the fields, each with an optional cap",
+            "title and 1,024 bytes of the text",
+            "NAME[:BYTES],...",
+        ),
+        Option("contribution", "text", "one more field, which enters whole and may be missing", "none", "NAME"),
+    )
 
     def __post_init__(self) -> None:
         listed = isinstance(self.fields, tuple | list) and all(isinstance(part, Field) for part in self.fields)
@@ -129,6 +143,38 @@ class Checksum:
                 present &= ends > batch.offsets[:-1]
             kernels.add_field(batch.data, batch.offsets, ends, key, sums)
         return Signatures(sums.reshape(-1, 1), present, self.recipe)
+
+    @classmethod
+    def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
+        """Build the scheme; *fields* is ``NAME[:BYTES],...``. Raises ``ParameterError`` for anything else."""
+        own = dict(values)
+        if "fields" in own:
+            own["fields"] = _fields_described(own["fields"])
+        return cls(**own, **hashing)
+
+    @classmethod
+    def for_texts(cls) -> Self:
+        """Return the checksum of the whole text."""
+        return cls(fields=(Field(name=BODY),))
+
+    @property
+    def match_estimate(self) -> None:
+        """Equality has no degrees."""
+        return None
+
+    @property
+    def signature_rule(self) -> str:
+        """When two signatures match, in words."""
+        named = (
+            part.name if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
+            for part in self.fields
+        )
+        return f"equal checksums of {' and '.join(named)}"
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return whether the sums are equal, and the sums."""
+        sums = [f"{int(signed.rows[0, 0]):016x}" for signed in (left, right)]
+        return Reading("equality", float(self.estimate(left, right)[0]), 1.0, {"checksums": sums})
 
     def with_threshold(self, threshold: float) -> Self:
         """Refuse: a checksum has no threshold."""
@@ -188,6 +234,21 @@ class Checksum:
         """
         certain = (shares(resemblance) >= 1.0).astype(np.float64)
         return certain if np.ndim(resemblance) else float(certain)
+
+
+def _fields_described(described: str) -> tuple[Field, ...]:
+    """Read fields from ``NAME[:BYTES],...``."""
+    rule = "must be NAME or NAME:BYTES with at least 1 byte, separated by commas"
+    fields = []
+    for part in described.split(","):
+        name, colon, limit = part.strip().partition(":")
+        try:
+            fields.append(Field(name=name, limit=int(limit) if colon else None))
+        except ValueError as error:
+            raise ParameterError("fields", described, rule) from error
+    names = [part.name for part in fields]
+    require(len(set(names)) == len(names), "fields", described, "must name each field once")
+    return tuple(fields)
 
 
 def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.ChunkedArray]]:

@@ -1,8 +1,9 @@
 """Henzinger's filter: what one scheme proposes, a second one of another kind must confirm."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,12 +11,16 @@ import numpy.typing as npt
 
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
+from neardup.model.options import THRESHOLD, Option
 from neardup.model.protocols import FilterScheme, RankedRule, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
+from neardup.schemes.minhash import MinHash
+from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered
 from neardup.text.shingling import Shingling
+from neardup.text.templates import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
@@ -24,7 +29,7 @@ _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDi
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combined(SchemeDefaults):
     """Two schemes: documents that *first* calls a match must match by *second*, too.
 
     The default is the setting of Henzinger (2006): six trials of 14 hashes over sequences of eight
@@ -46,6 +51,8 @@ class Combined:
 
     name = "combined"
     columns = ()
+    also = "a match by the second scheme"
+    options: ClassVar[tuple[Option, ...]] = (THRESHOLD.by_default("where chance is even"),)
 
     def __post_init__(self) -> None:
         for name, part in (("first", self.first), ("second", self.second)):
@@ -89,6 +96,60 @@ class Combined:
         """The features that evidence is measured on: the first scheme's."""
         shingling: Shingling = self.first.shingling
         return shingling
+
+    @classmethod
+    def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
+        """Build Henzinger's setting."""
+        return cls(Trials(words=8, **values, **hashing), SimHash(bits=384, distance=29, **hashing))
+
+    @classmethod
+    def variants(cls) -> tuple[Any, ...]:
+        """Return Henzinger's setting, and one whose second scheme has the features of the first."""
+        return (cls(), cls(MinHash(shingle=2, permutations=8, recall=0.9), SimHash(distance=20)))
+
+    def with_key(self, key: bytes | None) -> Self:
+        """Return the same two schemes with another key; ``None`` leaves them as they are."""
+        if key is None:
+            return self
+        return replace(self, first=self.first.with_key(key), second=self.second.with_key(key))
+
+    def with_common(self, common: CommonShingles | None) -> Self:
+        """Return the same schemes, the first one with a list of shingles that do not count."""
+        return self if common is None else replace(self, first=self.first.with_common(common))
+
+    def require_shingles(self) -> None:
+        """Ask the first scheme."""
+        self.first.require_shingles()
+
+    @property
+    def key_identity(self) -> str:
+        """Those of both schemes."""
+        return f"{self.first.key_identity}, {self.second.key_identity}"
+
+    @property
+    def match_estimate(self) -> None:
+        """Two rules have no common estimate."""
+        return None
+
+    @property
+    def least_estimate(self) -> float:
+        """The first scheme's, as the estimate is."""
+        return float(self.first.least_estimate)
+
+    def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
+        """Ask the first scheme, whose keys they are."""
+        lacks: str | None = self.first.keys_lack(other.first, chosen=chosen)
+        return lacks
+
+    @property
+    def signature_rule(self) -> str:
+        """Both schemes' rules, in words."""
+        return f"{self.first.signature_rule}; and {self.second.signature_rule}"
+
+    @property
+    def exact_rule(self) -> str:
+        """The first scheme's on the documents, and the second one's on the signatures."""
+        return f"{self.first.exact_rule}; and {self.second.signature_rule}"
 
     def with_threshold(self, threshold: float) -> Self:
         """Give the same scheme with the first one at another threshold."""

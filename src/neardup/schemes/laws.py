@@ -8,26 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import shares
-from neardup.model.errors import require
 
 Chances = npt.NDArray[np.float64]
 
 _CELLS: Final = 1 << 20  # of a table of chances by terms
-
-
-def is_share(value: object) -> bool:
-    """Say whether a parameter is a number above 0 and at most 1."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and bool(0 < value <= 1)  # type: ignore[operator]  # a number by now
-
-
-def require_share(name: str, value: object) -> Any:
-    """Return a share above 0 and at most 1; NumPy's numbers as plain ones, those of 32 bits as they are written.
-
-    Raises ``ParameterError`` for anything else.
-    """
-    require(is_share(value), name, value, "must be above 0 and at most 1")
-    return float(str(value)) if isinstance(value, np.generic) else value
 
 
 def least_count(whole: int, threshold: float) -> int:

@@ -1,19 +1,22 @@
 """Broder's resemblance, estimated from minima."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require, require_whole
-from neardup.model.layout import Banding
+from neardup.model.errors import require, require_share, require_whole
+from neardup.model.layout import Banding, bands_law
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
-from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import binomial_terms, least_count, require_share, sample_law
+from neardup.model.recipe import KEY_BYTES, Hashing, RecipeId, recipe_id
+from neardup.model.requirements import Requirements
+from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_count, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -21,6 +24,7 @@ from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
 
 _ABSENT = {4: np.uint32(kernels.EMPTY), 2: np.uint16(0xFFFF)}  # what the row of no signature begins with, by its width
+_SEARCHED = (*range(8, 64, 8), *range(64, 128, 16), *range(128, 256, 32), *range(256, 513, 64))  # permutations
 _LEAST_ROWS = 2  # minima a band, where 16 bits of each tell documents apart well enough
 
 
@@ -31,8 +35,9 @@ class MinHash(FeatureScheme):
     Recipe: ``analysis``, ``shingle`` (tokens a shingle), ``bag`` (see ``Shingling``),
     ``permutations`` (a multiple of 8; 4 bytes each), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the
     shingles that do not count (see ``CommonShingles``).
-    Layout: ``recall``, the share of pairs at the threshold that must become candidates; the bands
-    follow from it. Policy: ``threshold``, the least resemblance of a match.
+    Layout: ``recall``, the share of pairs at the threshold that must become candidates, and ``bands``, into how many
+    the minima are cut (``None``: the fewest that reach the recall). Policy: ``threshold``, the least resemblance of a
+    match.
 
     The minima are those of Fast Similarity Sketching: each equals its counterpart with probability
     *r*, the resemblance, so the estimate is unbiased, and its spread is at most that of independent
@@ -47,6 +52,7 @@ class MinHash(FeatureScheme):
     permutations: int = 128
     threshold: float = 0.6
     recall: float = 0.999
+    bands: int | None = None
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
     analysis: Analysis = field(default_factory=Analysis)
@@ -56,6 +62,18 @@ class MinHash(FeatureScheme):
     name = "minhash"
     rule = "resemblance"
     measure = "resemblance"
+    estimate_decides = True
+    plan_numbers = ("permutations", "threshold", "bands")
+    searched_numbers = ("permutations", "threshold", "recall")
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("0.6"),
+        SHINGLE.by_default("3"),
+        Option("permutations", "whole", "minima in a signature", "128", "P"),
+        Option("recall", "number", "share of the pairs at the threshold that are compared", "0.999", "R"),
+        Option("bands", "whole", "parts of the signature of which one must be equal", "the fewest for the recall", "B"),
+        BAG,
+        *ANALYSIS,
+    )
 
     def __post_init__(self) -> None:
         whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
@@ -73,7 +91,9 @@ class MinHash(FeatureScheme):
 
     @cached_property
     def layout(self) -> Banding:
-        """The fewest bands that reach the wanted recall at the threshold."""
+        """The bands: as many as were given, else the fewest that reach the wanted recall at the threshold."""
+        if self.bands is not None:
+            return Banding(permutations=self.permutations, bands=self.bands)
         return _banding(self.permutations, self.threshold, self.recall)
 
     @cached_property
@@ -123,6 +143,21 @@ class MinHash(FeatureScheme):
         """The bands."""
         return self.layout.bands
 
+    @property
+    def key_count(self) -> int:
+        """One key for each band."""
+        return self.layout.bands
+
+    def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
+        """Say that the bands find too few pairs at the *other* scheme's threshold, unless they were *chosen*."""
+        share = float(self.layout.meeting_probability(other.threshold))
+        if chosen or share >= other.recall or other.threshold >= self.threshold:
+            return None
+        return (
+            f"has keys for a threshold of {self.threshold}: of pairs at {other.threshold} they find "
+            f"{share:.3f}, not {other.recall} (recall={int(share * 1000) / 1000} takes that)"
+        )
+
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, with the low 16 bits of each minimum.
 
@@ -149,6 +184,51 @@ class MinHash(FeatureScheme):
         np.float64(0.5)
         """
         return sample_law(resemblance, self.permutations, self.threshold)
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """``match`` by the estimate; ``candidate``, a shared band; and ``both`` of them."""
+        return {
+            "match": self.probability(values),
+            "candidate": self.layout.meeting_probability(values),
+            "both": bands_and_sample_law(values, self.permutations, self.layout.bands, self.threshold),
+        }
+
+    @property
+    def layout_numbers(self) -> dict[str, float]:
+        """Into how many bands the minima are cut."""
+        return {"bands": self.layout.bands}
+
+    @classmethod
+    def grid(cls, wanted: Requirements) -> Iterator[Self]:
+        """Up to 512 permutations in the fewest bands that reach the recall, or the most that keep to the false rate."""
+        for permutations in _SEARCHED:
+            bands = _wanted_bands(wanted, permutations)
+            yield cls(permutations=permutations, threshold=wanted.threshold, recall=wanted.recall, bands=bands)
+
+    @classmethod
+    def variants(cls) -> tuple[Any, ...]:
+        """Return schemes with each unit of analysis, as sets and bags."""
+        small = cls(shingle=2, permutations=8, recall=0.9)
+        units = (
+            Analysis(unit="letter"),
+            Analysis(unit="line", stem="english", min_length=2),
+            Analysis(unit="sentence"),
+        )
+        return (
+            small,
+            replace(small, bag=True, key=bytes(KEY_BYTES)),
+            *(replace(small, shingle=1, analysis=unit) for unit in units),
+        )
+
+
+def _wanted_bands(wanted: Requirements, permutations: int) -> int:
+    """Take the fewest bands that reach the recall; if that breaks the false rate, the most that keep to it."""
+    met, far = bands_law(wanted.values[:2, None], permutations, np.arange(1, permutations + 1))
+    enough = np.flatnonzero(met >= wanted.recall)
+    kept = np.flatnonzero(far <= (1.0 if wanted.false_rate is None else wanted.false_rate))
+    if enough.size and (enough[0] in kept or not kept.size):
+        return int(enough[0]) + 1
+    return int(kept[np.argmax(met[kept])]) + 1 if kept.size else 1
 
 
 @lru_cache(maxsize=64)

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require, require_whole
-from neardup.model.protocols import RankedRule
+from neardup.model.errors import require, require_share, require_whole
+from neardup.model.options import MIN_LENGTH, STEM, THRESHOLD, Option
+from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import least_count, require_share, sample_law
+from neardup.schemes.laws import least_count, sample_law, smallest_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
@@ -60,6 +61,15 @@ class Sentences(FeatureScheme):
 
     name = "sentences"
     pooled = True
+    estimate_decides = True
+    plan_numbers = ("size", "threshold")
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("0.5"),
+        Option("size", "whole", "smallest values that are kept", "64", "K"),
+        Option("relative_to", ("union", "smaller"), "of what the shared ones are a share", "union"),
+        STEM.by_default("english"),
+        MIN_LENGTH.by_default("3"),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", require_whole("size", self.size, 1, _MOST))
@@ -140,6 +150,25 @@ class Sentences(FeatureScheme):
         array([0.001, 0.55 , 1.   ])
         """
         return sample_law(resemblance, self.size, self.threshold)
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """``match`` by the share, and ``candidate``: any value in both signatures, where the law is known."""
+        known = {} if self._of_smaller else {"candidate": smallest_law(values, self.size)}
+        return {"match": self.probability(values), **known}
+
+    @property
+    def key_count(self) -> int:
+        """One key for each value."""
+        return self.size
+
+    @property
+    def described_features(self) -> str:
+        """What its measure is of, in words."""
+        return " of sets of sentences" + (" relative to the smaller set" if self._of_smaller else "")
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return the estimate, and what it is relative to."""
+        return super().reading(left, right)._replace(detail={"relative_to": self.relative_to})
 
 
 @lru_cache(maxsize=64)

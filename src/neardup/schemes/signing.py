@@ -1,11 +1,10 @@
 """What all schemes share that sign a text's features: how they go through a collection, and through pairs."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from neardup.model.arrays import (
     require_same_recipe,
 )
 from neardup.model.recipe import RecipeId
+from neardup.schemes.scheme import SchemeDefaults
 from neardup.text.columns import batches, text_column
 from neardup.text.shingling import Shingling
 
@@ -37,7 +37,7 @@ def ranked_kernel(name: str) -> Any:
     return getattr(import_module("neardup.kernels.collapse"), name)
 
 
-class FeatureScheme(ABC):
+class FeatureScheme(SchemeDefaults):
     """A scheme whose signature is made of a text's features alone; a document without features has none.
 
     A scheme of this kind says how rows are laid out (``_blank``) and filled (``_fill``), and what it makes of a
@@ -75,9 +75,20 @@ class FeatureScheme(ABC):
         """Say whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
         return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
 
-    def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme at another threshold; its signatures stay comparable."""
-        return replace(self, threshold=threshold)  # type: ignore[type-var]  # every scheme is a dataclass
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes of a signature."""
+        return int(self._blank(1).nbytes)
+
+    @property
+    def described_features(self) -> str:
+        """What its measure is of, in words after a blank: ``of sets of 3-word shingles``."""
+        return f" of {'bags' if self.shingling.bag else 'sets'} of {self.shingles_in_words}"
+
+    @property
+    def shingles_in_words(self) -> str:
+        """Its features in words."""
+        return f"{self.shingling.size}-{self.shingling.analysis.unit} shingles"
 
     def features(self, texts: Any) -> Features:
         """Hash the features of a text column."""

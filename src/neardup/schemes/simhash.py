@@ -1,8 +1,10 @@
 """Charikar's fingerprints (2002): few bits differ where the angle between two documents is small."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from math import acos, comb, cos, pi
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -16,16 +18,22 @@ from neardup.model.arrays import (
     require_same_recipe,
     shares,
 )
-from neardup.model.errors import require
+from neardup.model.errors import require, require_share
 from neardup.model.layout import Blocks, require_fingerprint
-from neardup.model.protocols import RankedRule, whole_term
+from neardup.model.options import ANALYSIS, SHINGLE, THRESHOLD, Option
+from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import hamming_law, require_share
+from neardup.model.requirements import Requirements
+from neardup.model.tables import BITS, MOST_DISTANCE
+from neardup.schemes.laws import bit_agreement, hamming_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
+
+_ROUNDING = 1e-9
+_MOST_KEYS = 256  # of a fingerprint in a recommendation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +73,23 @@ class SimHash(FeatureScheme):
     name = "simhash"
     rule = "resemblance"
     measure = "cosine"
+    signatures_decide = True
+    also = "fingerprints within the distance"
+    plan_numbers = ("distance", "bits", "blocks")
+    searched_numbers = ("distance", "bits", "blocks")
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("0.8"),
+        SHINGLE.by_default("1"),
+        Option("distance", "whole", "bits that may differ", "3", "K"),
+        Option("bits", "whole", "bits of a fingerprint", "64", "B"),
+        Option(
+            "blocks",
+            "whole",
+            "parts into which the bits are cut for the keys; decides how fast, not who matches",
+            "3 more than the distance, 1 from distance 8 on",
+        ),
+        *ANALYSIS,
+    )
 
     def __post_init__(self) -> None:
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
@@ -161,6 +186,72 @@ class SimHash(FeatureScheme):
         array([0.013, 0.674, 1.   ])
         """
         return hamming_law(shares(resemblance), self.bits, self.distance)
+
+    @property
+    def match_estimate(self) -> float:
+        """The cosine that is estimated at the distance."""
+        return max(0.0, cos(pi * self.distance / self.bits))
+
+    def at_estimate(self, estimate: float) -> Self:
+        """Return the scheme with the largest distance at which the estimated cosine reaches this one."""
+        return replace(self, distance=int(acos(estimate) * self.bits / pi + _ROUNDING), blocks=None)
+
+    @property
+    def table_distance(self) -> int | None:
+        """The distance, where tables of fingerprints can have it."""
+        return self.distance if self.bits == BITS and self.distance <= MOST_DISTANCE else None
+
+    @property
+    def key_count(self) -> int:
+        """One key for each set of blocks that may differ."""
+        return comb(self.layout.blocks, self.distance)
+
+    def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
+        """Say that the keys are for a smaller distance than the *other* scheme's."""
+        del chosen
+        lacks = other.distance > self.distance
+        return f"has keys for a distance of {self.distance}, not for {other.distance}" if lacks else None
+
+    @property
+    def signature_rule(self) -> str:
+        """When two signatures match, in words."""
+        return f"Hamming distance at most {self.distance} of {self.bits} bits"
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return the distance."""
+        distance, cosine = int(self.distances(left, right)[0]), float(self.estimate(left, right)[0])
+        detail = {"distance": distance, "bits": self.bits, "cosine": cosine}
+        return Reading("Hamming distance", float(distance), float(self.distance), detail)
+
+    @property
+    def curve_range(self) -> tuple[int, int]:
+        """From 80 percent on: below, hardly anything matches."""
+        return 80, 100
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """``match`` by the distance, and ``candidate``: a shared key."""
+        candidate = self.layout.meeting_probability(bit_agreement(values))
+        return {"match": self.probability(values), "candidate": candidate}
+
+    @property
+    def layout_numbers(self) -> dict[str, float]:
+        """Into how many blocks the bits are cut."""
+        return {"blocks": self.layout.blocks}
+
+    @classmethod
+    def grid(cls, wanted: Requirements) -> Iterator[Self]:
+        """Distances of up to 10 of 64 bits, and blocks of up to 256 keys."""
+        del wanted  # everything is proposed by its distance
+        for distance in range(11):
+            for blocks in range(distance + 1, 65):
+                if comb(blocks, distance) > _MOST_KEYS or (distance == 0 and blocks > 1):
+                    break  # of distance 0, all blocks must agree, however many there are
+                yield cls(distance=distance, blocks=blocks)
+
+    @classmethod
+    def variants(cls) -> tuple[Any, ...]:
+        """Return schemes without and with a table of weights."""
+        return (cls(), cls(weights=TermWeights.fitted(["a table is made of texts", "of at least two texts"])))
 
 
 @lru_cache(maxsize=16)

@@ -1,10 +1,11 @@
 """Trials of word sequences, as enterprise search engines sign documents."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
-from math import comb
-from typing import Any
+from math import ceil, comb
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,12 @@ import numpy.typing as npt
 from neardup.kernels import minhash
 from neardup.kernels import trials as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require, require_whole
-from neardup.model.protocols import RankedRule, whole_term
+from neardup.model.errors import require, require_share, require_whole
+from neardup.model.options import ANALYSIS, BAG, THRESHOLD, Option
+from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.laws import require_share, trials_law
+from neardup.model.requirements import Requirements
+from neardup.schemes.laws import trials_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
@@ -26,6 +29,7 @@ _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16
 _MOST_KEYS = 1024
 _ABSENT = np.uint64(0)  # what the row of no signature begins with
+_ROUNDING = 1e-9
 _TOGETHER = 1024  # documents whose minima are held at a time; those of the default take 344 kB
 
 
@@ -77,6 +81,19 @@ class Trials(FeatureScheme):
     name = "trials"
     rule = "resemblance"
     measure = "resemblance"
+    keys_decide = True
+    signatures_decide = True
+    plan_numbers = ("hashes", "trials", "needed")
+    searched_numbers = ("hashes", "trials", "needed", "threshold")
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("where chance is even"),
+        Option("words", "whole", "words in a sequence", "2", "W"),
+        Option("hashes", "whole", "minima that make a trial", "14", "H"),
+        Option("trials", "whole", "how many there are", "6"),
+        Option("needed", "whole", "how many must agree for a candidate", "2"),
+        BAG,
+        *ANALYSIS,
+    )
 
     def __post_init__(self) -> None:
         for name, most in (("words", _MOST_WORDS), ("hashes", _MOST_MINIMA), ("trials", _MOST_MINIMA)):
@@ -157,6 +174,46 @@ class Trials(FeatureScheme):
         array([0.0258, 0.4151, 0.8786])
         """
         return trials_law(resemblance, self.hashes, self.trials, self.needed)
+
+    @property
+    def match_estimate(self) -> float:
+        """The estimate where just as many trials agree as are *needed*."""
+        return float((self.needed / self.trials) ** (1 / self.hashes))
+
+    def at_estimate(self, estimate: float) -> Self:
+        """Return the scheme with the fewest *needed* for which the estimated resemblance reaches this one."""
+        return replace(self, needed=max(1, ceil(self.trials * estimate**self.hashes - _ROUNDING)))
+
+    @property
+    def key_count(self) -> int:
+        """One key for each set of trials that may agree."""
+        return comb(self.trials, self.needed)
+
+    def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
+        """Say that the keys are of more trials than the *other* scheme needs."""
+        del chosen
+        lacks = other.needed < self.needed
+        return f"has keys for {self.needed} trials that agree, not for {other.needed}" if lacks else None
+
+    @property
+    def signature_rule(self) -> str:
+        """When two signatures match, in words."""
+        return f"at least {self.needed} of {self.trials} trials of {self.shingles_in_words} agree"
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return how many trials agree."""
+        agreeing = int((left.rows[0] == right.rows[0]).sum())
+        detail: dict[str, Any] = {"agreeing": agreeing, "trials": self.trials}
+        detail[f"estimated {self.measure}"] = float(self.estimate(left, right)[0])
+        return Reading("agreeing trials", float(agreeing), float(self.needed), detail)
+
+    @classmethod
+    def grid(cls, wanted: Requirements) -> Iterator[Self]:
+        """2 to 30 hashes in 2 to 12 trials, of which 1 to 4 must agree."""
+        for trials in range(2, 13):
+            for needed in range(1, min(4, trials) + 1):
+                for hashes in range(2, 31):
+                    yield cls(hashes=hashes, trials=trials, needed=needed, threshold=wanted.threshold)
 
 
 @lru_cache(maxsize=64)

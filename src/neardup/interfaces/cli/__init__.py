@@ -104,7 +104,11 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Take the arguments apart; what a verb does not know is refused with that verb's usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    parser, verbs = _parsers(arguments[:1] if {*arguments[:1]} & {*_VERBS} else _VERBS)
+    named = arguments[:1] if {*arguments[:1]} & {*_VERBS} else ()
+    parser, verbs = _parsers(named or _VERBS)
+    if not named:  # it ends with help or an error, or a verb comes later
+        named = [parser.parse_known_args(arguments)[0].verb]
+    _verb(named[0]).add_arguments(verbs[named[0]])
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         verbs[parsed.verb].refuse(unknown)
@@ -116,7 +120,7 @@ def _verb(name: str) -> ModuleType:
 
 
 def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
-    """Describe some verbs: one is enough for a command that names it, and loads faster."""
+    """Describe some verbs without their options, which load more: one is enough for a command that names it."""
     parser = _Parser(
         prog="neardup",
         allow_abbrev=False,
@@ -128,15 +132,13 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
     for name in names:
         verb = _verb(name)
         summary = (verb.__doc__ or "").partition("\n")[0]
-        verb.add_arguments(
-            verbs.add_parser(
-                name,
-                allow_abbrev=False,
-                help=summary.rstrip("."),
-                description=summary,
-                epilog=getattr(verb, "EXAMPLE", None),
-                formatter_class=_Help,
-            )
+        verbs.add_parser(
+            name,
+            allow_abbrev=False,
+            help=summary.rstrip("."),
+            description=summary,
+            epilog=getattr(verb, "EXAMPLE", None),
+            formatter_class=_Help,
         )
     return parser, verbs.choices
 

@@ -11,24 +11,12 @@ from neardup.model.errors import InputRefused, ParameterError, require
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from neardup.model.options import Option
     from neardup.model.protocols import Scheme
-    from neardup.schemes.checksum import Field
 
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
-# The options that go with each scheme, besides --seed and --key-file; the first one is the default.
-_ANALYSIS = ("unit", "stem", "min_length", "normalization", "symbols", "stop_words")
-_OPTIONS = {
-    "minhash": ("threshold", "shingle", "permutations", "recall", "bag", *_ANALYSIS),
-    "trials": ("threshold", "words", "hashes", "trials", "needed", "bag", *_ANALYSIS),
-    "sentences": ("threshold", "size", "relative_to", "stem", "min_length"),
-    "simhash": ("threshold", "shingle", "distance", "bits", "blocks", *_ANALYSIS),
-    "combined": ("threshold",),
-    "checksum": ("fields", "contribution"),
-}
-_DEFAULT = next(iter(_OPTIONS))
+_KINDS: dict[str, Any] = {"whole": whole, "number": number, "text": str}
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -83,9 +71,12 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
 
 def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     """Add everything that decides signatures and matches."""
+    from neardup.schemes.registry import kinds
+
     group = parser.add_argument_group("what counts as the same")
+    names = [kind.name for kind in kinds()]
     group.add_argument(
-        "--scheme", choices=tuple(_OPTIONS), default=_HIDDEN, help=f"how documents are signed (default: {_DEFAULT})"
+        "--scheme", choices=names, default=_HIDDEN, help=f"how documents are signed (default: {names[0]})"
     )
 
     group.add_argument(
@@ -96,77 +87,8 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         + "; ".join(f"{name}: {preset.about}" for name, preset in PRESETS.items()),
     )
 
-    def option(name: str, *, kind: "Callable[[str], Any]" = whole, letter: str, explained: str, default: str) -> None:
-        whole = f"{explained} (default: {default})"
-        group.add_argument(name, type=kind, metavar=letter, default=_HIDDEN, help=whole)
-
-    resemblance = "least resemblance of a match; for sentences, least overlap"
-    defaults = "0.6; trials and combined where chance is even; sentences 0.5; simhash 0.8"
-    option("--threshold", kind=number, letter="T", explained=resemblance, default=defaults)
-    group.add_argument(
-        "--unit",
-        choices=("letter", "word", "line", "sentence"),
-        default=_HIDDEN,
-        help="what a token is (default: word)",
-    )
-    option("--shingle", letter="Q", explained="tokens in a row that make a feature", default="3; simhash 1")
-    option("--stem", kind=str, letter="LANGUAGE", explained="stem words", default="no; sentences english")
-    option("--min-length", letter="N", explained="leave out words of fewer characters", default="1; sentences 3")
-    group.add_argument(
-        "--normalization",
-        choices=("NFC", "NFKC", "none"),
-        default=_HIDDEN,
-        help="which spellings of a character are equal: composed and decomposed accents (NFC, the default), with NFKC"
-        " also ligatures and full-width forms, or none",
-    )
-    group.add_argument(
-        "--symbols",
-        choices=("count", "separate"),
-        default=_HIDDEN,
-        help="operators, signs, currencies and emoji: words (count, the default), or only separators",
-    )
-    group.add_argument(
-        "--stop-words",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="words to leave out: a file with one word per line, or words separated by commas (default: none)",
-    )
-    group.add_argument("--bag", action="store_true", default=_HIDDEN, help="count the repeats of a feature")
-    option("--permutations", letter="P", explained="minhash: minima in a signature", default="128")
-    option(
-        "--recall",
-        kind=number,
-        letter="R",
-        explained="minhash: share of the pairs at the threshold that are compared",
-        default="0.999",
-    )
-    option("--words", letter="W", explained="trials: words in a sequence", default="2")
-    option("--hashes", letter="H", explained="trials: minima that make a trial", default="14")
-    option("--trials", letter="N", explained="trials: how many there are", default="6")
-    option("--needed", letter="N", explained="trials: how many must agree for a candidate", default="2")
-    option("--size", letter="K", explained="sentences: smallest values that are kept", default="64")
-    group.add_argument(
-        "--relative-to",
-        choices=("union", "smaller"),
-        default=_HIDDEN,
-        help="sentences: of what the shared ones are a share (default: union)",
-    )
-    option("--distance", letter="K", explained="simhash: bits that may differ", default="3")
-    option("--bits", letter="B", explained="simhash: bits of a fingerprint", default="64")
-    blocks = "simhash: parts into which the bits are cut for the keys; decides how fast, not who matches"
-    option("--blocks", letter="N", explained=blocks, default="3 more than the distance, 1 from distance 8 on")
-    group.add_argument(
-        "--fields",
-        metavar="NAME[:BYTES],...",
-        default=_HIDDEN,
-        help="checksum: the fields, each with an optional cap (default: title and 1,024 bytes of the text)",
-    )
-    group.add_argument(
-        "--contribution",
-        metavar="NAME",
-        default=_HIDDEN,
-        help="checksum: one more field, which enters whole and may be missing (default: none)",
-    )
+    for owners in _owners().values():
+        _add_option(group, owners)
     seed = group.add_mutually_exclusive_group()
     seed.add_argument(
         "--seed", type=whole, metavar="N", default=_HIDDEN, help="public seed of all hash functions (default: 1)"
@@ -177,6 +99,41 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="secret key of 16 bytes or 32 hexadecimal digits, so that nobody can forge near-duplicates",
     )
+
+
+def _owners() -> "dict[str, dict[str, Option]]":
+    """Return each option's schemes by name, and how each describes it."""
+    from neardup.schemes.registry import kinds
+
+    owners: dict[str, dict[str, Option]] = {}
+    for kind in kinds():
+        for option in kind.options:
+            owners.setdefault(option.name, {})[kind.name] = option
+    return owners
+
+
+def _add_option(group: "argparse._ArgumentGroup", owners: "dict[str, Option]") -> None:
+    """Add an option that some schemes have; its help names the scheme if there is only one."""
+    option = next(iter(owners.values()))
+    about = option.about if len(owners) > 1 else f"{next(iter(owners))}: {option.about}"
+    name = f"--{option.name.replace('_', '-')}"
+    if option.kind == "flag":
+        group.add_argument(name, action="store_true", default=_HIDDEN, help=about)
+        return
+    about = f"{about} (default: {_defaults(owners)})"
+    if isinstance(option.kind, tuple):
+        group.add_argument(name, choices=option.kind, default=_HIDDEN, help=about)
+    else:
+        group.add_argument(name, type=_KINDS[option.kind], metavar=option.value, default=_HIDDEN, help=about)
+
+
+def _defaults(owners: "dict[str, Option]") -> str:
+    """List the defaults of an option: the first scheme's, then others with the names of their schemes."""
+    by_default: dict[str, list[str]] = {}
+    for scheme, option in owners.items():
+        by_default.setdefault(option.default, []).append(scheme)
+    first, *others = by_default.items()
+    return "; ".join([first[0], *(f"{' and '.join(schemes)} {default}" for default, schemes in others)])
 
 
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
@@ -191,8 +148,9 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
     if "preset" not in given:
         return
     name = given["preset"]
-    scheme = given.get("scheme", _DEFAULT)
-    require(scheme == _DEFAULT, "preset", name, f"does not go with --scheme {scheme}, only with {_DEFAULT}")
+    default = _default()
+    scheme = given.get("scheme", default)
+    require(scheme == default, "preset", name, f"does not go with --scheme {scheme}, only with {default}")
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):
@@ -209,39 +167,28 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
 
 
 def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
-    import neardup
+    from neardup.schemes.registry import named
 
     given = vars(arguments)
-    name = given.get("scheme", _DEFAULT)
-    own = _OPTIONS[name]
-    _refuse_others(name, given)
-    parameters: dict[str, Any] = {name: given[name] for name in own if name in given}
+    kind = named(given.get("scheme", _default()))
+    _refuse_others(kind.name, given)
+    values = _converted({option.name: given[option.name] for option in kind.options if option.name in given})
     hashing: dict[str, Any] = {"seed": given.get("seed", 1)}
     if "key_file" in given:
         hashing["key"] = key_of(arguments)
-    if "unit" in own:
-        parameters["analysis"] = neardup.Analysis(**_analysis(parameters))
-    match name:
-        case "trials":
-            return neardup.Trials(**parameters, **hashing)
-        case "sentences":
-            return neardup.Sentences(**parameters, **hashing)
-        case "simhash":
-            return neardup.SimHash(**parameters, **hashing)
-        case "combined":
-            first = neardup.Trials(words=8, **parameters, **hashing)
-            return neardup.Combined(first, neardup.SimHash(bits=384, distance=29, **hashing))
-        case "checksum":
-            if "fields" in parameters:
-                parameters["fields"] = _fields(parameters["fields"])
-            return neardup.Checksum(**parameters, **hashing)
-        case _:
-            return neardup.MinHash(**parameters, **hashing)
+    made: Scheme = kind.from_options(values, **hashing)
+    return made
+
+
+def _default() -> str:
+    from neardup.schemes.registry import kinds
+
+    return str(kinds()[0].name)
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
     """Tell whether any option but the key says what the scheme should be."""
-    described = {"scheme", "preset", "seed", "common", *(name for names in _OPTIONS.values() for name in names)}
+    described = {"scheme", "preset", "seed", "common", *_owners()}
     return not described.isdisjoint(vars(arguments))
 
 
@@ -264,24 +211,22 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
 
 
 def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
-    own = _OPTIONS[scheme]
-    for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
-        if name in given and name not in own:
-            goes = " or ".join(scheme for scheme, names in _OPTIONS.items() if name in names)
-            rule = f"does not go with --scheme {scheme}, only with {goes}"
+    for name, owners in _owners().items():
+        if name in given and scheme not in owners:
+            rule = f"does not go with --scheme {scheme}, only with {' or '.join(owners)}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 
-def _analysis(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Take out of the parameters what describes the analysis of texts."""
-    analysis = {name: parameters.pop(name) for name in _ANALYSIS if name in parameters}
-    if "stop_words" in analysis:
-        analysis["stop_words"] = _words(analysis["stop_words"])
-    if "symbols" in analysis:
-        analysis["symbols"] = analysis["symbols"] == "count"
-    if analysis.get("normalization") == "none":
-        analysis["normalization"] = None
-    return analysis
+def _converted(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values of options as the library takes them."""
+    converted = dict(values)
+    if "stop_words" in converted:
+        converted["stop_words"] = _words(converted["stop_words"])
+    if "symbols" in converted:
+        converted["symbols"] = converted["symbols"] == "count"
+    if converted.get("normalization") == "none":
+        converted["normalization"] = None
+    return converted
 
 
 def _words(described: str) -> tuple[str, ...]:
@@ -309,19 +254,3 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "strict": arguments.strict,
         "max_bytes": given.get("max_bytes", MAX_BYTES),
     }
-
-
-def _fields(described: str) -> "tuple[Field, ...]":
-    from neardup.schemes.checksum import Field
-
-    rule = "must be NAME or NAME:BYTES with at least 1 byte, separated by commas"
-    fields = []
-    for part in described.split(","):
-        name, colon, limit = part.strip().partition(":")
-        try:
-            fields.append(Field(name=name, limit=int(limit) if colon else None))
-        except ValueError as error:
-            raise ParameterError("fields", described, rule) from error
-    names = [part.name for part in fields]
-    require(len(set(names)) == len(names), "fields", described, "must name each field once")
-    return tuple(fields)

@@ -1,4 +1,4 @@
-"""Show how likely documents match at which resemblance, propose parameters for a recall, or tables for fingerprints."""
+"""Show how likely documents match at which resemblance, or recommend parameters for a recall or tables."""
 
 import argparse
 import json
@@ -16,28 +16,15 @@ _HIDDEN: Final = argparse.SUPPRESS
 _STDOUT: Final = "/dev/stdout"
 _WIDEST: Final = 100
 _ROWS: Final = 13
-_SCHEMES: Final = ("trials", "minhash", "simhash", "sentences")
-_AS_THEY_COME: Final = ("combined", "checksum")  # drawn only, without numbers of their own
-_NUMBERS: Final = {
-    "hashes": "trials: minima that must agree in a trial (default: 14)",
-    "trials": "trials: how many there are (default: 6)",
-    "needed": "trials: how many must agree (default: 2)",
-    "permutations": "minhash: minima in a signature (default: 128)",
-    "bands": "minhash: parts of which one must agree (default: the fewest that let 99.9 %% at the threshold meet)",
-    "distance": "simhash, or with --fingerprints 0 to 7: bits that may differ (default: 3)",
-    "bits": "simhash: bits of a fingerprint (default: 64)",
-    "blocks": "simhash: parts into which the bits are cut for the keys (default: 3 more than the distance, 1"
-    " from distance 8 on)",
-    "size": "sentences: hashes in a signature (default: 64)",
-}
 _SHARES: Final = {
     "threshold": "with --scheme minhash or sentences the least resemblance of a match; with --recall the"
     " resemblance at which it is wanted; in simhash, all of these are cosines",
-    "recall": "propose parameters that find this share of the pairs at the threshold",
+    "recall": "recommend parameters that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
     "apart": "with --recall: the resemblance of pairs that are no near-duplicates (default: half the threshold)",
     "background": "with --recall: the resemblance of documents that have nothing to do with each other (default: 0.05)",
 }
+_WITH_FINGERPRINTS: Final = {"distance": "; 0 to 7 with --fingerprints"}
 _OF_TABLES: Final = ("memory", "measure")
 
 EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000000"
@@ -45,21 +32,23 @@ EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
+    from neardup.schemes.registry import kinds
+
     parser.add_argument(
         "--scheme",
-        choices=(*_SCHEMES, *_AS_THEY_COME),
+        choices=[kind.name for kind in kinds()],
         default=_HIDDEN,
-        help="the scheme whose curve is drawn, or proposed only",
+        help="the scheme whose curve is drawn, or the only one whose parameters are recommended",
     )
     numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
-    for name, meaning in _NUMBERS.items():
+    for name, meaning in _numbers().items():
         numbers.add_argument(f"--{name}", type=amounts.whole, metavar="N", default=_HIDDEN, help=meaning)
-    wishes = parser.add_argument_group("requirements")
+    wantedes = parser.add_argument_group("requirements")
     for name, meaning in _SHARES.items():
-        wishes.add_argument(
+        wantedes.add_argument(
             f"--{name.replace('_', '-')}", type=amounts.number, metavar="X", default=_HIDDEN, help=meaning
         )
-    wishes.add_argument(
+    wantedes.add_argument(
         "--documents",
         type=amounts.whole,
         metavar="N",
@@ -105,15 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutputRefused(_STDOUT, "it is closed")
     if arguments.force and path is None:
         raise ParameterError("force", None, "goes with --svg")
-    named = (*_NUMBERS, *_SHARES, "documents", "scheme")
+    named = (*_numbers(), *_SHARES, "documents", "scheme")
     wanted = {name: given[name] for name in named if name in given}
-    if wanted.get("scheme") in _AS_THEY_COME:
-        import neardup
-
-        for name, value in wanted.items():
-            rule = f"does not go with {wanted['scheme']}, which is drawn as it comes; in Python, plan takes any scheme"
-            require(name == "scheme", name, value, rule)
-        wanted["scheme"] = getattr(neardup, wanted["scheme"].capitalize())()
+    _draw_default(wanted)
     _require_together(wanted)
     made = plan(**wanted)
     if path is not None:
@@ -125,6 +108,31 @@ def run(arguments: argparse.Namespace) -> int:
     if screen is not None:
         _show(made, screen, as_json=arguments.json)
     return 0
+
+
+def _numbers() -> dict[str, str]:
+    """Return the numbers that schemes can be planned by, shares apart, and what each is."""
+    from neardup.schemes.registry import kinds
+
+    numbers = {}
+    for kind in kinds():
+        for option in kind.options:
+            if option.name in kind.plan_numbers and option.name not in _SHARES:
+                about = f"{kind.name}: {option.about} (default: {option.default})"
+                numbers[option.name] = about + _WITH_FINGERPRINTS.get(option.name, "")
+    return numbers
+
+
+def _draw_default(wanted: dict[str, Any]) -> None:
+    """Replace the name of a scheme that has no numbers to plan by the scheme with its defaults."""
+    from neardup.schemes.registry import named
+
+    if "scheme" not in wanted or (kind := named(wanted["scheme"])).plan_numbers:
+        return
+    for name, value in wanted.items():
+        rule = f"does not go with {kind.name}, which is drawn with its defaults; in Python, plan takes any scheme"
+        require(name == "scheme", name, value, rule)
+    wanted["scheme"] = kind()
 
 
 def _require_together(wanted: dict[str, Any]) -> None:
@@ -141,7 +149,7 @@ def _plan_tables(given: dict[str, Any]) -> int:
     """Plan fingerprint tables, print."""
     import neardup
 
-    for name in (*_NUMBERS, *_SHARES, "documents", "scheme", "svg"):
+    for name in (*_numbers(), *_SHARES, "documents", "scheme", "svg"):
         require(name not in given or name == "distance", name, given.get(name), "does not go with --fingerprints")
     require(not given["force"], "force", None, "does not go with --fingerprints")
     options = {name: given[name] for name in ("distance", "memory") if name in given}
@@ -153,9 +161,9 @@ def _plan_tables(given: dict[str, Any]) -> int:
 
 
 def _title(made: "Plan") -> str:
-    if not made.proposals:
+    if not made.recommendations:
         return made.heading
-    best = made.proposals[0]
+    best = made.recommendations[0]
     numbers = {**best.parameters, **best.layout}
     return f"{best.scheme}: {', '.join(f'{name} {value:g}' for name, value in numbers.items())}"
 
@@ -165,12 +173,12 @@ def _show(made: "Plan", screen: TextIO, *, as_json: bool) -> None:
         print(json.dumps(made.as_dict(), allow_nan=False), file=screen)
         return
     print(made, file=screen)
-    if made.proposals:
+    if made.recommendations:
         print(
             "\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.",
             file=screen,
         )
-        print(f"Use the first:  neardup dedup FILE --out KEPT {made.proposals[0].options}", file=screen)
+        print(f"Use the first:  neardup dedup FILE --out KEPT {made.recommendations[0].options}", file=screen)
         print("The others' options: --json", file=screen)
     elif not made.is_classic:
         print(f"\n{_drawing(made, screen)}", file=screen)

@@ -54,12 +54,11 @@ def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
         raise ParameterError("common", None, rule)
     if path is None or writes_list(arguments):
         return scheme
-    from neardup.schemes.terms import with_common
     from neardup.text.templates import CommonShingles
 
     common = CommonShingles.load(path)
     try:
-        made: Scheme = with_common(scheme, common)
+        made: Scheme = scheme.with_common(common)
     except ParameterError as error:
         rule = "was made with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
         raise ParameterError("common", path, rule) from error

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from neardup import MinHash, ParameterError, SimHash, Trials
-from neardup.evaluation.proposals import SEARCHES, SHOWN, Wish, propose
+from neardup.evaluation.recommendations import SHOWN, recommend, searched_schemes
+from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bit_agreement
 
 SCHEMES = {"minhash": MinHash, "trials": Trials, "simhash": SimHash}
 WISHES = [
-    Wish(threshold=0.8, recall=0.99),
-    Wish(threshold=0.8, recall=0.9, false_rate=0.01, documents=30_000_000),
-    Wish(threshold=0.98, recall=0.9),
-    Wish(threshold=0.5, recall=0.9, documents=10**9, apart=0.1, background=0.0),
-    Wish(threshold=1.0, recall=0.999999),
+    Requirements(threshold=0.8, recall=0.99),
+    Requirements(threshold=0.8, recall=0.9, false_rate=0.01, documents=30_000_000),
+    Requirements(threshold=0.98, recall=0.9),
+    Requirements(threshold=0.5, recall=0.9, documents=10**9, apart=0.1, background=0.0),
+    Requirements(threshold=1.0, recall=0.999999),
 ]
-everything = pytest.mark.parametrize("wish", WISHES, ids=lambda wish: f"{wish.threshold}-{wish.recall}")
+everything = pytest.mark.parametrize("wanted", WISHES, ids=lambda wanted: f"{wanted.threshold}-{wanted.recall}")
 
 
 def tail(number, needed, chance):
@@ -49,36 +50,36 @@ def met_in_blocks(agreement, distance, blocks):
 
 
 @everything
-def test_every_claim_holds(wish):
-    proposals, _ = propose(wish, SEARCHES)
-    assert proposals
-    for one in proposals:
-        found, _ = chances(one, wish.threshold)
+def test_every_claim_holds(wanted):
+    recommendations, _ = recommend(wanted, searched_schemes())
+    assert recommendations
+    for one in recommendations:
+        found, _ = chances(one, wanted.threshold)
         assert one.recall == pytest.approx(found, rel=1e-9)
-        assert one.recall >= wish.recall
+        assert one.recall >= wanted.recall
         assert one.misses == 1 - one.recall
-        assert one.false_rate == pytest.approx(chances(one, wish.apart)[1], rel=1e-9)
-        assert wish.false_rate is None or one.false_rate <= wish.false_rate
+        assert one.false_rate == pytest.approx(chances(one, wanted.apart)[1], rel=1e-9)
+        assert wanted.false_rate is None or one.false_rate <= wanted.false_rate
         assert 0 <= one.matched_apart <= one.false_rate + 1e-12
-        strangers = (wish.documents - 1) * chances(one, wish.background)[1]
+        strangers = (wanted.documents - 1) * chances(one, wanted.background)[1]
         assert one.candidates == pytest.approx(strangers, rel=1e-6, abs=1e-6)
         assert one.bytes == one.signature_bytes + 8 * one.keys
         assert one.cost == one.bytes + one.candidates * one.signature_bytes
 
 
 @everything
-def test_the_cheapest_come_first_and_none_beats_another(wish):
-    proposals, unreached = propose(wish, SEARCHES)
-    assert all(one.cost <= other.cost for one, other in pairwise(proposals))
-    assert {one.scheme for one in proposals} | {one.scheme for one in unreached} == set(SEARCHES)
-    for scheme in SEARCHES:
-        own = sorted((one for one in proposals if one.scheme == scheme), key=lambda one: one.bytes)
+def test_the_cheapest_come_first_and_none_beats_another(wanted):
+    recommendations, unreached = recommend(wanted, searched_schemes())
+    assert all(one.cost <= other.cost for one, other in pairwise(recommendations))
+    assert {one.scheme for one in recommendations} | {one.scheme for one in unreached} == set(searched_schemes())
+    for scheme in searched_schemes():
+        own = sorted((one for one in recommendations if one.scheme == scheme), key=lambda one: one.bytes)
         assert len(own) <= SHOWN
         assert all(one.bytes < other.bytes and one.candidates > other.candidates for one, other in pairwise(own))
 
 
 def test_searched_by_hand_nothing_is_cheaper():
-    wish = Wish(threshold=0.8, recall=0.99)
+    wanted = Requirements(threshold=0.8, recall=0.99)
     best = min(
         8 * (trials + comb(trials, needed)) + 999_999 * tail(trials, needed, Fraction(1, 20) ** hashes) * 8 * trials
         for hashes in range(2, 9)
@@ -86,35 +87,36 @@ def test_searched_by_hand_nothing_is_cheaper():
         for needed in range(1, min(trials, 4) + 1)
         if tail(trials, needed, Fraction(4, 5) ** hashes) >= 0.99
     )
-    assert propose(wish, ["trials"])[0][0].cost == pytest.approx(best)
+    assert recommend(wanted, ["trials"])[0][0].cost == pytest.approx(best)
 
 
 def test_what_nothing_reaches_says_what_can_be_reached():
     with pytest.raises(ParameterError) as caught:
-        propose(Wish(threshold=0.8, recall=0.99, false_rate=1e-4), SEARCHES)
+        recommend(Requirements(threshold=0.8, recall=0.99, false_rate=1e-4), searched_schemes())
     assert caught.value.name == "recall"
     rule = caught.value.rule
     assert rule.startswith("must be less: the most that can be reached at threshold 0.8 with a false rate of at most")
     best = {word: float(number) for word, number in (part.split() for part in rule.partition(" is ")[2].split(", "))}
-    assert set(best) == set(SEARCHES)
+    assert set(best) == set(searched_schemes())
     for scheme, recall in best.items():
-        propose(Wish(threshold=0.8, recall=recall - 1e-4, false_rate=1e-4), [scheme])
+        recommend(Requirements(threshold=0.8, recall=recall - 1e-4, false_rate=1e-4), [scheme])
         with pytest.raises(ParameterError):
-            propose(Wish(threshold=0.8, recall=recall + 1e-4, false_rate=1e-4), [scheme])
+            recommend(Requirements(threshold=0.8, recall=recall + 1e-4, false_rate=1e-4), [scheme])
 
 
 def test_more_documents_want_longer_keys():
-    few, many = (propose(Wish(threshold=0.8, recall=0.99, documents=n), ["minhash"])[0][0] for n in (10, 10**12))
+    wanted = [Requirements(threshold=0.8, recall=0.99, documents=n) for n in (10, 10**12)]
+    few, many = (recommend(one, ["minhash"])[0][0] for one in wanted)
     assert few.bytes < many.bytes
     assert few.candidates * 1e6 < many.candidates * 1e9
 
 
-@pytest.mark.parametrize("wish", [Wish(threshold=0.98, recall=0.9), Wish(threshold=0.99, recall=0.6)])
-def test_options_name_every_parameter_and_make_the_layout(wish):
-    proposals, _ = propose(wish, SEARCHES)
-    assert {one.scheme for one in proposals} == set(SEARCHES)
-    assert len({one.options for one in proposals}) == len(proposals)
-    for one in proposals:
+@pytest.mark.parametrize("wanted", [Requirements(threshold=0.98, recall=0.9), Requirements(threshold=0.99, recall=0.6)])
+def test_options_name_every_parameter_and_make_the_layout(wanted):
+    recommendations, _ = recommend(wanted, searched_schemes())
+    assert {one.scheme for one in recommendations} == set(searched_schemes())
+    assert len({one.options for one in recommendations}) == len(recommendations)
+    for one in recommendations:
         words = one.options.split()
         assert words[:2] == ["--scheme", one.scheme]
         given = {name.removeprefix("--"): float(value) for name, value in zip(words[2::2], words[3::2], strict=True)}
@@ -126,4 +128,4 @@ def test_options_name_every_parameter_and_make_the_layout(wish):
 
 
 def test_the_resemblance_of_pairs_apart_is_half_the_threshold():
-    assert np.array_equal(Wish(threshold=0.8, recall=0.9).values, [0.8, 0.4, 0.05])
+    assert np.array_equal(Requirements(threshold=0.8, recall=0.9).values, [0.8, 0.4, 0.05])

@@ -1,0 +1,55 @@
+"""Options by which a command line builds a scheme, as data."""
+
+from typing import Final, Literal, NamedTuple
+
+Kind = Literal["whole", "number", "text", "flag"] | tuple[str, ...]
+
+
+class Option(NamedTuple):
+    """One parameter of a scheme on the command line.
+
+    *kind* is how the value is written, or the values to choose from; *about* says what it decides; *default* is the
+    scheme's default in words, empty for a flag; *value* stands for the value in the help.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    default: str = ""
+    value: str = "N"
+
+    def by_default(self, default: str) -> "Option":
+        """Return the same option with another default."""
+        return self._replace(default=default)
+
+
+THRESHOLD: Final = Option("threshold", "number", "least resemblance of a match; for sentences, least overlap", "", "T")
+SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a feature", "", "Q")
+BAG: Final = Option("bag", "flag", "count the repeats of a feature")
+STEM: Final = Option("stem", "text", "stem words", "no", "LANGUAGE")
+MIN_LENGTH: Final = Option("min_length", "whole", "leave out words of fewer characters", "1")
+ANALYSIS: Final = (
+    Option("unit", ("letter", "word", "line", "sentence"), "what a token is", "word"),
+    STEM,
+    MIN_LENGTH,
+    Option(
+        "normalization",
+        ("NFC", "NFKC", "none"),
+        "which spellings of a character are equal: composed and decomposed accents (NFC), with NFKC also ligatures and"
+        " full-width forms, or none",
+        "NFC",
+    ),
+    Option(
+        "symbols",
+        ("count", "separate"),
+        "operators, signs, currencies and emoji: words (count), or only separators",
+        "count",
+    ),
+    Option(
+        "stop_words",
+        "text",
+        "words to leave out: a file with one word per line, or words separated by commas",
+        "none",
+        "FILE",
+    ),
+)

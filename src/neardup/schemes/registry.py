@@ -1,0 +1,48 @@
+"""The kinds of schemes by name: the only place that knows which there are."""
+
+from typing import Any, TypeVar
+
+from neardup.model.errors import require
+from neardup.schemes.checksum import Checksum
+from neardup.schemes.combined import Combined
+from neardup.schemes.minhash import MinHash
+from neardup.schemes.sentences import Sentences
+from neardup.schemes.simhash import SimHash
+from neardup.schemes.trials import Trials
+
+Kind = TypeVar("Kind", bound=type[Any])
+
+_KINDS: dict[str, type[Any]] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Add a kind of scheme (a class that derives from ``SchemeDefaults``) under its name; returns the class.
+
+    ``dedup``, ``Index``, ``collapse``, ``compare``, ``plan`` and the command line know it from then on, in this
+    process. Raises ``ParameterError`` for a name that is empty or taken.
+    """
+    name = getattr(kind, "name", "")
+    require(isinstance(name, str) and name.isidentifier(), "name", name, "must be an identifier")
+    require(_KINDS.get(name, kind) is kind, "name", name, "must not be the name of another scheme")
+    _KINDS[name] = kind
+    return kind
+
+
+def named(name: str) -> type[Any]:
+    """Return the kind of scheme of this name; ``ParameterError`` if there is none."""
+    require(name in _KINDS, "scheme", name, f"must be one of {', '.join(_KINDS)}")
+    return _KINDS[name]
+
+
+def kinds() -> tuple[type[Any], ...]:
+    """Return all kinds of schemes, the default one first."""
+    return tuple(_KINDS.values())
+
+
+def default() -> Any:
+    """Return the scheme that is used where none is given."""
+    return kinds()[0]()
+
+
+for _kind in (MinHash, Trials, Sentences, SimHash, Combined, Checksum):
+    register(_kind)

@@ -1,0 +1,185 @@
+"""What schemes answer alike unless they say otherwise."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
+
+from neardup.model.arrays import Signatures
+from neardup.model.errors import ParameterError, require
+from neardup.model.options import ANALYSIS, Option
+from neardup.model.protocols import Reading
+from neardup.model.recipe import Hashing
+from neardup.model.requirements import Requirements
+from neardup.text.analysis import Analysis
+from neardup.text.templates import CommonShingles
+
+
+class SchemeDefaults:
+    """The base of every scheme: a frozen dataclass whose fields are its parameters (see ``model.protocols.Scheme``).
+
+    A scheme that signs features of texts derives from ``FeatureScheme``, which derives from this.
+    """
+
+    name: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+    value_types: ClassVar[tuple[type, ...]] = ()
+    keys_decide: ClassVar[bool] = False
+    estimate_decides: ClassVar[bool] = False
+    signatures_decide: ClassVar[bool] = False
+    also: ClassVar[str] = ""
+    plan_numbers: ClassVar[tuple[str, ...]] = ()
+    searched_numbers: ClassVar[tuple[str, ...]] = ()
+
+    # How it is built.
+
+    @classmethod
+    def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
+        """Build the scheme from the values of its *options*, those that are given, and *seed* or *key*."""
+        own = dict(values)
+        if "analysis" in {part.name for part in fields(cls)}:  # type: ignore[arg-type]  # every scheme is a dataclass
+            described = {option.name: own.pop(option.name) for option in ANALYSIS if option.name in own}
+            own["analysis"] = Analysis(**described)
+        return cls(**own, **hashing)
+
+    @classmethod
+    def for_texts(cls) -> Self:
+        """Return the scheme with its defaults for documents that are texts and have no other fields."""
+        return cls()
+
+    @classmethod
+    def variants(cls) -> tuple[Any, ...]:
+        """Return schemes that between them run all kernels of this kind."""
+        return (cls.for_texts(),)
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Return the same scheme at another threshold; its signatures stay comparable."""
+        return replace(self, threshold=threshold)  # type: ignore[type-var]  # every scheme is a dataclass
+
+    def with_key(self, key: bytes | None) -> Self:
+        """Return the same scheme with another key; ``None`` leaves it as it is."""
+        if key is None:
+            return self
+        if not hasattr(self, "key"):
+            raise ParameterError("key", "(secret)", "does not go with this scheme, which has none")
+        return replace(self, key=key)  # type: ignore[type-var]  # every scheme is a dataclass
+
+    def with_common(self, common: CommonShingles | None) -> Self:
+        """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is.
+
+        Raises ``ParameterError`` for a scheme of fields, for one that has a list already, and for a list of another
+        shingling.
+        """
+        if common is None:
+            return self
+        self.require_shingles()
+        return replace(self, common=common)  # type: ignore[type-var]  # every scheme is a dataclass
+
+    def require_shingles(self) -> None:
+        """Raise ``ParameterError`` unless the scheme can be given a list of common shingles."""
+        rule = f"does not go with {self.name}, which compares fields and no shingles"
+        require(hasattr(self, "common"), "ignore_common", None, rule)
+        listed = getattr(self, "common", None)
+        require(listed is None, "ignore_common", None, "does not go with a scheme that has a list already")
+
+    @property
+    def key_identity(self) -> str:
+        """What tells keys, or seeds, apart, and nothing else of them."""
+        given: Any = self
+        return Hashing(seed=given.seed, key=given.key).identity if hasattr(self, "key") else ""
+
+    # How strict it is.
+
+    @property
+    def match_estimate(self) -> float | None:
+        """The estimate from which signatures match; ``None`` if no estimate decides that."""
+        own: Any = self
+        return float(own.threshold)
+
+    @property
+    def least_estimate(self) -> float:
+        """The least estimate of a match."""
+        own: Any = self
+        least = self.match_estimate
+        return float(own.threshold) if least is None else least
+
+    def at_estimate(self, estimate: float) -> Self:
+        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if there is none."""
+        if self.match_estimate is None:
+            raise ParameterError("threshold", estimate, f"does not go with the scheme {self.name}")
+        try:
+            return self.with_threshold(estimate)
+        except ParameterError as error:  # its layout cannot reach the recall there
+            raise ParameterError("threshold", estimate, f"is too low for this {self.name}") from error
+
+    # How an index finds candidates.
+
+    def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
+        """Say what this scheme's keys lack for the policy of an *other* one of the same recipe; ``None``: nothing.
+
+        What a layout that was *chosen* finds is what was wanted.
+        """
+        del other, chosen
+        return None
+
+    @property
+    def table_distance(self) -> int | None:
+        """The Hamming distance by which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
+        return None
+
+    # What it stores, and how likely it errs.
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """The bytes of a signature; ``None`` if the scheme signs columns."""
+        return None
+
+    @property
+    def key_count(self) -> int | None:
+        """The keys of a document, 8 bytes each; ``None`` if that is unknown before documents are signed."""
+        return None
+
+    @property
+    def layout_numbers(self) -> dict[str, float]:
+        """The numbers of its layout; none if they follow from the parameters."""
+        return {}
+
+    @property
+    def curve_range(self) -> tuple[int, int]:
+        """The values of its measure at which its curves are worth looking at, in percent."""
+        return 0, 100
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """Return probabilities at these values of its measure, by name; ``match`` is the first."""
+        own: Any = self
+        return {"match": own.probability(values)}
+
+    @classmethod
+    def grid(cls, wanted: Requirements) -> Iterator[Self]:
+        """Yield the schemes among which a recommendation is looked for (of a kind with *searched_numbers*)."""
+        del wanted
+        yield from ()
+
+    # How it says what it does.
+
+    @property
+    def signature_rule(self) -> str:
+        """When two signatures match, in words."""
+        own: Any = self
+        return f"estimated {own.measure}{self.described_features} at least {own.threshold:g}"
+
+    @property
+    def exact_rule(self) -> str:
+        """When exact verification calls two documents a match, in words."""
+        own: Any = self
+        rule = f"{own.rule}{self.described_features} at least {own.threshold:g}"
+        return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
+
+    @property
+    def described_features(self) -> str:
+        """What its measure is of, in words after a blank; empty if there is nothing to add."""
+        return ""
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return what the rule looks at in two signatures, each a set of one row."""
+        own: Any = self
+        return Reading(f"estimated {own.measure}", float(own.estimate(left, right)[0]), float(own.threshold), {})

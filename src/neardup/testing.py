@@ -1,0 +1,230 @@
+"""Checks that any scheme must pass, for those who write their own."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.decisions.collapse import collapse
+from neardup.model.arrays import Positions, Signatures
+from neardup.model.errors import NeardupError, ParameterError, RecipeMismatch
+from neardup.model.protocols import Scheme
+from neardup.model.recipe import RecipeId
+from neardup.schemes import registry
+from neardup.schemes.plausibility import share_a_key
+from neardup.schemes.terms import is_whole, read, written
+from neardup.text.columns import text_column, whole_batch
+
+SAMPLE: Final = (
+    "The ferry left the harbour at dawn. Forty passengers stood on deck.",
+    "The ferry left the harbour at dawn; forty passengers stood on deck!",
+    "The ferry left the harbour at dusk. Forty passengers stood on deck.",
+    "Nothing in this text resembles any other. It tells of apples, pears and plums.",
+    "Two words",
+    "你好世界你好世界",
+    "The ferry left the harbour at dawn. Forty passengers stood on deck.",
+)
+_UNRELATED: Final = (0, 3)
+_COPIES: Final = (0, 6)
+_MEASURES: Final = {"resemblance", "overlap", "cosine"}
+_PAIRS: Final = 250  # for the law, at each share of changed words
+_WORDS: Final = 240
+_SLACK: Final = 0.05  # laws hold for long texts
+
+
+def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
+    """Check the promises of a scheme on texts; return the digest of its signatures of ``SAMPLE``.
+
+    Checked are: shapes and dtypes; copies and unrelated texts; empty and short input; that batches, order and threads
+    change no bit; that pairs, rows and ranked hits get the same answers; keys that decide; the recipe; that the scheme
+    can be written down and read again, which needs a registered kind (``neardup.schemes.registry.register``); and, of a
+    scheme that measures resemblance, that its matches follow its law, ``probability``.
+
+    *golden* is the digest of an earlier version: the bits must be the same. Raises ``AssertionError`` that says which
+    promise is broken. A scheme that signs columns is checked on a column of texts (``Checksum.for_texts()``).
+
+    >>> from neardup import Trials
+    >>> len(check_scheme(Trials()))
+    32
+    """
+    _check_description(scheme)
+    signatures = scheme.sign(list(SAMPLE))
+    for check in (_check_shapes, _check_pairs, _check_copies, _check_ranked, _check_recipe):
+        check(scheme, signatures)
+    for question in (_check_empty, _check_batches, _check_probability, _check_law):
+        question(scheme)
+    digest = blake2b(np.ascontiguousarray(signatures.rows).tobytes(), digest_size=16).hexdigest()
+    _expect(golden is None or digest == golden, f"its signatures have the digest {digest}, not {golden}")
+    return digest
+
+
+def _expect(holds: Any, otherwise: str) -> None:
+    """Raise ``AssertionError`` unless a promise holds; unlike ``assert``, under ``python -O``, too."""
+    if not holds:
+        raise AssertionError(otherwise)
+
+
+def _check_description(scheme: Any) -> None:
+    _expect(isinstance(scheme, Scheme), "it lacks members of neardup.model.protocols.Scheme")
+    _expect(registry.named(scheme.name) is type(scheme), "its name is registered for another kind")
+    _expect(scheme.measure in _MEASURES, f"its measure is not one of {', '.join(sorted(_MEASURES))}")
+    _expect(0 < scheme.threshold <= 1, "its threshold is not above 0 and at most 1")
+    again = replace(scheme)
+    _expect(hash(again) == hash(scheme) and again == scheme, "an equal scheme is not equal, or has another hash")
+    _expect(again.recipe == scheme.recipe, "an equal scheme has another recipe")
+    _expect(scheme.with_key(None) == scheme, "no key changes it")
+    if is_whole(given := written(scheme)):  # else it has a table, which is not written
+        _expect(written(read(given)) == given, "it is not the same after it was written down and read")
+
+
+def _check_shapes(scheme: Any, signatures: Signatures) -> None:
+    keys = scheme.keys(signatures)
+    _expect(signatures.rows.ndim == 2, "its rows are not a table")  # noqa: PLR2004 - rows and columns
+    _expect(len(signatures.rows) == len(signatures.present) == len(SAMPLE), "it has not one row for each document")
+    _expect(signatures.present.dtype == np.bool_, "present is not an array of bool")
+    _expect(keys.dtype == np.uint64 and keys.ndim == 2, "its keys are not uint64[documents, keys]")  # noqa: PLR2004
+    _expect(len(keys) == len(SAMPLE), "it has not one row of keys for each document")
+    if scheme.stored_bytes is not None:
+        _expect(scheme.stored_bytes * len(SAMPLE) == signatures.rows.nbytes, "stored_bytes is not what a row takes")
+    if scheme.key_count is not None:
+        _expect(scheme.key_count == keys.shape[1], "key_count is not the number of keys")
+
+
+def _check_pairs(scheme: Any, signatures: Signatures) -> None:
+    left, right = _all_pairs(len(signatures))
+    rows, others = signatures[left], signatures[right]
+    matches, estimates = scheme.matches(rows, others), scheme.estimate(rows, others)
+    _expect(matches.dtype == np.bool_, "matches is not an array of bool")
+    _expect(((estimates >= 0) & (estimates <= 1)).all(), "an estimate is not from 0 to 1")
+    _expect((matches == scheme.matches(others, rows)).all(), "whether two match depends on their order")
+    _expect((estimates == scheme.estimate(others, rows)).all(), "an estimate depends on the order of a pair")
+    _expect((matches == scheme.match_pairs(signatures, left, right)).all(), "match_pairs answers unlike matches")
+    _expect(
+        (estimates == scheme.estimate_pairs(signatures, left, right)).all(), "estimate_pairs answers unlike estimate"
+    )
+    present = signatures.present[left] & signatures.present[right]
+    if scheme.estimate_decides:
+        expected = (estimates >= scheme.threshold) & present
+        _expect((matches == expected).all(), "its estimate does not decide, though estimate_decides says so")
+    if scheme.keys_decide:
+        shared = share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled) & present
+        _expect((matches == shared).all(), "its keys do not decide, though keys_decide says so")
+    if scheme.match_estimate is not None:
+        _expect((estimates[matches] >= scheme.match_estimate - 1e-9).all(), "a match is below match_estimate")
+
+
+def _check_copies(scheme: Any, signatures: Signatures) -> None:
+    one, copied = (signatures[place : place + 1] for place in _COPIES)
+    _expect(scheme.matches(one, copied).all(), "a document does not match its copy")
+    _expect(scheme.estimate(one, copied)[0] == 1.0, "the estimate of copies is not 1")
+    _expect((scheme.keys(one) == scheme.keys(copied)).all(), "copies have other keys")
+    one, other = (signatures[place : place + 1] for place in _UNRELATED)
+    _expect(not scheme.matches(one, other).any(), "unrelated documents match")
+
+
+def _check_ranked(scheme: Any, signatures: Signatures) -> None:
+    number = len(signatures)
+    done = collapse(number, [1], [None], scheme.ranked_rule(signatures), signatures.present)
+    kept: list[int] = []
+    for document in range(number):
+        better = np.array(kept, np.int64)
+        if not scheme.match_pairs(signatures, np.full(len(kept), document), better).any():
+            kept.append(document)
+    _expect(done.kept == kept, f"ranked_rule keeps the hits {done.kept}, and matches {kept}")
+
+
+def _check_recipe(scheme: Any, signatures: Signatures) -> None:
+    _expect(signatures.recipe == scheme.recipe, "its signatures have another recipe")
+    foreign = Signatures(signatures.rows, signatures.present, RecipeId("0" * 16))
+    questions: tuple[Callable[[], object], ...] = (
+        lambda: scheme.keys(foreign),
+        lambda: scheme.matches(signatures, foreign),
+        lambda: scheme.estimate(foreign, signatures),
+        lambda: scheme.ranked_rule(foreign),
+    )
+    for question in questions:
+        _expect(_raised(question) is RecipeMismatch, "it takes signatures of another recipe without RecipeMismatch")
+
+
+def _check_empty(scheme: Any) -> None:
+    nothing = scheme.sign([])
+    _expect(len(nothing) == 0 and nothing.rows.ndim == 2, "no documents do not give an empty table")  # noqa: PLR2004
+    _expect(len(scheme.keys(nothing)) == 0, "no documents have keys")
+    empty = scheme.sign(["", None, ""])
+    _expect(not empty.present.any(), "an empty text has a signature")
+    left, right = _all_pairs(len(empty))
+    _expect(not scheme.match_pairs(empty, left, right).any(), "documents without a signature match")
+    _expect(not scheme.estimate_pairs(empty, left, right).any(), "documents without a signature have an estimate")
+
+
+def _check_batches(scheme: Any) -> None:
+    texts = [f"{text} {' '.join(f'w{n * m % 97}' for m in range(n % 30))}" for n, text in enumerate(SAMPLE * 20)]
+    whole = scheme.sign(texts).rows
+    singly = np.concatenate([scheme.sign([text]).rows for text in texts])
+    _expect((whole == singly).all(), "signatures depend on the batch")
+    _expect((whole[::-1] == scheme.sign(texts[::-1]).rows).all(), "signatures depend on the order")
+    with ThreadPoolExecutor(4) as pool:
+        signed = pool.map(lambda _: copy(scheme).sign(texts).rows, range(4))
+        _expect(all((rows == whole).all() for rows in signed), "signatures depend on threads")
+
+
+def _check_probability(scheme: Any) -> None:
+    curve = scheme.probability(np.linspace(0, 1, 101))
+    _expect(((curve >= 0) & (curve <= 1)).all(), "a probability is not from 0 to 1")
+    _expect((np.diff(curve) >= -1e-9).all(), "its probability falls where the measure rises")  # noqa: PLR2004
+    _expect(abs(float(curve[-1]) - 1) < 1e-9, "the probability of equal documents is not 1")  # noqa: PLR2004
+    _expect(_raised(lambda: scheme.probability(1.5)) is ParameterError, "it takes a measure above 1")
+    _expect("match" in scheme.curves(curve), "its curves have no match")
+
+
+def _check_law(scheme: Any) -> None:
+    """Compare the share of matching pairs with the mean of ``probability`` at their exact measures."""
+    if scheme.measure != "resemblance":
+        return  # the law of a cosine is of weights, that of an overlap of texts equally long
+    random = np.random.default_rng(7)
+    for changed in (0, 2, 8, 24, 80):
+        lefts = random.integers(0, 10**6, (_PAIRS, _WORDS))
+        rights = lefts.copy()
+        places = random.random(lefts.shape).argsort(axis=1)[:, :changed]
+        np.put_along_axis(rights, places, random.integers(10**6, 2 * 10**6, places.shape), axis=1)
+        texts = [_text(words) for words in (*lefts, *rights)]
+        signed = scheme.sign(texts)
+        pairs = np.arange(_PAIRS)
+        rate = scheme.match_pairs(signed, pairs, pairs + _PAIRS).mean()
+        law = scheme.probability(_measured(scheme, texts)).mean()
+        error = 5 * np.sqrt(max(law * (1 - law), 1 / _PAIRS) / _PAIRS)
+        rule = f"{changed} of {_WORDS} words apart, {rate:.3f} of pairs match, and probability says {law:.3f}"
+        _expect(abs(rate - law) <= error + _SLACK, rule)
+
+
+def _text(words: Any) -> str:
+    """Write numbers as sentences of eight words."""
+    named = [f"w{number}" for number in words.tolist()]
+    return " ".join(f"{' '.join(named[begin : begin + 8]).capitalize()}." for begin in range(0, len(named), 8))
+
+
+def _measured(scheme: Any, texts: list[str]) -> Any:
+    """Return the exact measure of the pairs of texts ``i`` and ``i + _PAIRS``."""
+    if scheme.columns:
+        return np.array([float(left == right) for left, right in zip(texts[:_PAIRS], texts[_PAIRS:], strict=True)])
+    features = scheme.shingling.batch_features(whole_batch(text_column(texts)))
+    sets = [{*part.tolist()} for part in np.split(features.values, features.offsets[1:-1])]
+    pairs = zip(sets[:_PAIRS], sets[_PAIRS:], strict=True)
+    return np.array([len(left & right) / len(left | right) for left, right in pairs])
+
+
+def _all_pairs(number: int) -> tuple[Positions, Positions]:
+    left, right = np.indices((number, number))
+    return left.ravel(), right.ravel()
+
+
+def _raised(question: Callable[[], object]) -> type[NeardupError] | None:
+    try:
+        question()
+    except NeardupError as error:
+        return type(error)
+    return None

@@ -1,0 +1,186 @@
+"""A scheme of somebody else's, written in one file, works everywhere."""
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup import Analysis
+from neardup.interfaces.cli import main
+from neardup.kernels.minhash import band_keys
+from neardup.model.arrays import require_same_recipe, shares
+from neardup.model.errors import require_share, require_whole
+from neardup.model.options import ANALYSIS, THRESHOLD, Option
+from neardup.model.protocols import RankedRule, whole_term
+from neardup.model.recipe import Hashing, recipe_id
+from neardup.schemes import registry
+from neardup.schemes.signing import FeatureScheme, ranked_kernel
+from neardup.testing import check_scheme
+from neardup.text.shingling import Shingling
+
+ABSENT = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smallest(FeatureScheme):
+    """Signatures of the few smallest features; two match if all of them agree."""
+
+    features: int = 3
+    threshold: float = 0.7
+    seed: int = 1
+    key: bytes | None = field(default=None, repr=False)
+    analysis: Analysis = field(default_factory=Analysis)
+
+    name = "smallest"
+    rule = "resemblance"
+    measure = "resemblance"
+    keys_decide = True
+    signatures_decide = True
+    match_estimate = 1.0
+    key_count = 1
+    plan_numbers = ("features",)
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("0.7"),
+        Option("features", "whole", "smallest features that must agree", "3"),
+        *ANALYSIS,
+    )
+
+    def __post_init__(self):
+        object.__setattr__(self, "features", require_whole("features", self.features, 1, 64))
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        _ = self.shingling
+
+    @cached_property
+    def shingling(self):
+        return Shingling(analysis=self.analysis, size=3, hashing=Hashing(seed=self.seed, key=self.key))
+
+    @cached_property
+    def recipe(self):
+        return recipe_id(scheme=self.name, features=self.features, shingling=self.shingling.identity)
+
+    def _blank(self, number):
+        return np.empty((number, self.features), np.uint64)
+
+    def _fill(self, values, starts, ends, rows):
+        rows[:] = ABSENT
+        for row, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            smallest = np.unique(values[start:end])[: self.features]
+            rows[row, : len(smallest)] = smallest
+
+    def keys(self, signatures):
+        require_same_recipe(self.recipe, signatures.recipe)
+        keys = np.empty((len(signatures), 1), np.uint64)
+        words = np.ascontiguousarray(signatures.rows).view(np.uint32)
+        band_keys(words, np.array([0, words.shape[1]]), keys)
+        return keys
+
+    def ranked_rule(self, signatures):
+        require_same_recipe(self.recipe, signatures.recipe)
+        return RankedRule(ranked_kernel("by_fingerprints"), signatures.rows, whole_term(0))
+
+    def _estimated(self, one, other, left, right):
+        agree = (one.rows[left] == other.rows[right]).mean(axis=1)
+        return np.where(one.present[left] & other.present[right], agree, 0.0)
+
+    def _matching(self, one, other, left, right):
+        return self._estimated(one, other, left, right) == 1.0
+
+    @property
+    def signature_rule(self):
+        return f"the {self.features} smallest {self.shingles_in_words} agree"
+
+    def probability(self, resemblance):
+        return shares(resemblance) ** self.features
+
+
+A = "The ferry left the harbour at dawn with forty passengers, two dogs and a cargo of salt on board."
+TEXTS = [A, "Apples, pears and plums are sold at the market from nine in the morning.", A.upper(), "", A[:-1] + "!"]
+KEPT = [0, 1, 3]
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
+    registry.register(Smallest)
+
+
+@pytest.mark.parametrize("scheme", [Smallest(), Smallest(features=1), Smallest(key=bytes(16))], ids=["3", "1", "keyed"])
+def test_it_keeps_the_promises(scheme):
+    digest = check_scheme(scheme)
+    assert check_scheme(scheme, golden=digest) == digest
+    with pytest.raises(AssertionError, match="its signatures have the digest"):
+        check_scheme(scheme, golden="0" * 32)
+
+
+def test_a_broken_one_is_found():
+    class Forgetful(Smallest):
+        def match_pairs(self, _, left, __):
+            return np.zeros(len(left), np.bool_)
+
+    registry._KINDS["smallest"] = Forgetful
+    with pytest.raises(AssertionError, match="match_pairs answers unlike matches"):
+        check_scheme(Forgetful())
+
+
+@pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
+def test_in_a_corpus(verify):
+    assert np.flatnonzero(neardup.dedup(TEXTS, scheme=Smallest(), verify=verify).mask).tolist() == KEPT
+
+
+@pytest.mark.parametrize("key", [None, bytes(16)])
+def test_in_an_index(tmp_path, key):
+    with neardup.Index.create(tmp_path / "index", Smallest(features=2), key=key) as index:
+        index.admit([str(number) for number in range(len(TEXTS))], TEXTS)
+    with neardup.Index.open(tmp_path / "index", key=key) as index:
+        assert index.scheme == Smallest(features=2, key=key)
+        verdict = index.judge([A])[0]
+    assert type(verdict) is neardup.ExactDuplicate
+
+
+@pytest.mark.parametrize("verify", ["exact", "estimate"])
+def test_of_ranked_hits(verify):
+    hits = [{"id": number, "text": text} for number, text in enumerate(TEXTS)]
+    done = neardup.collapse(hits, [neardup.NearDuplicates(scheme=Smallest())], verify=verify)
+    assert done.kept == KEPT
+
+
+def test_of_two_texts():
+    said = neardup.compare(TEXTS[0], TEXTS[2]).schemes
+    assert [one.matches for one in said if one.scheme == "smallest"] == [True]
+    assert "the 3 smallest 3-word shingles agree" in str(neardup.explain(TEXTS[0], TEXTS[1], Smallest()))
+
+
+def test_on_paper():
+    drawn = neardup.plan("smallest", features=2)
+    assert drawn.signature_bytes == 16
+    assert drawn.keys == 1
+    assert drawn.curves[0].probabilities[50] == 0.25
+    assert str(drawn).startswith("smallest: features 2\n")
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    source = tmp_path / "texts.jsonl"
+    source.write_text("".join(json.dumps({"id": number, "text": text}) + "\n" for number, text in enumerate(TEXTS)))
+    options = ["--scheme", "smallest", "--features", "2", "--threshold", "0.9", "--stem", "english"]
+    assert main(["dedup", str(source), "--out", str(tmp_path / "kept.jsonl"), *options]) == 0
+    kept = [json.loads(line)["id"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    assert kept == KEPT
+    assert main(["index", str(source), "--to", str(tmp_path / "index"), *options]) == 0
+    assert main(["plan", "--scheme", "smallest", "--features", "5"]) == 0
+    assert "smallest: features 5" in capsys.readouterr().out
+    assert main(["dedup", str(source), "--out", str(tmp_path / "again.jsonl"), "--features", "2"]) == 2
+    assert "--features 2 does not go with --scheme minhash, only with smallest" in capsys.readouterr().err
+
+
+def test_a_name_is_taken_once():
+    class Another(Smallest):
+        name = "minhash"
+
+    for kind in (Another, object):
+        with pytest.raises(neardup.ParameterError, match="must"):
+            registry.register(kind)
+    assert registry.named("minhash") is neardup.MinHash
