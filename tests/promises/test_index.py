@@ -33,7 +33,6 @@ from neardup import (
     Trials,
 )
 from neardup.model.verdicts import as_record
-from neardup.pipeline.crawl import visit
 
 BEGIN = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
 FIELDS = {"rank": int, "host": str, "seen": datetime, "score": float, "ok": bool}
@@ -419,7 +418,7 @@ class Life:
         fields = self.given_fields(which, rows)
         self.now += timedelta(seconds=int(self.random.integers(-10, 100)))
         texts = [self.pool.documents[place] for place in which]
-        found = visit(self.index, ids, texts, fields, at=self.now, remember=True)
+        found = self.index.visit(ids, texts, fields, at=self.now)
         contents = [self.pool.contents[place] for place in which]
         self.same(found, self.oracle.visit(ids, which, contents, rows, self.now))
 

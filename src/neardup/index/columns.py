@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ Array = npt.NDArray[Any]
 Batch = dict[str, Array | TextBatch]  # one entry a column, all of the same length
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """The columns of an index, and of each its type and the shape of an entry, or that it holds strings.
 
@@ -45,7 +46,7 @@ class Columns:
     fields: tuple[tuple[str, str], ...]
     texts: bool
 
-    @property
+    @cached_property
     def fixed(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type and shape of the columns that hold no strings."""
         own: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -64,7 +65,7 @@ class Columns:
                 own[f"field.{name}"] = (FIELD_KINDS[kind], ())
         return own
 
-    @property
+    @cached_property
     def strings(self) -> tuple[str, ...]:
         """The columns that hold strings."""
         named = tuple(f"field.{name}" for name, kind in self.fields if kind == STRING)

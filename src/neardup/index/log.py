@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -30,6 +31,8 @@ _HEADER: Final = struct.Struct(f"<8sQ{MARK_BYTES}sQQ")  # magic, format, mark, n
 _FRAME: Final = struct.Struct("<QQQQ")  # number, bytes, first number not synced, checksum
 _SIZE: Final = struct.Struct("<I")
 _AHEAD: Final = 64  # records that are looked for behind a damaged one
+
+_encoder: Final = msgspec.json.Encoder()
 
 
 class Record(NamedTuple):
@@ -175,7 +178,7 @@ def _frame_sum(seed: int, number: int, synced: int, record: bytes | memoryview) 
 def _encoded(kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     directory = [[name, array.dtype.str, array.shape] for name, array in whole.items()]
-    head = json.dumps([kind, directory]).encode()
+    head = _encoder.encode([kind, directory])
     return b"".join([_SIZE.pack(len(head)), head, *(array.tobytes() for array in whole.values())])
 
 

@@ -743,6 +743,8 @@ class Store:
 
     def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
         """Give each part that has some of these, which of them, and their positions there."""
+        if not len(places):
+            return
         parts = self.parts
         order, positions = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
         bounds = np.empty(len(parts) + 1, np.int64)

@@ -20,7 +20,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
-from neardup.pipeline.crawl import HOST, URL, Moment, address_fields, visit
+from neardup.pipeline.crawl import HOST, URL, Moment, address_fields
 from neardup.pipeline.fields import field_kinds
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
@@ -208,7 +208,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     done = 0
     for some in np.split(rows, steps) if len(rows) else []:
         ids, texts, fields = batch.at(index, some)
-        counts.update(map(_counted, visit(index, ids, texts, fields, at=at, remember=True)))
+        counts.update(map(_counted, index.visit(ids, texts, fields, at=at)))
         if table:
             table.catch_up()
         done += len(some)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from neardup.index.columns import STRING
 from neardup.model.errors import require
 from neardup.model.verdicts import as_record
-from neardup.pipeline.crawl import address_fields, visit
+from neardup.pipeline.crawl import address_fields
 from neardup.pipeline.given import MOST_ID_BYTES
 from neardup.pipeline.living import Index
 from neardup.pipeline.searching import Search
@@ -94,7 +94,7 @@ class Answering:
         table = pa.table(fields)
         if self._admit:
             table = address_fields(self._index, urls, self._without_empty(table))
-        return visit(self._index, ids, pa.array(texts, pa.large_string()), table, remember=self._admit)
+        return self._index.visit(ids, pa.array(texts, pa.large_string()), table, remember=self._admit)
 
     def _without_empty(self, table: pa.Table) -> pa.Table:
         """Leave out the columns that no line has and nobody signs: addresses may fill them."""

@@ -1,18 +1,16 @@
 """What a crawler wants to know of every page: whether its address is known, its content, or nearly its content."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from neardup.index.columns import STRING
 from neardup.model.errors import DataError, kind_of
-from neardup.model.verdicts import Known, Verdict
-from neardup.pipeline.fields import chosen_rows, field_table
+from neardup.model.verdicts import Verdict
+from neardup.pipeline.fields import field_table
 from neardup.pipeline.living import Index
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.hosts import host
@@ -79,7 +77,7 @@ class CrawlFilter:
     def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
         """Say what each page is to those admitted. Changes nothing; pages are given as to ``judge_and_admit``."""
         urls, column, table = self._parted(pages, texts, fields)
-        return visit(self._index, self._ids(urls), column, table, remember=False)
+        return self._index.visit(self._ids(urls), column, table, remember=False)
 
     def judge_and_admit(
         self, pages: Any, texts: Any = None, fields: Any = None, *, at: datetime | float | None = None
@@ -96,7 +94,7 @@ class CrawlFilter:
         urls, column, table = self._parted(pages, texts, fields)
         ids = self._ids(urls)
         with self._busy:
-            return visit(self._index, ids, column, address_fields(self._index, urls, table), at=at, remember=True)
+            return self._index.visit(ids, column, address_fields(self._index, urls, table), at=at)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
         return _parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
@@ -107,53 +105,6 @@ class CrawlFilter:
                 what = "is empty" if isinstance(url, str) else f"is {kind_of(url)}, but must be a string"
                 raise DataError(f"url {position}", what)
         return [self.id_of(url) for url in urls]
-
-
-def visit(  # noqa: PLR0913 - what an admission is made of
-    index: Index, ids: Sequence[str], texts: Any, fields: Any = None, *, at: Moment = None, remember: bool
-) -> list[Verdict]:
-    """Say what each document is to those admitted, ``Known`` included; with *remember*, admit what is not known so.
-
-    With *remember* a batch is cut before an id that it has already: each document is compared to the one before it.
-    """
-    column = text_column(texts)
-    table = field_table(fields, len(column))
-    if remember:
-        index.require_admissible(ids, column, table)
-    verdicts: list[Verdict] = []
-    for begin, end in pairwise([0, *(_repeats(ids) if remember else ()), len(ids)]):
-        rows = np.arange(begin, end)
-        given = list(ids[begin:end]), column.slice(begin, end - begin), chosen_rows(table, rows)
-        verdicts += _visited(index, *given, at, remember=remember)
-    return verdicts
-
-
-def _visited(  # noqa: PLR0913 - what an admission is made of
-    index: Index, ids: list[str], texts: pa.ChunkedArray, fields: pa.Table, at: Moment, *, remember: bool
-) -> list[Verdict]:
-    known = index.known(ids, texts, fields)
-    verdicts: dict[int, Verdict] = {row: found for row, found in enumerate(known) if found and not found.changed}
-    same, rest = list(verdicts), [row for row in range(len(ids)) if row not in verdicts]
-    if rest:
-        own, their, those = [ids[row] for row in rest], texts.take(pa.array(rest)), chosen_rows(fields, np.array(rest))
-        judged = index.admit(own, their, those, at=at) if remember else index.judge(their, those, ids=own)
-        for row, verdict in zip(rest, judged, strict=True):
-            kept = None if verdict.kept == ids[row] else verdict.kept
-            verdicts[row] = verdict if known[row] is None else Known(ids[row], True, kept)
-    if same and remember:
-        for row, kept in zip(same, index.see([ids[row] for row in same], at=at), strict=True):
-            verdicts[row] = Known(ids[row], False, kept)
-    return [verdicts[row] for row in range(len(ids))]
-
-
-def _repeats(ids: Sequence[str]) -> Iterator[int]:
-    """Find where a batch must be cut, so that no part has an id twice."""
-    met: set[str] = set()
-    for row, own in enumerate(ids):
-        if own in met:
-            yield row
-            met.clear()
-        met.add(own)
 
 
 def address_fields(index: Index, urls: Sequence[str | None], table: Any = None) -> pa.Table:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ from neardup.model.errors import DataError, StorageDamaged, kind_of, require
 from neardup.pipeline.written import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
+
+Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,9 +60,7 @@ def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def field_table(fields: Any, number: int | None) -> pa.Table:
     """Take a table, or a mapping from names to values, as an Arrow table; nothing gives a table without columns."""
-    if fields is None:
-        fields = {}
-    source = table_or_column(fields)
+    source = table_or_column({} if fields is None else fields)
     if isinstance(source, Mapping):
         columns = {name: _column(name, values) for name, values in source.items()}
         try:
@@ -107,9 +107,12 @@ def moment_of(microseconds: int) -> datetime:
         raise StorageDamaged("a column of times", f"has {microseconds}, which is none") from error
 
 
-def chosen_rows(table: pa.Table, rows: Positions) -> pa.Table:
-    """Take some rows of a table, which may have no columns."""
-    return table.take(pa.array(rows)) if table.num_columns else table
+def chosen_rows(container: Container, rows: slice | Positions) -> Container:
+    """Take some rows of an Arrow table, which may have no columns, or of an Arrow column; a slice copies nothing."""
+    if isinstance(rows, slice):
+        return container.slice(rows.start, rows.stop - rows.start)
+    is_bare = isinstance(container, pa.Table) and not container.num_columns
+    return container if is_bare else container.take(pa.array(rows))
 
 
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:

@@ -7,11 +7,19 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.index.columns import Columns
-from neardup.model.arrays import Signatures, require_same_recipe
+from neardup.index.columns import Batch, Columns
+from neardup.model.arrays import Positions, Signatures, require_same_recipe
 from neardup.model.errors import DataError, kind_of, require
 from neardup.pipeline.asking import Asked, asked
-from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, described, field_table
+from neardup.pipeline.fields import (
+    EPOCH,
+    FIRST_MOMENT,
+    LAST_MOMENT,
+    chosen_rows,
+    described,
+    field_columns,
+    field_table,
+)
 from neardup.text.columns import text_column, text_lengths
 
 MOST_ID_BYTES: Final = 1024
@@ -29,7 +37,7 @@ class Given:
     """
 
     def __init__(self, scheme: Any, columns: Columns, documents: Any, fields: Any) -> None:
-        self._scheme = scheme
+        self._scheme, self._columns = scheme, columns
         is_signed = isinstance(documents, Signatures)
         self._documents: Any = _signatures(scheme, columns, documents) if is_signed else text_column(documents)
         self.table = field_table(fields, len(self._documents))
@@ -39,12 +47,19 @@ class Given:
     def __len__(self) -> int:
         return len(self._documents)
 
-    def at(self, step: slice) -> Asked:
-        """Sign the documents of one step."""
-        if isinstance(self._documents, Signatures):
-            return asked(self._scheme, self._documents[step], self.table)
-        size = step.stop - step.start
-        return asked(self._scheme, self._documents.slice(step.start, size), self.table.slice(step.start, size))
+    def at(self, rows: slice | Positions) -> Asked:
+        """Sign some of the documents, such as those of one step."""
+        return asked(self._scheme, self.documents(rows), chosen_rows(self.table, rows))
+
+    def documents(self, rows: slice | Positions) -> Any:
+        """Give some of the documents, as they came."""
+        is_signed = isinstance(self._documents, Signatures)
+        return self._documents[rows] if is_signed else chosen_rows(self._documents, rows)
+
+    @property
+    def columns(self) -> Batch:
+        """The columns of the index for the fields."""
+        return field_columns(dict(self._columns.fields), self.table, len(self))
 
     def steps(self, names: list[str] | None = None) -> Iterator[slice]:
         """Cut the documents into runs of different ids, of so many documents and bytes at most."""

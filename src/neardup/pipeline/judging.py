@@ -32,8 +32,8 @@ class Judge:
             found = found.where(stay)
             exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
         matches = self._verifier.matches(given, found)
-        if not len(matches.rows) and exact.max(initial=NONE) == NONE:  # as of most documents of a crawl
-            return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
+        if _nothing_repeated(exact, matches):
+            return _new(given)
         nowhere = np.full(len(given), NONE)
         return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
 
@@ -104,14 +104,18 @@ class Judge:
             exact = store.with_contents(given.exact)
             exact = np.where(exact == places, NONE, exact)
             matches = self._verifier.matches(given, found)
-            standing = self._stand(places, exact, matches)
-            keepers = np.array(standing.keepers, np.int64)
-            decided = {"keeper": store.take("ordinal", keepers), "told": np.where(keepers == places, ordinals, NEVER)}
-            for name, column in decided.items():
-                store.set(name, places, column)
-            batch |= decided
+            if _nothing_repeated(exact, matches):
+                verdicts = _new(given)
+            else:
+                standing = self._stand(places, exact, matches)
+                keepers = np.array(standing.keepers, np.int64)
+                told = np.where(keepers == places, ordinals, NEVER)
+                decided = {"keeper": store.take("ordinal", keepers), "told": told}
+                for name, column in decided.items():
+                    store.set(name, places, column)
+                batch |= decided
+                verdicts = self._verdicts(given, places, exact, matches, standing)
             store.log_change(old, moved, batch)
-            verdicts = self._verdicts(given, places, exact, matches, standing)
             store.commit()
         return verdicts
 
@@ -135,11 +139,20 @@ class Judge:
 
     def unchanged(self, before: Places, given: Asked) -> Flags:
         """Say which documents are there as they come: with the same content and signature."""
-        there = before >= 0
-        flags = there.copy()
-        own = before[there]
-        same = (self._store.take("content", own) == given.contents[there]).all(axis=1)
-        rows = (self._store.take("rows", own) == given.signatures.rows[there]).all(axis=1)
-        rows &= self._store.take("present", own) == given.signatures.present[there]
-        flags[there] = same & rows
+        there = np.flatnonzero(before >= 0)
+        flags = np.zeros(len(before), np.bool_)
+        if len(there):
+            contents, rows, present = self._store.take_all(("content", "rows", "present"), before[there])
+            same = (contents == given.contents[there]).all(axis=1)
+            same &= (rows == given.signatures.rows[there]).all(axis=1)
+            flags[there] = same & (present == given.signatures.present[there])
         return flags
+
+
+def _nothing_repeated(exact: Places, matches: Matches) -> bool:
+    """Tell whether no document repeats another one, as is so of most pages of a crawl."""
+    return not len(matches.rows) and not (exact >= 0).any()
+
+
+def _new(given: Asked) -> list[Verdict]:
+    return [New() if signed else Empty() for signed in given.signatures.present.tolist()]

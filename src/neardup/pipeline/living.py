@@ -8,27 +8,25 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-import pyarrow as pa
 
-from neardup.decisions.admission import NONE
 from neardup.index import check as checking
-from neardup.index.columns import NEVER, Batch, encoded
+from neardup.index.columns import Batch
 from neardup.index.disk import Disk
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
-from neardup.model.arrays import Flags, Signatures
+from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, Removal, Stats
-from neardup.model.verdicts import Known, New, Verdict
+from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline import terms as own_terms
-from neardup.pipeline.asking import Asked, asked, contents
-from neardup.pipeline.fields import chosen_rows, field_columns, field_kinds, field_values, moment_of, taken_rows
+from neardup.pipeline.admissions import Admissions
+from neardup.pipeline.fields import field_kinds, field_values, moment_of
 from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.judging import Judge
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import common_of
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import text_column
 
 
 class Index:
@@ -42,6 +40,7 @@ class Index:
         self._store, self._scheme, self._disk = store, scheme, disk
         self._kinds = dict(store.columns.fields)
         self._judge, self._asks = Judge(store, scheme), repr(scheme)
+        self._admissions = Admissions(store, scheme, self._judge)
 
     # Making and opening.
 
@@ -201,33 +200,8 @@ class Index:
         ``see`` returns it, and ``None`` where the content is another one.
         """
         with self._store.busy:
-            column = text_column(texts)
-            table = Given(self._scheme, self._store.columns, column, fields).table
-            names = require_ids(ids, len(column))
-            places = self._store.with_ids(names)
-            there = np.flatnonzero(places >= 0)
-            found: list[Known | None] = [None] * len(names)
-            for some in (there[begin : begin + TOGETHER] for begin in range(0, len(there), TOGETHER)):
-                own = places[some]
-                changed = self._changed(own, column.take(pa.array(some)), chosen_rows(table, some)).tolist()
-                for row, is_changed, kept in zip(some.tolist(), changed, self._kept(own), strict=True):
-                    found[row] = Known(names[row], is_changed, None if is_changed else kept)
-            return found
-
-    def _kept(self, places: Places) -> list[str | None]:
-        """Give the ids of representatives; ``None`` for -1, and for a kept document of which no caller knows that."""
-        ordinals, keepers, told = self._store.take_all(("ordinal", "keeper", "told"), places)
-        representatives = self._store.with_ordinals(keepers)
-        representatives[(places < 0) | ((ordinals == keepers) & (told == NEVER))] = NONE
-        return self._judge.names(representatives)
-
-    def _changed(self, own: Places, texts: pa.ChunkedArray, fields: pa.Table) -> Flags:
-        """Say where texts, and fields that are signed if they are given, are not those of documents."""
-        if not set(self._scheme.columns).isdisjoint(fields.column_names):
-            return ~self._judge.unchanged(own, asked(self._scheme, texts, fields))
-        signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
-        changed: Flags = (self._store.take("content", own) != contents(whole_batch(texts), signed)).any(axis=1)
-        return changed
+            given = Given(self._scheme, self._store.columns, text_column(texts), fields)
+            return self._admissions.known(require_ids(ids, len(given)), given)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Give what is known of documents, ``None`` where an id is not there."""
@@ -365,45 +339,36 @@ class Index:
         with self._store.busy:
             self._store.require_writer()
             given, names, columns = self._admissible(ids, documents, fields)
-            moment = microseconds_or_now(at)
-            verdicts: list[Verdict] = []
-            for step in given.steps(names):
-                verdicts += self._admitted(names[step], given.at(step), taken_rows(columns, step), moment)
-            return verdicts
+            return self._admissions.admitted(names, given, columns, microseconds_or_now(at))
 
-    def require_admissible(self, ids: Sequence[str], documents: Any, fields: Any = None) -> None:
-        """Raise ``DataError`` for ids, documents and fields that ``admit`` refuses."""
-        self._admissible(ids, documents, fields)
+    def visit(
+        self,
+        ids: Sequence[str],
+        texts: Any,
+        fields: Any = None,
+        *,
+        at: datetime | float | None = None,
+        remember: bool = True,
+    ) -> list[Verdict]:
+        """Say of each document what it is to those admitted, ``Known`` included; *remember* those not known so.
+
+        It is as ``known``, then ``admit`` of those that are not known with this content and ``see`` of the others,
+        batch by batch; without *remember* it is ``judge`` instead, and nothing changes. Raises what these do.
+        """
+        with self._store.busy:
+            if remember:
+                self._store.require_writer()
+                given, names, columns = self._admissible(ids, text_column(texts), fields)
+                return self._admissions.visited(names, given, columns, microseconds_or_now(at))
+            given = Given(self._scheme, self._store.columns, text_column(texts), fields)
+            return self._admissions.visited(require_ids(ids, len(given)), given, None, 0)
 
     def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
+        """Take ids, documents and fields; ``DataError`` for those that no admission can have."""
         if self.keeps_texts and isinstance(documents, Signatures):
             raise DataError("documents", "are signatures, but this index keeps texts")
         given = Given(self._scheme, self._store.columns, documents, fields)
-        return given, require_ids(ids, len(given)), field_columns(self._kinds, given.table, len(given))
-
-    def _admitted(self, ids: list[str], given: Asked, columns: Batch, moment: int) -> list[Verdict]:
-        """Remember documents of different ids."""
-        before = self._store.with_ids(ids)
-        unchanged = self._judge.unchanged(before, given)
-        same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
-        verdicts: list[Verdict] = [New()] * len(ids)
-        if len(new):
-            batch: Batch = {
-                "time": np.full(len(new), moment),
-                "id": encoded([ids[row] for row in new.tolist()]),
-                **(taken_rows(columns, new) if len(same) else columns),
-            }
-            gone = before[new]
-            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, gone[gone >= 0])
-            for row, verdict in zip(new.tolist(), remembered, strict=True):
-                verdicts[row] = verdict
-        if len(same):
-            places = self._store.with_ids([ids[row] for row in same.tolist()])
-            again = self._judge.judged(given.at(same), places, before=True)
-            for row, verdict in zip(same.tolist(), again, strict=True):
-                verdicts[row] = verdict
-            self._judge.seen(places, moment)
-        return verdicts
+        return given, require_ids(ids, len(given)), given.columns
 
     def see(self, ids: Iterable[str], *, at: datetime | float | None = None) -> list[str | None]:
         """Record that documents were seen again with the content that they have; ids that are not there are ignored.
@@ -417,9 +382,7 @@ class Index:
             moment, names = microseconds_or_now(at), as_strings(ids)
             kept: list[str | None] = []
             for begin in range(0, len(names), TOGETHER):
-                places = self._store.with_ids(names[begin : begin + TOGETHER])
-                kept += self._kept(places)
-                self._judge.seen(np.unique(places[places >= 0]), moment)
+                kept += self._admissions.seen(names[begin : begin + TOGETHER], moment)
             return kept
 
     def remove(self, ids: Iterable[str]) -> Removal:

@@ -65,9 +65,10 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
             if name not in names:
                 raise column_missing(name, names)
         names = list(dict.fromkeys([*needed, *(name for name in optional if name in names)]))
-    for name in names:
-        if list(table.names).count(name) > 1:
-            raise DataError(f"column {name!r}", "is there more than once")
+    if len({*table.names}) < len(table.names):
+        for name in names:
+            if list(table.names).count(name) > 1:
+                raise DataError(f"column {name!r}", "is there more than once")
     found = table.read(names)
     for place, column in enumerate(found.columns):
         if (plain := without_views(column)) is not column:
@@ -109,8 +110,7 @@ def require_in_memory(source: Any) -> None:
 
 @lru_cache(maxsize=256)
 def _why_not_in_memory(kind: type) -> str | None:
-    listed = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
-    return next((_NOT_READ[name] for name in listed if name in _NOT_READ), None)
+    return next((reason for name, reason in _NOT_READ.items() if name in _lineage(kind)), None)
 
 
 def rows_where(container: Rows, marked: Flags) -> Rows:
@@ -160,9 +160,14 @@ def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _is(source: Any, library: str, name: str | None = None) -> bool:
     """Return whether an object's class, or one it inherits from, has this name and comes from this library."""
-    return any(
-        kind.__module__.partition(".")[0] == library and name in {None, kind.__name__} for kind in type(source).__mro__
-    )
+    return (library, name) in _lineage(type(source))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=256)
+def _lineage(kind: type) -> set[tuple[str, str | None]]:
+    """List a class and those it inherits from: the library and the name of each, and the library alone."""
+    libraries = [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
+    return {*libraries, *((library, None) for library, _ in libraries)}
 
 
 def _opened(source: Any) -> Any:

@@ -1,6 +1,7 @@
 """Texts to features: the hashes of their shingles."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from neardup.text.tokenizer import tokenizer
 _BYTES_PER_WORD: Final = 4  # of alphabets, its space included, at least; memory that is not touched costs nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Shingling:
     """Every run of *size* consecutive tokens of a text, as one 64-bit hash each.
 
@@ -61,7 +62,7 @@ class Shingling:
             **({"common": self.common.identity} if self.common is not None else {}),
         }
 
-    @property
+    @cached_property  # every batch asks for it
     def recipe(self) -> RecipeId:
         """The name that features carry."""
         return recipe_id(shingling=self.identity)
