@@ -107,9 +107,8 @@ class CrawlFilter:
         return [self.id_of(url) for url in urls]
 
 
-def address_fields(index: Index, urls: Sequence[str | None], table: Any = None) -> pa.Table:
+def address_fields(index: Index, urls: Sequence[str | None], fields: pa.Table) -> pa.Table:
     """Add the URLs and their hosts to the fields, if the index has such fields and they are not given."""
-    fields = field_table(table, len(urls))
     for name, made in ((URL, _as_it_came), (HOST, host)):
         if index.fields.get(name) == STRING and name not in fields.column_names:
             values = [None if url is None else made(url) for url in urls]

@@ -80,7 +80,8 @@ def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Bat
     for name, kind in kinds.items():
         column = _cast(name, kind, table.column(name)) if name in table.column_names else None
         array = pa.nulls(number, _ARROW[kind]) if column is None else column
-        columns[f"known.{name}"] = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+        known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else np.ones(number, np.bool_)
+        columns[f"known.{name}"] = np.asarray(known, np.bool_)
         columns[f"field.{name}"] = as_it_lies(array) if kind == STRING else _plain(array, kind)
     return columns
 
@@ -172,6 +173,8 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
 
 def _converted(kind: str, whole: pa.Array) -> pa.Array:
     wanted = _ARROW[kind]
+    if whole.type == wanted and kind != "time":
+        return whole
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
     _require_kind(whole.type, kind)
