@@ -11,7 +11,7 @@ from neardup.decisions.collapse import STAYS, Collapse, alone
 from neardup.decisions.collapse import collapse as decided
 from neardup.evaluation.comparison import Explanation, explain
 from neardup.model.arrays import Positions, Signatures
-from neardup.model.errors import DataError, counted, require, require_whole
+from neardup.model.errors import DataError, ParameterError, counted, require, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
 from neardup.pipeline.given import types_of
@@ -286,8 +286,9 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if signatures is not None:
         require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
         rows = len(signatures.rows)
-        hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
-        require(rows == number, "signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
+        if rows != number:
+            hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
+            raise ParameterError("signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
     number = number if top is None else min(number, require_whole("top", top, 1))
     require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
 
