@@ -15,7 +15,7 @@ from neardup.index.arrays import ArraysWriter
 from neardup.index.disk import Disk
 from neardup.index.hamming import HammingTables
 from neardup.kernels.blocks import BLOCK
-from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused
+from neardup.model.errors import ParameterError, StorageDamaged, StorageError, StorageFailed, StorageRefused
 from neardup.model.tables import TableDesign
 
 CHOICES = [design for distance in (0, 1, 3, 7) for design in TableDesign.choices(distance)]
@@ -319,3 +319,12 @@ def test_threads_may_share_an_opened_index(tmp_path):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(opened.count, np.split(fingerprints, 40)))
     assert np.concatenate(found).tolist() == tables.count(fingerprints).tolist()
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"another kind of file" * 100])
+def test_a_file_of_another_program_is_refused(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(StorageDamaged, match="file of arrays"):
+        HammingTables.open(tmp_path / "x")
+    with pytest.raises(ParameterError, match="path=5 must be a path"):
+        HammingTables.open(5)

@@ -72,3 +72,16 @@ def test_require():
     with pytest.raises(ParameterError) as caught:
         require(False, "size", [2], "must be 1")
     assert (caught.value.name, caught.value.value, caught.value.rule) == ("size", [2], "must be 1")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_has_a_code(kind):
+    assert kind is NeardupError or "code" in vars(kind)
+    assert kind.code
+    assert sum(other.code == kind.code for other in KINDS) == 1
+
+
+def test_a_narrower_code_replaces_that_of_the_class():
+    assert DataError("a", "b").code == "data"
+    assert DataError("a", "b", "json array").code == "json array"
+    assert OutputError("a", "b").code == "output"

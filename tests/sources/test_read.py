@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.model.errors import DataError, ParameterError
+from neardup.sources.collection import WithoutText
 from neardup.sources.read import read
 
 TEXTS = ["one", "two", "", "vier \u202e\U0001f600", "five\nlines"]
@@ -110,9 +111,9 @@ def test_a_missing_column_is_an_error(made):
 
 
 def test_one_string_is_not_a_list_of_names():
-    with pytest.raises(ParameterError, match="a sequence of names, not one string"):
+    with pytest.raises(ParameterError, match="must be a list of names"):
         read("x.jsonl")
-    with pytest.raises(ParameterError, match="must be at least 1"):
+    with pytest.raises(ParameterError, match="must be an integer of at least 1"):
         read(["x.jsonl"], max_bytes=0)
 
 
@@ -128,3 +129,40 @@ def test_one_large_document(tmp_path):
     assert [len(text) for text in read([tmp_path / "x.jsonl"]).texts.to_pylist()] == [20_000_000, 5]
     (tmp_path / "x.csv").write_text("text\n" + text + "\nsmall\n")
     assert [len(text) for text in read([tmp_path / "x.csv"]).texts.to_pylist()] == [20_000_000, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "records", "position"),
+    [
+        ("a.jsonl", b'{"text": "a"}\n\n{"txt": "b"}\n{"text": null}\n{"text": ""}\n', 2, 3),
+        ("a.csv", b"text,id\na,1\n,2\n", 0, 0),
+    ],
+)
+def test_records_without_text_are_told_from_empty_ones(tmp_path, name, content, records, position):
+    path = tmp_path / name
+    path.write_bytes(content)
+    found = read([path]).without_text
+    if records == 0:
+        assert found is None
+    else:
+        assert found == WithoutText(records, str(path), position, "text")
+
+
+def test_null_texts_of_parquet_are_told(tmp_path):
+    pq.write_table(pa.table({"body": ["a", None, "", None]}), tmp_path / "a.parquet")
+    found = read([tmp_path / "a.parquet"], text="body").without_text
+    assert (found.records, found.position, found.field) == (2, 2, "body")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("inputs", 5), ("inputs", None), ("inputs", "a.jsonl"), ("inputs", [5]), ("text", 5), ("id", None),
+        ("max_bytes", None), ("max_bytes", "1G"), ("max_bytes", 0), ("max_bytes", 1.5), ("glob", None), ("glob", [5]),
+    ],
+)  # fmt: skip
+def test_wrong_types_are_named(tmp_path, name, value):
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n')
+    with pytest.raises(ParameterError, match="must be") as caught:
+        read(**{"inputs": [tmp_path / "a.jsonl"], name: value})
+    assert caught.value.name == name

@@ -1,7 +1,6 @@
 """All fingerprints within a Hamming distance, exactly."""
 
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from neardup.index.tables_file import TablesFile, load, read, save, write
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import Flags, Positions, Words
-from neardup.model.errors import ParameterError, require, require_whole
+from neardup.model.errors import ParameterError, require, require_path, require_whole
 from neardup.model.tables import MOST_DISTANCE, TableDesign
 
 MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that are looked up together
@@ -80,15 +79,16 @@ class HammingTables:
         """Open an index that was saved. It stays in its file, which must not change, and is read as it is asked.
 
         A lookup verifies each block of the file before it uses it for the first time; a join reads and verifies all.
-        Raises ``StorageDamaged`` for what is not as it was written, here or when it is read, and ``StorageRefused``
-        for another kind of file or a newer format.
+        Raises ``StorageDamaged`` for a file that is not as neardup wrote it, here or when it is read: one that was cut
+        off cannot be told from a file of another program. Raises ``StorageRefused`` for neardup's files of another
+        kind or of a newer format, and where there is none; ``ParameterError`` for what is not a path.
         """
-        return cls(*load(Path(path)))
+        return cls(*load(require_path("path", path)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to a new file, for ``open``. The file has its name only when it is complete."""
         self._require_all()
-        save(Path(path), self.design, self._entries, self._lists)
+        save(require_path("path", path), self.design, self._entries, self._lists)
 
     @classmethod
     def read(cls, stored: StoredArrays, prefix: str, meta: Any) -> Self:

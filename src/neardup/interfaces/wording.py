@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.pipeline.clusters import LargeCluster
     from neardup.pipeline.result import Summary
+    from neardup.sources.collection import WithoutText
 
 _NAME = 60  # characters of an id
 _LARGE = 10  # documents of a cluster that is worth a line
@@ -136,3 +137,8 @@ def percent(share: float) -> str:
     if whole == "100%" and share < 1:
         return "over 99%"
     return "under 1%" if whole == "0%" and share > 0 else whole
+
+
+def without_text(found: "WithoutText") -> str:
+    """Say what happened to records without the text field, and where the first one is."""
+    return f"without text, kept: field {found.field!r} missing or null, first in {found.source}:{found.position}"

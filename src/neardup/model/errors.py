@@ -18,11 +18,15 @@
     │       └── StorageMoved     its folder was moved, replaced or unlocked while it was open
     └── QueryTimeout     a search that took longer than it may  (also TimeoutError)
 
-Each passes its parts to ``super().__init__``, so that it survives being sent between processes.
+Each passes its parts to ``super().__init__``, so that it survives being sent between processes. Each has a ``code``, a
+stable name of the kind of trouble for programs: that of its class, such as ``parameter`` or ``storage busy``, unless an
+input or output error has a narrower one, such as ``json array``, ``field``, ``exists`` or ``too large``.
 """
 
+from collections.abc import Sequence
 from numbers import Real
 from operator import index
+from pathlib import Path
 from typing import Any, Final
 
 _LONGEST: Final = 100  # characters of a value in a message
@@ -31,9 +35,13 @@ _LONGEST: Final = 100  # characters of a value in a message
 class NeardupError(Exception):
     """Base class: interfaces catch this one and nothing wider."""
 
+    code = "error"
+
 
 class ParameterError(NeardupError, ValueError):
     """A parameter breaks its rule; says which, what it was, and the rule."""
+
+    code = "parameter"
 
     def __init__(self, name: str, value: object, rule: str) -> None:
         super().__init__(name, value, rule)
@@ -48,6 +56,8 @@ class ParameterError(NeardupError, ValueError):
 class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it
     """Two signatures were made by different recipes and cannot be compared."""
 
+    code = "recipe mismatch"
+
     def __init__(self, left: str, right: str) -> None:
         super().__init__(left, right)
         self.left, self.right = left, right
@@ -59,12 +69,15 @@ class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the e
 class DataError(NeardupError, ValueError):
     """Input that cannot be read as documents: where, and which rule it breaks.
 
-    *code* names the kind of trouble, so that an interface can add what to do next; it is empty where nothing helps.
+    *code* names the kind of trouble, so that an interface can add what to do next; without it, that of the class does.
     """
+
+    code = "data"
 
     def __init__(self, where: str, rule: str, code: str = "") -> None:
         super().__init__(where, rule, code)
-        self.where, self.rule, self.code = where, rule, code
+        self.where, self.rule = where, rule
+        self.code = code or type(self).code
 
     def __str__(self) -> str:
         return f"{self.where}: {self.rule}"
@@ -76,9 +89,12 @@ class OutputError(NeardupError, OSError):
     *code* names the kind of trouble, as in ``DataError``.
     """
 
+    code = "output"
+
     def __init__(self, where: str, reason: str, code: str = "") -> None:
         super().__init__(where, reason, code)
-        self.where, self.reason, self.code = where, reason, code
+        self.where, self.reason = where, reason
+        self.code = code or type(self).code
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
@@ -86,6 +102,8 @@ class OutputError(NeardupError, OSError):
 
 class StorageError(NeardupError, OSError):
     """An index on disk that cannot be used; says which file and why."""
+
+    code = "storage"
 
     def __init__(self, where: str, reason: str) -> None:
         super().__init__(where, reason)
@@ -98,13 +116,19 @@ class StorageError(NeardupError, OSError):
 class StorageRefused(StorageError):  # noqa: N818 - the name of the event
     """An index that is not there, or is of another kind, recipe, key or format than what was asked for."""
 
+    code = "storage refused"
+
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
     """A file of an index is not as it was written."""
 
+    code = "storage damaged"
+
 
 class StorageBusy(StorageError):  # noqa: N818 - the name of the event
     """Another writer has the index."""
+
+    code = "storage busy"
 
 
 class StorageFailed(StorageError):  # noqa: N818 - the name of the event
@@ -114,6 +138,8 @@ class StorageFailed(StorageError):  # noqa: N818 - the name of the event
     2,048 documents) is there as a whole or not at all; the same call can be repeated. The next change tries again.
     """
 
+    code = "storage failed"
+
 
 class StorageMoved(StorageFailed):
     """The folder of an open index was moved or replaced, or its lock was removed; nothing was written.
@@ -122,9 +148,13 @@ class StorageMoved(StorageFailed):
     folder that is at the path now.
     """
 
+    code = "storage moved"
+
 
 class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event
     """A search was stopped because it took longer than it may, in seconds."""
+
+    code = "timeout"
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -137,6 +167,8 @@ class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the 
 class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the event
     """A library that this needs, and that an extra installs."""
 
+    code = "extra missing"
+
     def __init__(self, library: str, extra: str) -> None:
         super().__init__(library, extra)
         self.library, self.extra = library, extra
@@ -148,9 +180,13 @@ class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the e
 class InputRefused(DataError):  # noqa: N818 - the name of the event
     """An input that does not exist or is of no known kind."""
 
+    code = "input refused"
+
 
 class FieldMissing(DataError):  # noqa: N818 - the name of the event
     """A field that no record has; *field* is its name, *existing* those of the fields that there are."""
+
+    code = "field"
 
     def __init__(self, where: str, rule: str, code: str, field: str, existing: tuple[str, ...]) -> None:
         super().__init__(where, rule, code)
@@ -161,6 +197,8 @@ class FieldMissing(DataError):  # noqa: N818 - the name of the event
 class ValueRefused(DataError):  # noqa: N818 - the name of the event
     """A value of a column that does not go with the others; *row* is its position."""
 
+    code = "value refused"
+
     def __init__(self, where: str, rule: str, code: str, row: int) -> None:
         super().__init__(where, rule, code)
         self.args = (where, rule, code, row)
@@ -169,6 +207,8 @@ class ValueRefused(DataError):  # noqa: N818 - the name of the event
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event
     """An output that may not be written there: it exists, is an input, has no folder."""
+
+    code = "output refused"
 
 
 def kind_of(value: object) -> str:
@@ -222,3 +262,22 @@ def require_share(name: str, value: object) -> Any:
     """
     require(is_share(value), name, value, "must be above 0 and at most 1")
     return float(str(value)) if hasattr(value, "item") else value
+
+
+def require_path(name: str, value: object) -> Path:
+    """Return a path that is a string or ``os.PathLike``; ``ParameterError`` for anything else."""
+    try:
+        return Path(value)  # type: ignore[arg-type]  # what it is for
+    except TypeError as error:
+        raise ParameterError(name, value, "must be a path: a string or os.PathLike") from error
+
+
+def require_name(name: str, value: object) -> None:
+    """Raise ``ParameterError`` unless a parameter is a string."""
+    require(isinstance(value, str), name, value, "must be a string")
+
+
+def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:
+    """Return a list or tuple; ``ParameterError`` for anything else, as for one string."""
+    require(isinstance(value, Sequence) and not isinstance(value, str | bytes), name, value, f"must be a list of {of}")
+    return tuple(value)

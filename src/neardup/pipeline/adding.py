@@ -28,7 +28,7 @@ from neardup.pipeline.searching import TITLE, Search, keeping_up
 from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
-from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected
+from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected, WithoutText
 from neardup.sources.formats import STDIN, common_format, display, expand
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.columns import gathered
@@ -62,6 +62,7 @@ class Added:
     unchanged: int
     repeated: int
     rejected: list[Rejected]
+    without_text: WithoutText | None
     quoted_lines: QuotedLines | None
     ignored: int
     created: bool
@@ -174,6 +175,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         unchanged=counts[_UNCHANGED],
         repeated=named - len(rows),
         rejected=[*documents.rejected, *rejected],
+        without_text=documents.without_text,
         quoted_lines=documents.quoted_lines,
         ignored=documents.ignored,
         created=created,

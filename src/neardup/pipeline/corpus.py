@@ -83,6 +83,8 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     if threshold is not None:
         chosen = chosen.with_threshold(threshold)
     needed = [*([policy.field] if policy.field else []), *_required(chosen)]
+    if ignore_common is not None:
+        require_fitting(ignore_common, chosen)
     documents = Documents.of(table_or_texts, text, id, needed, chosen.columns)
     if ignore_common is not None:
         chosen = _without_common(chosen, ignore_common, documents)
@@ -96,9 +98,16 @@ def _required(scheme: Scheme) -> list[str]:
     return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
 
 
-def _without_common(scheme: Scheme, common: float | CommonShingles, documents: Documents) -> Scheme:
+def require_fitting(common: float | CommonShingles, scheme: Any) -> None:
+    """Raise ``ParameterError`` for a wrong share, and for a scheme that can have no list of common shingles."""
     if not isinstance(common, CommonShingles):
         require_share(common, "ignore_common")
+    if scheme is not None:
+        scheme.require_shingles()
+
+
+def _without_common(scheme: Scheme, common: float | CommonShingles, documents: Documents) -> Scheme:
+    if not isinstance(common, CommonShingles):
         common = fitted_common(scheme, documents.texts, common)
     made: Scheme = scheme.with_common(common)
     return made

@@ -10,10 +10,19 @@ from typing import Any, Final
 import pyarrow as pa
 
 from neardup.engines.local import thread_count
-from neardup.model.errors import FieldMissing, OutputRefused, ParameterError, ValueRefused, require
+from neardup.model.errors import (
+    FieldMissing,
+    OutputRefused,
+    ParameterError,
+    ValueRefused,
+    require,
+    require_name,
+    require_path,
+    require_sequence,
+)
 from neardup.model.policy import Gather, Policy, Verify
-from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus import dedup
+from neardup.model.protocols import Scheme, require_scheme
+from neardup.pipeline.corpus import dedup, require_fitting
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.schemes.checksum import BODY
@@ -78,9 +87,12 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather)
+    require_name("text", text)
     require(text != id, "id", id, "must be another field than the text")
+    _check_scheme(scheme, ignore_common)
     threads = thread_count(threads)
-    _check_distinct({"out": out, "report": report, "dropped": dropped, "mark": mark})
+    outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
+    _check_paths(require_sequence("inputs", inputs, "names"), outputs)
     for path in (out, dropped, mark):
         if path is not None:
             check_output(path, inputs, force=force, format=format, glob=glob)
@@ -156,8 +168,19 @@ def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force:
         write_table(path, done.result.decisions, force=force)
 
 
-def _check_distinct(outputs: Mapping[str, AnyPath | None]) -> None:
-    """Refuse two outputs of one name, or one inside the other: the later would destroy the earlier."""
+def _check_scheme(scheme: Scheme | None, ignore_common: float | CommonShingles | None) -> None:
+    """Refuse, before anything is read, what ``dedup`` would refuse after it."""
+    if scheme is not None:
+        require_scheme(scheme, "sign_at")
+    if ignore_common is not None:
+        require_fitting(ignore_common, scheme)
+
+
+def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None]) -> None:
+    """Refuse what is not a path, and two outputs of one name, or one inside the other: one would destroy the other."""
+    for name, path in [*(("inputs", path) for path in inputs), *outputs.items()]:
+        if path is not None or name == "inputs":
+            require_path(name, path)
     named = ((name, os.fspath(path)) for name, path in outputs.items() if path is not None)
     places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
     for (name, _, place), (other, path, second) in combinations(places, 2):

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -15,7 +14,7 @@ from neardup.index.disk import Disk
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
 from neardup.model.arrays import Signatures
-from neardup.model.errors import DataError, require, require_whole
+from neardup.model.errors import DataError, require, require_path, require_whole
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
@@ -83,7 +82,7 @@ class Index:
         stated = own_terms.stated(chosen, layout, columns)
         common = common_of(chosen)
         attached = None if common is None else common.to_bytes()
-        store = create(Path(path), terms, stated, _ways(durability, memory, disk), attached=attached)
+        store = create(require_path("path", path), terms, stated, _ways(durability, memory, disk), attached=attached)
         return cls(store, chosen, disk)
 
     @classmethod
@@ -111,7 +110,7 @@ class Index:
         another writer has it, ``StorageDamaged``, ``StorageFailed``.
         """
         require(mode in {"r", "w"}, "mode", mode, "must be 'r' or 'w'")
-        folder, disk = Path(path), disk or Disk()
+        folder, disk = require_path("path", path), disk or Disk()
         chosen: list[Any] = []
 
         def terms_of(manifest: Any) -> Any:

@@ -61,15 +61,27 @@ class QuotedLines:
     last: int  # the line that it ends on
 
 
+@dataclass(frozen=True, slots=True)
+class WithoutText:
+    """How many records lack the text field or have null in it, and where the first one is."""
+
+    records: int
+    source: str
+    position: int  # as of a rejected record
+    field: str
+
+
 class Collection(ABC):
     """The documents of one or several inputs of the same format, in input order.
 
     *texts* is a chunked array of strings, null where a record has no text; *ids* one of strings, where a record
     without an id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists
     the records that are not documents; *ignored* counts the files of a folder that were not asked for;
-    *quoted_lines* tells of line ends inside quotes, if there are any and nobody asked for them by name.
+    *quoted_lines* tells of line ends inside quotes, if there are any and nobody asked for them by name. *text* is
+    the field of the texts.
     """
 
+    text: str = DEFAULT_TEXT
     quoted_lines: QuotedLines | None = None
     globs: tuple[str, ...] = ()
 
@@ -97,6 +109,15 @@ class Collection(ABC):
     def names(self) -> tuple[str, ...]:
         """The inputs, as messages show them."""
         return tuple(display(path) for path in self.inputs)
+
+    @property
+    def without_text(self) -> WithoutText | None:
+        """Tell of the records without a text; ``None`` if all have one."""
+        number = self.texts.null_count
+        if not number:
+            return None
+        source, position = self.place(pc.index(self.texts.is_null(), True).as_py())
+        return WithoutText(number, source, position, self.text)
 
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:

@@ -224,9 +224,14 @@ class _Reader:
 
 def _check_lines(contents: Contents) -> None:
     """Raise ``DataError`` for JSON that is one array, or has its objects over several lines."""
-    head = bytes(contents.read(0, min(len(contents), _HEAD))).removeprefix(BOM)
-    first = next((line for line in head.split(b"\n") if line.strip()), b"")
-    if _ARRAY.match(first):
-        raise DataError(contents.source, "this is one JSON array, not JSON lines", "json array")
+    head = bytes(contents.read(0, min(len(contents), _HEAD)))
+    first = next((line for line in head.removeprefix(BOM).split(b"\n") if line.strip()), b"")
+    refuse_array(first, contents.source)
     if _OBJECT.match(first):
         raise DataError(contents.source, "its JSON objects are spread over several lines", "json over lines")
+
+
+def refuse_array(first: bytes, source: str) -> None:
+    """Raise ``DataError`` for a first line that begins one JSON array."""
+    if _ARRAY.match(first.removeprefix(BOM)):
+        raise DataError(source, "this is one JSON array, not JSON lines", "json array")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, get_args
 
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, require, require_name, require_path, require_sequence, require_whole
 from neardup.sources.collection import Advance, Collection, Quoting, Request
 from neardup.sources.formats import FOLDER, common_format, expand
 
@@ -46,11 +46,16 @@ def read(  # noqa: PLR0913 - each is an option of its own
     Raises ``DataError`` for inputs that cannot be read as a whole, and where every record was rejected;
     ``ParameterError`` for wrong parameters.
     """
-    require(not isinstance(inputs, str | os.PathLike), "inputs", inputs, "must be a sequence of names, not one string")
-    require(max_bytes >= 1, "max_bytes", max_bytes, "must be at least 1")
+    names = require_sequence("inputs", inputs, "names")
+    for name in names:
+        require_path("inputs", name)
+    require_name("text", text)
+    require_name("id", id)
+    max_bytes = require_whole("max_bytes", max_bytes, 1)
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
-    require(not isinstance(glob, str), "glob", glob, "must be a sequence of patterns, not one string")
-    paths = expand(inputs)
+    for pattern in require_sequence("glob", glob, "patterns"):
+        require_name("glob", pattern)
+    paths = expand(names)
     found = common_format(paths, format)
     require(not glob or found == FOLDER, "glob", " ".join(glob), f"is for folders, and the inputs are {found}")
     require(quoting == "auto" or found in {"csv", "tsv"}, "quoting", quoting, f"is for CSV and TSV, not for {found}")
@@ -66,6 +71,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
     )
     advance = _advance(paths, progress)
     collection = _reader(found)(paths, request, advance)
+    collection.text = text
     if collection.rejected and not len(collection):
         raise _nothing_left(collection)
     advance(len(paths) - 1, 1.0)

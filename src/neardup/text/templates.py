@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 from zipfile import BadZipFile
 
@@ -16,7 +15,7 @@ import pyarrow as pa
 from neardup.kernels import templates as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
-from neardup.model.errors import DataError, InputRefused, OutputError, require
+from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path
 from neardup.text.columns import batches, gathered, text_column
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ class CommonShingles:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the list to a file, in place of one that exists; ``OutputError`` where that fails."""
-        target = Path(path)
+        target = require_path("path", path)
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:
             partial.write_bytes(self.to_bytes())
@@ -164,7 +163,7 @@ class CommonShingles:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a list from a file; ``InputRefused`` where it cannot be read, ``DataError`` for another kind of file."""
         try:
-            content = Path(path).read_bytes()
+            content = require_path("path", path).read_bytes()
         except OSError as error:
             raise InputRefused(os.fspath(path), f"the common shingles cannot be read: {error.strerror}") from error
         return cls.from_bytes(content, os.fspath(path))

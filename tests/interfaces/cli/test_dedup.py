@@ -490,7 +490,7 @@ def test_odd_but_legal_lines_are_documents(run, tmp_path):
     assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == [
         *("1", "2", "3", "4", "123456789012345678901234567890", f"{source}:7", "1", "enormous", "tower")
     ]
-    assert "2  empty, kept" in shown.out
+    assert "2  without text, kept: field 'text' missing or null, first in " in shown.out
     assert "1  documents with the id of an earlier document" in shown.out
 
 
@@ -889,7 +889,7 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--threshold", "0"], "--threshold 0 must be above 0 and at most 1"),
         (["--threshold", "nan"], "--threshold nan must be above 0"),
         (["--threads", "0"], "--threads 0 must be an integer of at least 1"),
-        (["--max-bytes", "0"], "--max-bytes 0 must be at least 1"),
+        (["--max-bytes", "0"], "--max-bytes 0 must be an integer of at least 1"),
         (["--keep", "best"], "--keep best must be first, last"),
         (["--keep", "max:"], "--keep max: must be first, last"),
         (["--stem", "klingon"], "--stem klingon must be one of arabic"),
@@ -1060,3 +1060,29 @@ def test_empty_paths_and_patterns_are_refused(neardup, tmp_path):
 def test_a_usage_error_is_one_line(neardup):
     shown = neardup("dedup", "in.jsonl", "--threads", "many", code=2).err
     assert shown == "neardup dedup: error: --threads: 'many' is not a whole number; see `neardup dedup --help`\n"
+
+
+def test_records_without_text_are_counted_apart(run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"text": "one two"}\n{"txt": "a"}\n{"text": null}\n{"text": ""}\n')
+    told = run(path, "--dry-run").out
+    assert "1  empty, kept" in told
+    assert f"2  without text, kept: field 'text' missing or null, first in {path}:2" in told
+    found = json.loads(run(path, "--dry-run", "--json").out)
+    assert found["without_text"] == {"records": 2, "source": str(path), "position": 2, "field": "text"}
+    run(path, "--dry-run", "--report", tmp_path / "page.html")
+    assert "without text, kept" in (tmp_path / "page.html").read_text()
+
+
+def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"not json\n")
+    said = run(tmp_path / "a.jsonl", "--dry-run", "--scheme", "checksum", "--ignore-common", "0.1", code=2).err
+    assert said == "neardup: --ignore-common does not go with checksum, which compares fields and no shingles\n"
+
+
+@pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])
+def test_wrong_arguments_are_named(tmp_path, name):
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n')
+    with pytest.raises(neardup.ParameterError) as caught:
+        neardup.dedup_files(**{"inputs": [tmp_path / "a.jsonl"], name: 5})
+    assert caught.value.name == name

@@ -66,6 +66,7 @@ def test_twice_changes_nothing(neardup, pages):
         "created": False,
         "total": 5,
         "rejected": [],
+        "without_text": None,
         "quoted_lines": None,
         "ignored": 0,
         "seconds": 0,

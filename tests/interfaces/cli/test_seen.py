@@ -183,3 +183,12 @@ def test_closed_streams_are_told(seen, monkeypatch, capsys, name):
     monkeypatch.setattr(sys, name, None)
     assert main(["seen", str(seen)]) in {1, 2}
     assert "it is closed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lines", [b'[{"text": "a"}]', b'[\n{"text": "a"}\n]', b'\xef\xbb\xbf[{"text": "a"}]\n'])
+def test_an_array_is_explained(seen, lines):
+    answers, said = asked(seen, lines, code=1)
+    assert answers == []
+    assert said == (
+        "neardup: <stdin>: this is one JSON array, not JSON lines; convert it first: jq -c '.[]' FILE | neardup ...\n"
+    )

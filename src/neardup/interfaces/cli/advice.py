@@ -39,6 +39,10 @@ _NEXT_READING = {
     "kinds": "write all values as numbers, or all as strings",
     "field taken": "mark the files from before, or remove the field",
 }
+_NEXT_STDIN = {
+    "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
+    "json over lines": "convert them first: jq -c . FILE | neardup ...",
+}
 _INSTEAD = {  # of what the library says, in the command line's words
     "open it with key=": "name the file of its key with --key-file",
     "was made with another key": "was made with another key than the one in --key-file",
@@ -108,6 +112,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.code == "folder of tables":
         return f"name the files, such as '{_pattern_of(error.where)}'"
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
+    if error.where == "<stdin>":
+        known = {**known, **_NEXT_STDIN}
     return known.get(error.code, "").format(where=error.where)
 
 

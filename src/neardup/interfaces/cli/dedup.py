@@ -19,7 +19,7 @@ from neardup.interfaces.cli.options import (
 from neardup.interfaces.cli.templates import add_template_options, writes_list
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of
+from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError
 
 if TYPE_CHECKING:
@@ -141,25 +141,27 @@ def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     """Give the run in numbers, for programs."""
-    quoted = done.documents.quoted_lines
+    quoted, without = done.documents.quoted_lines, done.documents.without_text
     return {
         **done.result.summary.as_dict(),
         "seconds": round(seconds, 3),
         "rejected": [asdict(one) for one in done.rejected],
+        "without_text": asdict(without) if without else None,
         "quoted_lines": asdict(quoted) if quoted else None,
     }
 
 
 def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
     """Print the run in numbers, for people."""
-    summary, quoted = done.result.summary, done.documents.quoted_lines
+    summary, quoted, without = done.result.summary, done.documents.quoted_lines, done.documents.without_text
     show_counts(
         [
             (summary.documents, "documents", True),
             (summary.kept, "kept", True),
             (summary.exact, "dropped: exact duplicates, equal byte by byte", True),
             (summary.near, f"dropped: near duplicates, {rule_of(summary)}", True),
-            (summary.empty, "empty, kept", False),
+            (summary.empty - (without.records if without else 0), "empty, kept", False),
+            *([(without.records, without_text(without), False)] if without else []),
             (summary.too_short, "no words to compare, kept unless equal byte by byte", False),
             (summary.duplicate_ids, "documents with the id of an earlier document", False),
             (0 if summary.common is None else len(summary.common), common_words(summary), False),

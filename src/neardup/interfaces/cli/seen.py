@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.answering import TOGETHER, Answering
     from neardup.pipeline.searching import keeping_up
     from neardup.sources.arriving import arriving
+    from neardup.sources.jsonl import refuse_array
 
     encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
     counts: Counter[str] = Counter()
@@ -52,6 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         answering = Answering(index, **fields, admit=admit, search=table)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):
+            if number == 0 and lines[0]:
+                refuse_array(lines[0], "<stdin>")
             passed = min(max(arguments.skip - number, 0), len(lines))
             number += passed
             for begin in range(passed, len(lines), TOGETHER):

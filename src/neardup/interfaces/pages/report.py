@@ -19,7 +19,7 @@ from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.excerpts import Fragment, excerpt
 from neardup.interfaces.pages.frame import framed
 from neardup.interfaces.pages.texts import safe
-from neardup.interfaces.wording import cluster_lines, decimals, evidence_of, rule_of
+from neardup.interfaces.wording import cluster_lines, decimals, evidence_of, rule_of, without_text
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -79,7 +79,7 @@ def _lead(done: "FilesResult") -> str:
 
 
 def _totals(done: "FilesResult") -> str:
-    summary = done.result.summary
+    summary, without = done.result.summary, done.documents.without_text
     tiles = [
         (summary.documents, "documents", ""),
         (summary.kept, "kept", "kept"),
@@ -87,7 +87,8 @@ def _totals(done: "FilesResult") -> str:
         (summary.near, "near duplicates dropped", "gone"),
     ]
     rest = [
-        (summary.empty, "empty, kept"),
+        (summary.empty - (without.records if without else 0), "empty, kept"),
+        *([(without.records, _name(without_text(without)))] if without else []),
         (summary.too_short, "no words to compare, kept unless equal byte by byte"),
         (len(done.rejected), "records rejected, in no output"),
         (summary.not_compared, "pairs at most, not compared: their buckets were oversized"),
