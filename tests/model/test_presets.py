@@ -1,0 +1,23 @@
+import pytest
+
+from neardup import ParameterError
+from neardup.model.presets import PRESETS, preset_named
+from neardup.schemes.presets import preset
+
+
+def test_each_makes_a_scheme_of_its_settings():
+    for name, settings in PRESETS.items():
+        scheme = preset(name)
+        for parameter, value in settings.settings.items():
+            assert getattr(scheme, parameter, None) == value or getattr(scheme.analysis, parameter, None) == value
+
+
+@pytest.mark.parametrize("name", ["Copies", "", None, 5])
+def test_an_unknown_name_is_refused_with_those_there_are(name):
+    with pytest.raises(ParameterError, match="must be one of rewrites, copies, strict, code, short"):
+        preset_named(name)
+
+
+def test_a_name_is_found():
+    assert preset_named("code").ignore_common == 0.002
+    assert preset_named("copies").ignore_common is None

@@ -1,0 +1,28 @@
+import pytest
+
+from neardup import ParameterError
+from neardup.model.requirements import Requirements
+
+
+def test_pairs_apart_have_half_the_threshold():
+    assert Requirements(threshold=0.8, recall=0.9).apart == 0.4
+    assert Requirements(threshold=0.8, recall=0.9, apart=0.1, background=0.0).values.tolist() == [0.8, 0.1, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        ({"threshold": 0}, "must be above 0 and at most 1"),
+        ({"threshold": True}, "must be above 0 and at most 1"),
+        ({"recall": 1}, "must be above 0 and below 1"),
+        ({"false_rate": 1.0}, "must be above 0 and below 1"),
+        ({"documents": 0}, "must be an integer from 1"),
+        ({"apart": 0.8}, "must be above 0 and below the threshold, 0.8"),
+        ({"background": 0.8}, "must be 0 or more and below the threshold, 0.8"),
+        ({"background": -0.1}, "must be 0 or more and below the threshold, 0.8"),
+    ],
+)
+def test_numbers_out_of_range(wrong, rule):
+    with pytest.raises(ParameterError, match=rule) as caught:
+        Requirements(**{"threshold": 0.8, "recall": 0.9} | wrong)
+    assert caught.value.name == next(iter(wrong))

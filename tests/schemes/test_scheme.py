@@ -1,0 +1,43 @@
+import pytest
+
+from neardup import Analysis, Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials
+from neardup.schemes import registry
+
+
+@pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)
+def test_without_options_it_has_its_defaults(kind):
+    assert kind.from_options({}, seed=1) == kind()
+
+
+def test_options_of_the_analysis_make_one():
+    made = MinHash.from_options({"stem": "english", "shingle": 2}, key=bytes(16))
+    assert made == MinHash(analysis=Analysis(stem="english"), shingle=2, key=bytes(16))
+    assert Sentences.from_options({"stem": None}, seed=3) == Sentences(stem=None, seed=3)
+
+
+def test_estimates_of_matches():
+    assert MinHash(threshold=0.7).match_estimate == MinHash(threshold=0.7).least_estimate == 0.7
+    assert Trials().match_estimate == pytest.approx((2 / 6) ** (1 / 14))
+    assert SimHash(bits=128, distance=64).match_estimate == pytest.approx(0.0)
+    assert Checksum().match_estimate is None
+    assert Checksum().least_estimate == 1.0
+    assert Combined().match_estimate is None
+    assert Combined().least_estimate == Trials(words=8).match_estimate
+
+
+def test_rules_in_words():
+    assert MinHash().exact_rule == "resemblance of sets of 3-word shingles at least 0.6"
+    assert MinHash(bag=True).signature_rule == "estimated resemblance of bags of 3-word shingles at least 0.6"
+    assert SimHash().exact_rule.endswith("at least 0.8; and Hamming distance at most 3 of 64 bits")
+    assert Checksum().signature_rule == "equal checksums of title and the first 1,024 bytes of body"
+    assert Combined().exact_rule == f"{Trials(words=8).exact_rule}; and Hamming distance at most 29 of 384 bits"
+    assert "relative to the smaller set" in Sentences(relative_to="smaller").exact_rule
+
+
+def test_a_key_needs_a_scheme_that_has_one():
+    class Keyless(type(MinHash()).__mro__[2]):
+        name = "keyless"
+
+    assert Keyless().with_key(None) is not None
+    with pytest.raises(ParameterError, match="does not go with this scheme"):
+        Keyless().with_key(bytes(16))

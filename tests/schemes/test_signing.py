@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from neardup import DataError, MinHash, RecipeMismatch, SimHash
+from neardup.model.arrays import Corpus
+from neardup.schemes.signing import ranked_kernel
+
+TEXTS = ["one two three four five", "", "six seven eight nine", None]
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash()], ids=lambda scheme: scheme.name)
+def test_some_documents_of_a_corpus_are_signed_from_its_features(scheme):
+    corpus = Corpus(scheme.features(TEXTS), None, None)
+    some = scheme.sign_at(corpus, np.array([2, 1]))
+    whole = scheme.sign(TEXTS)
+    assert some.present.tolist() == [True, False]
+    assert (some.rows == whole.rows[[2, 1]]).all()
+
+
+def test_bytes_of_a_signature():
+    assert MinHash(permutations=64).stored_bytes == 256
+    assert SimHash(bits=128).stored_bytes == 16
+
+
+def test_sets_of_other_lengths_or_recipes_are_refused():
+    scheme = MinHash()
+    signed = scheme.sign(TEXTS)
+    with pytest.raises(DataError):
+        scheme.estimate(signed, signed[:2])
+    with pytest.raises(RecipeMismatch):
+        scheme.match_pairs(MinHash(seed=2).sign(TEXTS), np.array([0]), np.array([1]))
+
+
+def test_kernels_of_ranked_rules_are_loaded_once():
+    assert ranked_kernel("by_minima") is ranked_kernel("by_minima")

@@ -1,0 +1,64 @@
+import msgspec
+import pytest
+
+from neardup import ParameterError
+from neardup.sources.records import decoder, kind_of, literal_of, reason_of
+
+
+def test_wanted_fields_are_decoded_and_others_left():
+    record = decoder("text", ("id", "a b"))(memoryview(b'{"id": 7, "more": [1, {}], "text": "x", "a b": "\\u00e9"}'))
+    assert (record.f0, bytes(record.f1), bytes(record.f2)) == ("x", b"7", b'"\\u00e9"')
+    missing = decoder("text", ("id",))(memoryview(b"{}"))
+    assert (missing.f0, bytes(missing.f1)) == (None, b"")
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb"])
+def test_a_name_that_json_escapes_is_refused(name):
+    with pytest.raises(ParameterError, match="must not contain quotation marks"):
+        decoder(name, ())
+
+
+@pytest.mark.parametrize(
+    ("token", "literal", "kind"),
+    [
+        (b"", None, ""),
+        (b"null", None, ""),
+        (b'"a"', "a", "a string"),
+        (b'"\\u00e9\\n"', "\u00e9\n", "a string"),
+        (b"1.50", "1.50", "a number"),
+        (b"-7", "-7", "a number"),
+        (b"[1]", TypeError, "a list"),
+        (b"{}", TypeError, "an object"),
+        (b"true", TypeError, "true or false"),
+        (b"false", TypeError, "true or false"),
+    ],
+)
+def test_values_as_they_are_written(token, literal, kind):
+    assert kind_of(token) == kind
+    if literal is TypeError:
+        with pytest.raises(TypeError, match=kind):
+            literal_of(token)
+    else:
+        assert literal_of(token) == literal
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b" \r\n", ""),
+        (b'{"text": "a"', "the line ends inside a value"),
+        (b'{"text": 5}', "its 'text' must be a string, not a number"),
+        (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
+        (b"[1]", "it must be an object, not a list"),
+        (b'"text"', "it must be an object, not a string"),
+        (b'{"text": NaN}', "it holds NaN, which JSON does not have; write null"),
+        (b'{"text": "\\ud800"}', "half a surrogate pair"),
+        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "it is nested too deeply"),
+        (b"text", "it is not valid JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_line(line, reason):
+    with pytest.raises((msgspec.MsgspecError, RecursionError, UnicodeDecodeError)) as caught:
+        decoder("text", ())(memoryview(line))
+    assert reason in reason_of(line, caught.value, "text")
+    assert bool(reason_of(line, caught.value, "text")) == bool(reason)
