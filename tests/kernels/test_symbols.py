@@ -1,0 +1,40 @@
+"""The rule for symbols, clause by clause; ``test_folding`` holds the kernel against its definition."""
+
+import pytest
+from test_folding import folded, split
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("3 + 4", "3 + 4"),
+        ("3 - 4", "3 - 4"),
+        ("3-4", "3 4"),
+        ("well-known", "well known"),
+        ("-5 degrees", "- 5 degrees"),
+        ("(-x)", "- x"),
+        ("C++ and C#", "c + + and c #"),
+        ("100 % of $5", "100 % of $ 5"),
+        ("- a bullet", "a bullet"),
+        ("# a heading", "a heading"),
+        ("> > quoted", "quoted"),
+        ("a ---- b", "a b"),
+        ("*emphasis* here", "emphasis here"),
+        ("2 * 3", "2 * 3"),
+        ("and/or", "and or"),
+        ("1/2", "1 / 2"),
+        ("Home | Shop", "home shop"),
+        ("a || b", "a | | b"),
+        ("!ready", "! ready"),
+        ("ready!", "ready"),
+        ("a != b", "a ! = b"),
+        ("see https://a.example/b?c=1.", "see https://a.example/b?c=1"),
+        ("good \U0001f44d", "good \U0001f44d \U0001f44d"),
+    ],
+)
+def test_what_counts(text, tokens):
+    assert split(*folded([text], symbols=True)) == [tokens.split(" ")]
+
+
+def test_without_symbols_they_separate():
+    assert split(*folded(["C++ costs $5, 3-4 times"], symbols=False)) == [["c", "costs", "5", "3", "4", "times"]]
