@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
+
+from neardup.interfaces.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "src/neardup/samples/collection.jsonl"
@@ -103,20 +106,31 @@ def run_console(block: Block, where: str) -> None:
 
 
 def run_neardup(command: Command, where: str) -> None:
-    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "120", "PYTHONUTF8": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "neardup", *command.words[1:]],
-        check=False,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    )
-    shown = f"{where}: $ {shlex.join(command.words)}\n{done.stdout}"
-    assert done.returncode == command.exit_code, f"{shown}exited {done.returncode}, not {command.exit_code}"
-    missing = first_missing(command.expected, done.stdout.splitlines())
+    code, printed = called(command.words[1:])
+    shown = f"{where}: $ {shlex.join(command.words)}\n{printed}"
+    assert code == command.exit_code, f"{shown}exited {code}, not {command.exit_code}"
+    missing = first_missing(command.expected, printed.splitlines())
     assert missing is None, f"{shown}has no line like (or not in this order): {missing}"
+
+
+def called(arguments: list[str]) -> tuple[int, str]:
+    """Run a command in this process: its exit code, and what it prints to standard output and error."""
+    raw = io.BytesIO()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open() as nothing:
+        for name, value in (("NO_COLOR", "1"), ("COLUMNS", "120")):
+            patch.setenv(name, value)
+        screen = io.TextIOWrapper(raw, encoding="utf-8", write_through=True)
+        for name, stream in (("stdin", nothing), ("stdout", screen), ("stderr", screen)):
+            patch.setattr(sys, name, stream)
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = end.code
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+    return code or 0, raw.getvalue().decode()
 
 
 def without_code(markdown: str) -> str:
@@ -179,8 +193,7 @@ def test_every_option_of_the_command_line_is_explained():
     page = (ROOT / "docs/guide/command-line.md").read_text("utf-8")
     missing = []
     for verb in ("dedup", "index", "seen", "remove", "compact", "check", "stats", "compare", "plan", "demo", "warm"):
-        command = [sys.executable, "-m", "neardup", verb, "--help"]
-        help_text = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+        _, help_text = called([verb, "--help"])
         section = page.partition(f"\n## {verb}\n")[2].partition("\n## ")[0] or page
         options = set(re.findall(r"^  (--[a-z-]+)", help_text, re.MULTILINE))
         missing += [f"{verb} {option}" for option in sorted(options) if not re.search(rf"`{option}[` ]", section)]

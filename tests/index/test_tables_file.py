@@ -51,7 +51,7 @@ def test_what_is_opened_answers_as_what_was_saved(tmp_path, design, compressed):
     tables.save(tmp_path / "tables")
     opened = HammingTables.open(tmp_path / "tables")
     assert (opened.design, opened.compressed, len(opened)) == (design, compressed, 300)
-    queries = np.concatenate([fingerprints[::3], ~fingerprints[:9]])
+    queries = np.concatenate([fingerprints[::16], ~fingerprints[:9]])
     assert tuples(opened.lookup(queries)) == tuples(tables.lookup(queries))
     assert tuples(opened.lookup(queries, first=1)) == tuples(tables.lookup(queries, first=1))
     assert opened.count(queries).tolist() == tables.count(queries).tolist()
@@ -82,12 +82,14 @@ def test_none_and_one(tmp_path, number, compressed):
 @COMPRESSED
 def test_large_buckets(tmp_path, compressed):
     """All in one bucket, so that the leading bits are searched for."""
-    values = np.uint64(0x0123456789ABCDEF) ^ np.random.default_rng(1).integers(0, 2**24, 3000, np.uint64)
+    values = np.uint64(0x0123456789ABCDEF) ^ np.random.default_rng(1).integers(0, 2**24, 2000, np.uint64)
     for design in TableDesign.choices(3):
         tables = HammingTables.build(values, 3, design, compressed=compressed)
         (tmp_path / "tables").unlink(missing_ok=True)
         tables.save(tmp_path / "tables")
-        assert tuples(HammingTables.open(tmp_path / "tables").lookup(values[::7])) == tuples(tables.lookup(values[::7]))
+        assert tuples(HammingTables.open(tmp_path / "tables").lookup(values[::40])) == tuples(
+            tables.lookup(values[::40])
+        )
 
 
 def answers(path, queries):
@@ -101,7 +103,10 @@ def answers(path, queries):
 @COMPRESSED
 @pytest.mark.parametrize("distinct", [False, True])
 def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, distinct):
-    """A byte that no lookup of these queries needs may go unnoticed by it, a wrong answer may not be given."""
+    """A byte that no lookup of these queries needs may go unnoticed by it, a wrong answer may not be given.
+
+    Each byte is changed for what reads everything, every fifth for a lookup, and the next one for a count.
+    """
     fingerprints, tables = built(40, compressed, distinct=distinct)
     tables.save(tmp_path / "a")
     expected = list(answers(tmp_path / "a", fingerprints))
@@ -115,7 +120,9 @@ def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, di
         (tmp_path / "b").write_bytes(broken)
         with pytest.raises(StorageError, match=str(tmp_path / "b")):
             HammingTables.open(tmp_path / "b").self_join()  # reads everything
-        for number, ask in enumerate((HammingTables.lookup, HammingTables.count)[: 1 + (place % 5 == 0)]):
+        for number, ask in enumerate((HammingTables.lookup, HammingTables.count)):
+            if place % 5 != number:
+                continue
             try:
                 found = ask(HammingTables.open(tmp_path / "b"), fingerprints)
             except StorageDamaged:
@@ -134,7 +141,7 @@ def test_a_damaged_block_is_found_by_the_lookup_that_needs_it(tmp_path, compress
     size = sum(array.nbytes for array in tables._entries[1:]) // BLOCK * BLOCK
     right = 0
     random = np.random.default_rng(1)
-    for place in random.integers(0, size, 40).tolist():
+    for place in random.integers(0, size, 20).tolist():
         broken = bytearray(original)
         broken[place] ^= 16
         (tmp_path / "b").write_bytes(broken)
@@ -154,7 +161,7 @@ def test_a_damaged_block_is_found_by_the_lookup_that_needs_it(tmp_path, compress
             assert found == [(0, *match) for number, *match in expected if number == query]
             right += 1
         assert damaged
-    assert right > 1000
+    assert right > 500
 
 
 @COMPRESSED

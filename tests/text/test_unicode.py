@@ -51,8 +51,17 @@ def test_the_tables_are_those_that_the_tool_makes(tmp_path, monkeypatch, capsys)
     (tmp_path / "src/neardup/text/unicode.npz").touch()
     monkeypatch.setattr(tool, "__file__", str(tmp_path / "tools/tool.py"))
     monkeypatch.setattr(tool.np, "savez_compressed", lambda _, **tables: made.update(tables))
-    tool.main()
     own = unicode_tables()._asdict()
+    sampled = [*range(0x600), *range(0x600, 0x110000, 29)]  # the others take SQLite long
+
+    def some(_, ask=tool.searched):
+        known = searched(own).tolist()
+        for code, found in zip(sampled, ask(sampled), strict=True):
+            known[code] = found
+        return known
+
+    monkeypatch.setattr(tool, "searched", some)
+    tool.main()
     assert {*made} == {*own}
     for name, table in own.items():
         assert made[name].dtype == table.dtype
@@ -60,7 +69,7 @@ def test_the_tables_are_those_that_the_tool_makes(tmp_path, monkeypatch, capsys)
             assert np.array_equal(made[name], table), name
     assert (searched(made)[:0x600] == searched(own)[:0x600]).all()
     # Another SQLite may know other characters elsewhere.
-    assert (searched(made) != searched(own)).mean() < 0.001
+    assert (searched(made) != searched(own)).sum() < 0.001 * len(sampled)
 
 
 def searched(tables):
