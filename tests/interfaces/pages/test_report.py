@@ -155,7 +155,9 @@ def test_texts_that_are_no_utf_8():
     texts = [f"\ud800 lone {LINE}", f"\ud800 lone {LINE} \udfff"]
     result = dedup(texts)
     ids = pa.chunked_array([["\x00", "b"]])
-    documents = SimpleNamespace(texts=text_column(texts), ids=ids, names=("caf\udce9.jsonl",), ignored=0)
+    documents = SimpleNamespace(
+        texts=text_column(texts), ids=ids, names=("caf\udce9.jsonl",), ignored=0, without_text=None
+    )
     page = Page(report_page(FilesResult(result, [], documents), MinHash()))
     assert "b dropped for \\x00" in page.text
     assert "caf\\udce9.jsonl" in page.text
@@ -255,11 +257,11 @@ def test_a_million_documents_stay_under_5_mb(word):
     counts = dict.fromkeys(
         ("documents", "kept", "exact", "near", "empty", "too_short", "duplicate_ids", "candidates"), number
     )
-    named = {"scheme": "s", "recipe": "r", "threshold": 0.6, "measure": "resemblance", "policy": Policy()}
+    named = {"scheme": "minhash", "recipe": "r", "threshold": 0.6, "measure": "resemblance", "policy": Policy()}
     summary = Summary(**counts, compared=1, not_compared=1, **named)
     result = Result(np.flatnonzero(representative < 0), decisions, representative, summary)
     aside = [SimpleNamespace(source=word * 500, position=n, reason=word * 500) for n in range(5_000)]
-    documents = SimpleNamespace(texts=texts, ids=ids, names=(word * 500,) * 5_000, ignored=7)
+    documents = SimpleNamespace(texts=texts, ids=ids, names=(word * 500,) * 5_000, ignored=7, without_text=None)
     page = report_page(FilesResult(result, aside, documents), MinHash())
     assert 100_000 < len(page) < 5_000_000
     Page(page)
