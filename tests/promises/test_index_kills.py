@@ -186,7 +186,7 @@ def run(number, seed):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kills(seed):
-    run(100, seed)
+    run(60, seed)
 
 
 @pytest.mark.soak

@@ -158,7 +158,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
     begins, ends = np.zeros(keys.shape[1], np.int64), np.zeros(keys.shape[1], np.int64)
-    number = 0
+    number = np.int64(0)  # for a plain 0 helpers would be compiled again
     crowded = 0
     for row in range(keys.shape[0]):
         columns = keys.shape[1] if asking[row] and length > 0 else 0
@@ -233,7 +233,7 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
-    number = 0
+    number = np.int64(0)  # for a plain 0 helpers would be compiled again
     crowded = 0
     for row in range(keys.shape[0]):
         for column in range(keys.shape[1] if asking[row] else 0):
@@ -241,7 +241,7 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
                 continue
             mixed = _mixed(keys[row, column], column, pooled)
             chain = _chain(mixed, secret, heads.size)
-            last = -1
+            last = np.int64(-1)
             node = heads[chain]
             listed = 0
             while node >= 0:

@@ -23,6 +23,7 @@ _GROUP_PLANES = 4  # planes that a group adds to directly
 _PLANES = 64  # a document's total weight is below 2**63
 _WEIGHT_BITS = 32
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_NONE = np.int64(0)  # a plain 0 would be compiled for by itself
 _SPREAD = np.uint64(SPREAD)
 
 
@@ -129,7 +130,7 @@ def fingerprints(values, starts, ends, rows):
     for document in range(starts.size):
         features = values[starts[document] : ends[document]]
         for place in range(rows.shape[1]):
-            turn = 0
+            turn = _NONE
             for begin in range(0, features.size, BLOCK):
                 groups = _hash(features[begin : begin + BLOCK], place, hashes)
                 _count(hashes, groups, planes, waiting, turn)
@@ -175,7 +176,7 @@ def weighted_fingerprints(values, starts, ends, terms, bounds, units, otherwise,
             total += np.uint64(weights[i])
             occurring |= weights[i]
         for place in range(rows.shape[1]):
-            turn = 0
+            turn = _NONE
             for begin in range(0, features.size, BLOCK):
                 groups = _hash(features[begin : begin + BLOCK], place, hashes)
                 size = min(BLOCK, features.size - begin)

@@ -122,7 +122,7 @@ def count_once(values, bounds, meetings, buckets, least, counted):
         counted[document] = False
         if own.size == 0:
             continue
-        found = 0
+        found = np.int64(0)  # for a plain 0 helpers would be compiled again
         for bucket in meetings[document]:
             if bucket < 0:
                 continue
