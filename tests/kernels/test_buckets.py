@@ -8,24 +8,28 @@ from neardup.kernels import buckets
 
 BITS = 5
 MEMBERS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**BITS - 1)), max_size=30, unique=True)
-# What every rank is a member of, and the room of each bucket.
-MEMBERSHIPS = st.lists(st.lists(st.integers(0, 3), max_size=4, unique=True), min_size=1, max_size=12)
-ROOMS = st.lists(st.integers(1, 6), min_size=4, max_size=4)
 
 
-@given(MEMBERS, st.integers(0, 100))
-def test_runs_are_keys_of_several(members, first_bucket):
-    packed = np.array(sorted(key << BITS | rank for key, rank in members), np.uint64)
-    ranks, found_in = np.full((2, len(packed)), -1, np.int32)
-    sizes = np.full(len(packed) // 2, -1, np.int32)
-    count, found = buckets.runs(packed, BITS, first_bucket, ranks, found_in, sizes)
-    by_key = {}
-    for key, rank in sorted(members):
-        by_key.setdefault(key, []).append(rank)
-    shared = [group for group in by_key.values() if len(group) > 1]
-    assert ranks[:count].tolist() == [rank for group in shared for rank in group]
-    assert found_in[:count].tolist() == [first_bucket + n for n, group in enumerate(shared) for _ in group]
-    assert sizes[:found].tolist() == [len(group) for group in shared]
+@given(MEMBERS, st.booleans())
+def test_runs_are_keys_of_several(members, cut):
+    """Entry *i* is a key and its document; keys that are *cut* differ only in bits that make room for the place."""
+    members.sort(key=lambda member: member[1])
+    keys = np.array([key if cut else key << BITS for key, _ in members], np.uint64)
+    ranks = np.array([rank // 2 for _, rank in members], np.int32)
+    below = np.uint64((1 << BITS) - 1)
+    packed = np.sort((keys & ~below) | np.arange(len(members), dtype=np.uint64))
+    places, sizes = np.full(len(members), -1, np.int32), np.full(len(members) // 2, -1, np.int32)
+    count, found, equal = buckets.runs(packed, BITS, keys, ranks, places, sizes)
+    assert equal == (not cut or len({key for key, _ in members}) < 2)
+    if equal:
+        by_key = {}
+        for place, key in enumerate(keys.tolist()):
+            group = by_key.setdefault(key, [])
+            if not group or ranks[group[-1]] != ranks[place]:
+                group.append(place)
+        shared = [group for _, group in sorted(by_key.items()) if len(group) > 1]
+        assert places[:count].tolist() == [place for group in shared for place in group]
+        assert sizes[:found].tolist() == [len(group) for group in shared]
 
 
 @given(
@@ -35,8 +39,8 @@ def test_runs_are_keys_of_several(members, first_bucket):
 def test_the_next_larger_key_follows_and_after_the_largest_the_smallest(rows, asked):
     asked = [(member % len(rows), key) for member, key in asked]
     current = np.array([key for _, key in asked], np.uint64)
-    keys = np.array([[key << BITS | 3 for key in row] for row in rows], np.uint64)
-    buckets.next_larger(keys[[member for member, _ in asked]], BITS, current)
+    keys = np.array(rows, np.uint64)
+    buckets.next_larger(keys[[member for member, _ in asked]], current)
     expected = [min((key for key in rows[member] if key > now), default=min(rows[member])) for member, now in asked]
     assert current.tolist() == expected
 
@@ -55,108 +59,49 @@ def test_shared_keys_equal_their_definition(rows, pooled):
     assert shares.tolist() == (in_any if pooled else in_the_same)
 
 
-def grouped_by_rank(parts, number):
+def laid_out(parts, number, room):
+    """The arrays as ``Buckets`` lays them out; a part is a list of buckets, a bucket the list of its members."""
+    parts = [(np.array([*itertools.chain(*part)], np.int32), np.array([*map(len, part)], np.int32)) for part in parts]
     bounds = np.zeros(number + 1, np.int64)
-    for ranks, _, _ in parts:
-        buckets.count(ranks, bounds[:-1])
+    rooms = [np.empty(len(sizes), np.int32) for _, sizes in parts]
+    for (members, sizes), listed in zip(parts, rooms, strict=True):
+        buckets.count(members, sizes, room, listed, bounds[:-1])
     bounds[:-1] = np.cumsum(bounds[:-1])
-    bounds[-1] = sum(len(ranks) for ranks, _, _ in parts)
-    grouped = np.empty(bounds[-1], np.int32)
-    for ranks, of_bucket, first in reversed(parts):
-        buckets.by_rank(ranks, of_bucket, first, bounds[:-1], grouped)
-    return bounds, grouped
+    bounds[-1] = bounds[-2]
+    entry_bounds = np.concatenate([[0], np.cumsum(np.concatenate(rooms), dtype=np.int64)])
+    memberships, entries = np.full(bounds[-1], -1, np.int32), np.full(entry_bounds[-1], -1, np.int32)
+    first = len(entry_bounds) - 1
+    for members, sizes in reversed(parts):
+        first -= len(sizes)
+        buckets.arrange(members, sizes, first, bounds[:-1], memberships, entry_bounds, entries)
+    return bounds, memberships, entry_bounds, entries
 
 
-def laid_out(memberships, rooms):
-    """The arrays as ``Buckets`` lays them out."""
-    pairs = sorted((bucket, rank) for rank, own in enumerate(memberships) for bucket in own)
-    ranks = np.array([rank for _, rank in pairs], np.int32)
-    of_bucket = np.array([bucket for bucket, _ in pairs], np.int32)
-    bounds, grouped = grouped_by_rank([(ranks, of_bucket, 0)], len(memberships))
-    entry_bounds = np.cumsum([0, *rooms]).astype(np.int64)
-    return {
-        "member_bounds": bounds,
-        "memberships": grouped,
-        "entry_bounds": entry_bounds,
-        "entries": np.full(entry_bounds[-1], -1, np.int32),
-        "filled": np.zeros(len(rooms), np.int32),
-        "overflow": np.zeros(len(rooms), np.int32),
-    }
+BUCKETS = st.lists(st.sets(st.integers(0, 11), min_size=2).map(sorted), max_size=4)
 
 
-@given(MEMBERSHIPS)
-def test_by_rank_groups_what_each_rank_is_in(memberships):
-    arrays = laid_out(memberships, [1] * 4)
-    found = np.split(arrays["memberships"], arrays["member_bounds"][1:-1])
-    assert [part.tolist() for part in found] == [sorted(own) for own in memberships]
+@given(BUCKETS, BUCKETS, st.integers(1, 5))
+def test_buckets_list_their_first_members_and_the_others_ask_them(one, other, room):
+    bounds, memberships, entry_bounds, entries = laid_out([one, other], 12, room)
+    both = [*one, *other]
+    found = [part.tolist() for part in np.split(memberships, bounds[1:-1])]
+    assert found == [[b for b, bucket in enumerate(both) if rank in bucket[1:]] for rank in range(12)]
+    listed = [entries[begin:end].tolist() for begin, end in itertools.pairwise(entry_bounds)]
+    assert listed == [bucket[:-1][:room] for bucket in both]
 
 
-@given(MEMBERSHIPS, st.integers(0, 20))
-def test_by_rank_takes_memberships_in_parts(memberships, cut):
-    """Of two parts, the second one's buckets are numbered on behind the first one's four."""
-    pairs = [(bucket, rank) for rank, own in enumerate(memberships) for bucket in sorted(own)]
-    parts = [
-        (np.array([rank for _, rank in part], np.int32), np.array([bucket for bucket, _ in part], np.int32), first)
-        for part, first in ((pairs[:cut], 0), (pairs[cut:], 4))
-    ]
-    bounds, grouped = grouped_by_rank(parts, len(memberships))
-    expected = [[] for _ in memberships]
-    for part, first in ((pairs[:cut], 0), (pairs[cut:], 4)):
-        for bucket, rank in part:
-            expected[rank].append(first + bucket)
-    assert [part.tolist() for part in np.split(grouped, bounds[1:-1])] == expected
-
-
-def proposed(arrays, asking, seen, capacity):
-    bounds = np.full(len(asking) + 1, -1, np.int64)
-    candidates = np.full(capacity, -1, np.int32)
-    done, missed = buckets.propose(np.array(asking, np.int32), *arrays.values(), seen, bounds, candidates)
+@given(BUCKETS, st.integers(1, 5), st.integers(0, 30))
+def test_proposals_are_better_members_that_are_listed(made, room, capacity):
+    arrays = laid_out([made], 12, room)
+    asking = np.flatnonzero(np.diff(arrays[0])).astype(np.int32)
+    bounds, candidates = np.full(len(asking) + 1, -1, np.int64), np.full(capacity, -1, np.int32)
+    done = buckets.propose(asking, *arrays, np.full(12, -1, np.int32), bounds, candidates)
     found = [candidates[begin:end].tolist() for begin, end in itertools.pairwise(bounds[: done + 1])]
-    return done, missed, found
-
-
-def listed(arrays):
-    edges = arrays["entry_bounds"]
-    return [
-        arrays["entries"][begin : begin + filled].tolist()
-        for begin, filled in zip(edges[:-1], arrays["filled"], strict=True)
+    expected = [
+        sorted({other for bucket in made if rank in bucket for other in bucket[:room] if other < rank})
+        for rank in asking.tolist()
     ]
-
-
-@given(MEMBERSHIPS, ROOMS, st.sets(st.integers(0, 11)), st.integers(1, 5), st.integers(12, 60))
-def test_propose_and_retire_follow_a_model_of_lists(memberships, rooms, gone, block, capacity):
-    arrays = laid_out(memberships, rooms)
-    seen = np.full(len(memberships), -1, np.int32)
-    model, passed_over = [[] for _ in rooms], [0] * len(rooms)
-    begin = 0
-    while begin < len(memberships):
-        asking = range(begin, min(begin + block, len(memberships)))
-        done, missed, found = proposed(arrays, asking, seen, capacity)
-        expected_missed = 0
-        for rank, candidates in zip(asking, found, strict=False):
-            assert candidates == sorted({entry for bucket in memberships[rank] for entry in model[bucket]})
-            for bucket in memberships[rank]:
-                expected_missed += passed_over[bucket]
-                if len(model[bucket]) < rooms[bucket]:
-                    model[bucket].append(rank)
-                else:
-                    passed_over[bucket] += 1
-        assert missed == expected_missed
-        assert done == len(found)
-        if done < len(asking):  # it stopped because the next one's candidates might not have fitted
-            waiting = sum(len(model[bucket]) for bucket in memberships[begin + done])
-            assert sum(map(len, found)) + waiting > capacity
-        assert done > 0 or capacity < 4 * max(rooms)
-        if done == 0:
-            return
-        leaving = [rank for rank in asking[:done] if rank in gone]
-        buckets.retire(np.array(leaving, np.int32), *arrays.values())
-        for rank in leaving:
-            for bucket in memberships[rank]:
-                if rank in model[bucket]:
-                    model[bucket].remove(rank)
-                else:
-                    passed_over[bucket] -= 1
-        assert listed(arrays) == model
-        assert arrays["overflow"].tolist() == passed_over
-        begin += done
+    assert found == expected[:done]
+    if done < len(asking):  # it stopped because the next one's candidates might not have fitted
+        most = sum(min(room, len(bucket) - 1) for bucket in made if asking[done] in bucket[1:])
+        assert sum(map(len, found)) + most > capacity

@@ -115,29 +115,30 @@ def test_agreements_equal_their_definition(absent, kind, rows):
     ]
 
 
-@given(st.lists(st.integers(0, EMPTY), min_size=7, max_size=7))
-def test_band_keys_equal_their_definition(row):
+@given(st.lists(st.integers(0, EMPTY), min_size=7, max_size=7), st.sampled_from([EMPTY, 0xFFFF]))
+def test_band_keys_equal_their_definition(row, mask):
     edges = [0, 2, 4, 7]
     keys = np.empty((1, 3), np.uint64)
-    minhash.band_keys(np.array([row], np.uint32), np.array(edges), keys)
+    minhash.band_keys(np.array([row], np.uint32), np.array(edges), np.uint32(mask), keys)
     expected = []
     for band in range(3):
         key = band + 1
         for minimum in row[edges[band] : edges[band + 1]]:
-            key = (key ^ minimum) * SPREAD % 2**64
+            key = (key ^ min(minimum & mask, mask - 1)) * SPREAD % 2**64
             key ^= key >> 32
         expected.append(key)
     assert keys.tolist() == [expected]
 
 
-@given(st.lists(st.lists(st.integers(0, 0xFFFF), min_size=7, max_size=7), min_size=1, max_size=4), st.data())
+@given(st.lists(st.lists(st.integers(0, 0xFFFE), min_size=7, max_size=7), min_size=1, max_size=4), st.data())
 @pytest.mark.parametrize("kind", [np.uint16, np.uint32])
-def test_a_column_of_band_keys_is_one_of_all(kind, rows, data):
+@pytest.mark.parametrize("mask", [np.uint32(EMPTY), np.uint32(0xFFFF)])
+def test_a_column_of_band_keys_is_one_of_all(mask, kind, rows, data):
     edges = np.array([0, 2, 4, 7])
     minima = np.array(rows, kind)
     documents = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=6)), np.int64)
     keys, column = np.empty((len(rows), 3), np.uint64), np.empty(len(documents), np.uint64)
-    minhash.band_keys(minima, edges, keys)
+    minhash.band_keys(minima, edges, mask, keys)
     for band in range(3):
-        minhash.band_column(minima, documents, band, edges, column)
+        minhash.band_column(minima, documents, band, edges, mask, column)
         assert column.tolist() == keys[documents, band].tolist()

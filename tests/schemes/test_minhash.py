@@ -236,8 +236,8 @@ def test_arrow_and_lists_are_signed_alike():
         assert (scheme.sign(column).rows == rows).all()
 
 
-def test_short_rows_lose_no_candidate_and_no_estimate():
-    """Their keys are those of the low bits; where a band has one minimum, rows stay as they are."""
+def test_short_rows_have_the_keys_of_whole_rows_and_no_lower_estimates():
+    """Where a band has one minimum, rows stay as they are."""
     texts = [f"word{n} word{n + 1} word{n + 2} word{n + 3} word{n % 5}" for n in range(40)] + ["", "one"]
     scheme = MinHash(shingle=2, permutations=64)
     corpus = Corpus(scheme.features(texts), None, None)
@@ -250,9 +250,9 @@ def test_short_rows_lose_no_candidate_and_no_estimate():
     assert keys.shape[1] == scheme.key_columns
     for column in range(scheme.key_columns):
         assert scheme.key_column(short, column, positions[::-1]).tolist() == keys[::-1, column].tolist()
-    for column in range(scheme.key_columns):
-        whole = scheme.keys(full)[:, column]
-        same = (whole[left] == whole[right]) & full.present[left] & full.present[right]
-        assert (keys[left, column] == keys[right, column])[same].all()
+    assert (keys == scheme.keys(full))[full.present].all()
+    assert (scheme.shortened(full).rows == short.rows).all()
+    assert scheme.shortened(short) is short
     loose = MinHash(shingle=2, threshold=0.06)
     assert loose.sign_short_at(corpus, positions).rows.dtype == np.uint32
+    assert loose.shortened(full) is full

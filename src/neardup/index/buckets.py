@@ -3,22 +3,20 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Words
+from neardup.model.candidates import DEPTH, ROOM, chained
 
-ROOM = 64  # members a bucket lists; what finds no room is counted, never compared silently not at all
-DEPTH = 6  # how often a crowded bucket is divided by further keys
 BLOCK = 2048  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are there together
 PAIRS = 1 << 20  # candidates proposed together at most
 
 Ranks = npt.NDArray[np.int32]
-_Level = tuple[Ranks, Ranks, Ranks]  # ranks and their buckets, the buckets' sizes
 
 
 class Keys(Protocol):
@@ -76,22 +74,20 @@ class Proposal:
         return Proposal(self.asking, kept[self.bounds], self.candidates[holds])
 
 
+class _Level(NamedTuple):
+    """Buckets of one depth: the members of each in turn, by rank, and the sizes; *whole* ones divide no other."""
+
+    members: Ranks
+    sizes: Ranks
+    whole: bool
+
+
 class Buckets:
-    """Documents by shared key; asked once per document, from the best rank to the worst.
+    """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
-    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Two documents are candidates
-    if they share a key in some column. Keys are cut to make room for the rank (44 bits for a million
-    documents): that proposes a few strangers, which verification refuses, and loses nobody.
-
-    A bucket lists its first ``ROOM`` members that stay. One with more members than that is also
-    divided by the next column's key, again and again (``DEPTH``), so that documents which share more
-    than the common key still meet. The work is linear in n whatever the buckets' sizes, and
-    ``not_compared`` counts the pairs that shared a key and were passed over in that bucket (they may
-    have met in another).
-
-    *pooled* keys count in whatever column they stand: two documents are candidates if any key of the
-    one is a key of the other. A crowded bucket is then divided by each member's next larger key, the
-    smallest after the largest.
+    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Those that are *present* are
+    members. *pooled* keys count in any column. ``not_compared`` counts the pairs that share a key and are not
+    candidates by it; they may be candidates by another key.
     """
 
     def __init__(
@@ -102,145 +98,143 @@ class Buckets:
         pooled: bool = False,
         map: _Map = map,  # noqa: A002 - what it is
     ) -> None:
-        self._number = len(present)
-        self._rank_bits = max(1, int(self._number - 1).bit_length()) if self._number else 1
-        parts = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
-        documents = np.flatnonzero(present)
-        levels = self._pool(parts, documents) if pooled else self._collect(parts, documents, map)
-        sizes = np.concatenate([np.empty(0, np.int32), *(sizes for _, _, sizes in levels)])
-        self._member_bounds: Positions = np.zeros(self._number + 1, np.int64)
-        self._memberships: Ranks = self._by_rank(levels)
-        self._entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.minimum(sizes, ROOM), dtype=np.int64)])
-        self._entries: Ranks = np.empty(self._entry_bounds[-1], np.int32)
-        self._filled: Ranks = np.zeros(len(sizes), np.int32)
-        self._overflow: Ranks = np.zeros(len(sizes), np.int32)
-        self._seen: Ranks = np.full(self._number, -1, np.int32)
+        self._keys: Keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
         self.not_compared = 0
-        memberships = np.diff(self._member_bounds).astype(np.int32)
+        documents = np.flatnonzero(present).astype(np.int32)
+        parts = (
+            map(self._pooled, [documents])
+            if pooled
+            else map(partial(self._column, documents), range(self._keys.columns))
+        )
+        self._arrange([level for part in parts for level in part], len(present))
+        memberships = np.diff(self._member_bounds)
         self._asking: Ranks = np.flatnonzero(memberships).astype(np.int32)
         self._asked = 0
+        self._seen: Ranks = np.full(len(present), -1, np.int32)
         most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
         self._candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
         self._bounds: Positions = np.empty(BLOCK + 1, np.int64)
 
     def propose(self) -> Proposal | None:
-        """Propose the candidates of the next block of documents; None when all have been asked for."""
+        """Return the candidates of the next block of documents that share a key with a better one; ``None`` at last."""
         asking = self._asking[self._asked : self._asked + BLOCK]
         if not len(asking):
             return None
-        done, missed = kernels.propose(
+        done = kernels.propose(
             asking,
             self._member_bounds,
             self._memberships,
             self._entry_bounds,
             self._entries,
-            self._filled,
-            self._overflow,
             self._seen,
             self._bounds,
             self._candidates,
         )
-        self.not_compared += missed
         self._asked += done
         bounds = self._bounds[: done + 1].copy()
         return Proposal(asking[:done], bounds, self._candidates[: bounds[done]].copy())
 
-    def retire(self, gone: Ranks) -> None:
-        """Forget documents that were dropped: nobody is compared with them any more."""
-        kernels.retire(
-            gone,
-            self._member_bounds,
-            self._memberships,
-            self._entry_bounds,
-            self._entries,
-            self._filled,
-            self._overflow,
-        )
-
-    def _by_rank(self, levels: list[_Level]) -> Ranks:
-        """Group the memberships by rank, in ``_member_bounds`` and what is returned; the levels are used up."""
-        bounds = self._member_bounds
-        for ranks, _, _ in levels:
-            kernels.count(ranks, bounds[:-1])
+    def _arrange(self, levels: list[_Level], number: int) -> None:
+        """Lay out what each bucket lists, and the buckets of each rank; the levels are used up."""
+        for level in levels:
+            sizes = level.sizes.astype(np.int64)
+            past = np.maximum(sizes - ROOM, 0) if level.whole else sizes[:0]
+            self.not_compared += int((past * (past - 1) // 2).sum())
+        bounds = np.zeros(number + 1, np.int64)
+        rooms = [np.empty(len(level.sizes), np.int32) for level in levels]
+        for level, listed in zip(levels, rooms, strict=True):
+            kernels.count(level.members, level.sizes, ROOM, listed, bounds[:-1])
         np.cumsum(bounds[:-1], out=bounds[:-1])
-        bounds[-1] = bounds[-2] if self._number else 0
-        grouped = np.empty(bounds[-1], np.int32)
-        first_bucket = sum(len(sizes) for _, _, sizes in levels)
+        bounds[-1] = bounds[-2] if number else 0
+        entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([*rooms, bounds[:0]]), dtype=np.int64)])
+        memberships = np.empty(bounds[-1], np.int32)
+        entries = np.empty(entry_bounds[-1], np.int32)
+        first = len(entry_bounds) - 1
         while levels:
-            ranks, buckets, sizes = levels.pop()
-            first_bucket -= len(sizes)
-            kernels.by_rank(ranks, buckets, first_bucket, bounds[:-1], grouped)
-        return grouped
+            level = levels.pop()
+            first -= len(level.sizes)
+            kernels.arrange(level.members, level.sizes, first, bounds[:-1], memberships, entry_bounds, entries)
+        self._member_bounds, self._memberships = bounds, memberships
+        self._entry_bounds, self._entries = entry_bounds, entries
 
-    def _collect(self, keys: Keys, documents: Positions, map_: _Map) -> list[_Level]:
-        parts = list(map_(lambda column: self._column(keys, documents, column), range(keys.columns)))
-        return [level for part in parts for level in part]
+    def _column(self, documents: Ranks, column: int) -> list[_Level]:
+        """Find the buckets of one column, and the finer ones that its oversized buckets divide into."""
+        keys = self._keys
 
-    def _pool(self, keys: Keys, documents: Positions) -> list[_Level]:
-        """Find the buckets of all columns together, and the finer ones that crowded buckets divide into."""
-        levels: list[_Level] = []
-        bits = np.uint64(self._rank_bits)
-        packed = np.concatenate([np.empty(0, np.uint64), *map(partial(self._listed, keys), _blocks(documents))])
-        packed.sort()
-        packed = packed[changes(packed)]  # a document has a key once
-        current = packed >> bits
-        for depth in range(DEPTH + 1):
-            level = ranks, buckets, sizes = self._runs(packed)
-            if not len(sizes):
-                break
-            levels.append(level)
-            crowded = (sizes > ROOM)[buckets]
-            if depth == DEPTH or not crowded.any():
-                break
-            begins = changes(packed >> bits)
-            ends = np.append(begins[1:], True)
-            members, current = ranks[crowded], current[~(begins & ends)][crowded]
-            for block, before in zip(_blocks(members), _blocks(current), strict=True):
-                kernels.next_larger(keys.rows(block), self._rank_bits, before)
-            packed = self._packed(_mixed(current << bits, buckets[crowded]), members)
-            order = np.argsort(packed)
-            order = order[changes(packed[order])]  # nor twice the same where two happen to be cut alike
-            packed, current = packed[order], current[order]
-        return levels
+        def following(depth: int, members: Ranks, _: Words) -> Words:
+            return keys.column((column + depth) % keys.columns, members)
 
-    def _listed(self, keys: Keys, documents: Positions) -> Words:
-        """Pack the keys of these documents; a row of fewer keys repeats its first one."""
-        rows = keys.rows(documents)
-        listed = rows != rows[:, :1]
-        listed[:, :1] = True
-        return self._packed(rows[listed], np.repeat(documents, listed.sum(axis=1)))
+        return _levels(keys.column(column, documents), documents, following, repeated=False)
 
-    def _column(self, keys: Keys, present: Positions, column: int) -> list[_Level]:
-        """Find one column's buckets, and the finer ones that its crowded buckets divide into."""
-        levels: list[_Level] = []
-        members: npt.NDArray[np.integer[Any]] = present
-        shared = keys.column(column, present)
-        for depth in range(DEPTH + 1):
-            packed = self._packed(shared, members)
-            packed.sort()
-            level = ranks, buckets, sizes = self._runs(packed)
-            if not len(sizes):
-                break
-            levels.append(level)
-            crowded = (sizes > ROOM)[buckets]
-            if keys.columns == 1 or not crowded.any():
-                break
-            members = ranks[crowded]
-            further = keys.column((column + depth + 1) % keys.columns, members)
-            shared = _mixed(further, buckets[crowded])
-        return levels
+    def _pooled(self, documents: Ranks) -> list[_Level]:
+        """Find the buckets of all columns together, and the finer ones that oversized buckets divide into."""
+        keys = self._keys
+        listed = [_distinct(keys.rows(block), block) for block in _blocks(documents)]
+        own = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
+        members = np.concatenate([documents[:0], *(part for _, part in listed)])
 
-    def _packed(self, shared: Words, members: npt.NDArray[np.integer[Any]]) -> Words:
-        """Put the members' ranks in the place of the keys' low bits."""
-        below = np.uint64((1 << self._rank_bits) - 1)
-        return np.asarray((shared & ~below) | members.astype(np.uint64))
+        def following(_: int, members: Ranks, own: Words) -> Words:
+            following = own.copy()
+            for block, current in zip(_blocks(members), _blocks(following), strict=True):
+                kernels.next_larger(keys.rows(block), current)
+            return following
 
-    def _runs(self, packed: Words) -> _Level:
-        ranks = np.empty(len(packed), np.int32)
-        buckets = np.empty(len(packed), np.int32)
-        sizes = np.empty(len(packed) // 2, np.int32)
-        count, found = kernels.runs(packed, self._rank_bits, 0, ranks, buckets, sizes)
-        return ranks[:count].copy(), buckets[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
+        return _levels(own, members, following, repeated=True)
+
+
+def _levels(
+    own: Words, members: Ranks, following: Callable[[int, Ranks, Words], Words], *, repeated: bool
+) -> list[_Level]:
+    """Find the buckets of some keys, and the finer ones that oversized buckets divide into.
+
+    Member *i* has the key ``own[i]``; with *repeated*, a document may have several keys, and one several times.
+    *following* gives the keys behind those of some members. A finer bucket of all members of the one that it divides
+    proposes nothing more, and is left out.
+    """
+    levels: list[_Level] = []
+    shared, parents = own, np.zeros(len(own), np.int32)  # the sizes of the buckets that the members were in
+    for depth in range(DEPTH + 1):
+        places, sizes = _shared(shared, members if repeated else members[:0])
+        if not len(sizes):
+            break
+        inside = np.repeat(sizes, sizes)
+        finer = sizes != parents[places[np.cumsum(sizes) - 1]]
+        taken = slice(None) if finer.all() else np.repeat(finer, sizes)
+        levels.append(_Level(members[places[taken]], sizes[finer], whole=depth == 0))
+        places, parents = places[inside > ROOM], inside[inside > ROOM]
+        if depth == DEPTH or not len(places):
+            break
+        members, own = members[places], following(depth + 1, members[places], own[places])
+        shared = chained(shared[places], own)
+    return levels
+
+
+def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
+    """Find the keys that several documents have: the places of each one's members, ascending, and how many these are.
+
+    *members* tell documents apart that have a key several times; none where no document has.
+    """
+    bits = max(1, (len(keys) - 1).bit_length())
+    packed = keys & ~np.uint64((1 << bits) - 1)
+    packed |= np.arange(len(keys), dtype=np.uint64)
+    packed.sort()
+    places, sizes = np.empty(len(keys), np.int32), np.empty(len(keys) // 2, np.int32)
+    count, found, equal = kernels.runs(packed, bits, keys, members, places, sizes)
+    if equal:
+        return places[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
+    order = np.lexsort((np.arange(len(keys)), keys))  # keys that are cut alike, as chance or somebody makes them
+    if len(members):
+        order = order[changes(keys[order]) | changes(members[order])]
+    begins = np.flatnonzero(changes(keys[order]))
+    sizes = np.diff(np.append(begins, len(order))).astype(np.int32)
+    return order[np.repeat(sizes > 1, sizes)].astype(np.int32), sizes[sizes > 1]
+
+
+def _distinct(rows: Words, documents: Ranks) -> tuple[Words, Ranks]:
+    """List the keys of some documents, and whose they are; a row of fewer keys repeats its first one."""
+    listed = rows != rows[:, :1]
+    listed[:, :1] = True
+    return rows[listed], np.repeat(documents, listed.sum(axis=1))
 
 
 def _blocks(documents: Words | AnyPositions) -> Iterator[Any]:
@@ -248,13 +242,8 @@ def _blocks(documents: Words | AnyPositions) -> Iterator[Any]:
     return (documents[begin : begin + ROWS] for begin in range(0, len(documents), ROWS))
 
 
-def changes(values: Words) -> Flags:
+def changes(values: npt.NDArray[np.integer[Any]]) -> Flags:
     """Mark where sorted *values* begin anew."""
     anew = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=anew[1:])
     return anew
-
-
-def _mixed(keys: Words, buckets: Ranks) -> Words:
-    """Combine a key with the bucket it divides, so that the high bits tell both."""
-    return (keys ^ (buckets.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD6E8FEB86659FD93)

@@ -12,48 +12,52 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def runs(packed, rank_bits, first_bucket, ranks, buckets, sizes):
-    """Find the keys that several documents share in sorted ``key | rank`` words.
+def runs(packed, rank_bits, keys, ranks, places, sizes):
+    """Find the keys that several documents share in sorted ``key | place`` words.
 
-    The low *rank_bits* bits of a word are the rank, the rest is the key. Each key that occurs at
-    least twice becomes a bucket, numbered on from *first_bucket*: its members go to *ranks* and
-    *buckets*, its size to *sizes*. Returns ``(members, new buckets)``.
+    The low *rank_bits* bits of a word are a place in *keys* and *ranks*, the rest is the beginning of that key. Each
+    key that several documents have becomes a bucket: its places go to *places*, their number to *sizes*. A document
+    that has a key several times counts once; without *ranks* no document has. Returns ``(places, buckets, whether the
+    keys of each bucket are equal)``.
     """
-    members = 0
+    count = 0
     found = 0
+    equal = True
     shift = np.uint64(rank_bits)
     below = (np.uint64(1) << shift) - np.uint64(1)
     begin = 0
     while begin < packed.size:
-        key = packed[begin] >> shift
+        cut = packed[begin] >> shift
         end = begin + 1
-        while end < packed.size and packed[end] >> shift == key:
+        while end < packed.size and packed[end] >> shift == cut:
             end += 1
         if end - begin > 1:
-            for place in range(begin, end):
-                ranks[members] = np.int32(packed[place] & below)
-                buckets[members] = np.int32(first_bucket + found)
-                members += 1
-            sizes[found] = end - begin
-            found += 1
+            first = count
+            key = keys[np.int64(packed[begin] & below)]
+            for entry in packed[begin:end]:
+                place = np.int64(entry & below)
+                equal &= keys[place] == key
+                if count == first or ranks.size == 0 or ranks[place] != ranks[places[count - 1]]:
+                    places[count] = place
+                    count += 1
+            if count - first > 1:
+                sizes[found] = count - first
+                found += 1
+            else:
+                count = first
         begin = end
-    return members, found
+    return count, found, equal
 
 
 @kernel
-def next_larger(keys, rank_bits, current):
-    """Replace ``current[i]`` by the next larger key of row *i*, the smallest after the largest.
-
-    Keys count as what their low *rank_bits* bits leave: ``key >> rank_bits``.
-    """
-    shift = np.uint64(rank_bits)
+def next_larger(keys, current):
+    """Replace ``current[i]`` by the next larger key of row *i*, the smallest after the largest."""
     for row in range(current.size):
         before = current[row]
         least = ~np.uint64(0)
         nearest = ~np.uint64(0)
         found = False
-        for whole in keys[row]:
-            key = whole >> shift
+        for key in keys[row]:
             least = min(least, key)
             if key > before:
                 nearest = min(nearest, key)
@@ -98,76 +102,64 @@ def share(keys, left, right, pooled, shares):
 
 
 @kernel
-def count(ranks, counts):
-    """Add to ``counts[r]`` how often rank *r* occurs."""
-    for rank in ranks:
-        counts[rank] += 1
+def count(members, sizes, room, rooms, counts):
+    """Add to ``counts[r]`` the number of buckets that rank *r* has candidates in, and list how many each lists.
 
-
-@kernel
-def by_rank(ranks, buckets, first_bucket, ends, grouped):
-    """Add memberships in front of each rank's own: ``grouped[ends[r]:]`` begins with the buckets of rank *r*.
-
-    Bucket *b* of these memberships gets the number ``first_bucket + b``. Called with one part of all memberships
-    after the other, and at first with the ends of the ranks' places, *ends* are the beginnings at last.
+    Bucket *b* has the next ``sizes[b]`` of *members*, by rank. The first one has no candidates there; the last one is
+    nobody's candidate.
     """
-    for member in range(ranks.size - 1, -1, -1):
-        place = ends[ranks[member]] - 1
-        grouped[place] = np.int32(first_bucket + buckets[member])
-        ends[ranks[member]] = place
+    end = 0
+    for bucket in range(sizes.size):
+        for member in members[end + 1 : end + sizes[bucket]]:
+            counts[member] += 1
+        end += sizes[bucket]
+        rooms[bucket] = min(sizes[bucket] - 1, room)
 
 
 @kernel
-def propose(asking, member_bounds, memberships, entry_bounds, entries, filled, overflow, seen, bounds, candidates):
-    """Write the better-ranked members of each asking rank's buckets, ascending, each once; then enter it there.
+def arrange(members, sizes, first_bucket, ends, memberships, entry_bounds, entries):
+    """Write which buckets each rank has candidates in, and the members that each bucket lists.
 
-    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``. A bucket *b* lists at most
-    ``entry_bounds[b + 1] - entry_bounds[b]`` members; ``overflow[b]`` counts those it had no room for.
-    *seen* is scratch, one place a rank, of ranks never asked before. Stops when *candidates* might
-    not hold the next one's; returns ``(asking ranks done, pairs not proposed for want of room)``.
+    Bucket *b* gets the number ``first_bucket + b``, and goes in front of each rank's own: ``memberships[ends[r]:]``
+    begins with the buckets of rank *r*. Called with the last part of all buckets first, and with the ends of the ranks'
+    places, *ends* are the beginnings at last.
+    """
+    end = members.size
+    for bucket in range(sizes.size - 1, -1, -1):
+        begin = end - sizes[bucket]
+        number = first_bucket + bucket
+        for member in members[begin + 1 : end]:
+            ends[member] -= 1
+            memberships[ends[member]] = number
+        listed = entry_bounds[number + 1] - entry_bounds[number]
+        entries[entry_bounds[number] : entry_bounds[number + 1]] = members[begin : begin + listed]
+        end = begin
+
+
+@kernel
+def propose(asking, member_bounds, memberships, entry_bounds, entries, seen, bounds, candidates):
+    """Write the better-ranked members that the buckets of each asking rank list, ascending, each once.
+
+    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``. *seen* is scratch, one place a rank, of ranks never
+    asked before. Stops when *candidates* might not hold the next one's; returns the number of asking ranks done.
     """
     count = 0
-    missed = 0
     for turn in range(asking.size):
         rank = asking[turn]
         bounds[turn] = count
         most = 0
         for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
-            most += filled[bucket]
+            most += entry_bounds[bucket + 1] - entry_bounds[bucket]
         if count + most > candidates.size:
-            return turn, missed
+            return turn
         for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
-            begin = entry_bounds[bucket]
-            for place in range(begin, begin + filled[bucket]):
-                entry = entries[place]
+            for entry in entries[entry_bounds[bucket] : entry_bounds[bucket + 1]]:
+                if entry >= rank:
+                    break
                 if seen[entry] != rank:
                     seen[entry] = rank
                     candidates[count] = entry
                     count += 1
-            missed += overflow[bucket]
-            if begin + filled[bucket] < entry_bounds[bucket + 1]:
-                entries[begin + filled[bucket]] = rank
-                filled[bucket] += 1
-            else:
-                overflow[bucket] += 1
         candidates[bounds[turn] : count].sort()
     bounds[asking.size] = count
-    return asking.size, missed
-
-
-@kernel
-def retire(gone, member_bounds, memberships, entry_bounds, entries, filled, overflow):
-    """Take the *gone* ranks out of their buckets."""
-    for rank in gone:
-        for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
-            begin = entry_bounds[bucket]
-            end = begin + filled[bucket]
-            place = end - 1
-            while place >= begin and entries[place] != rank:
-                place -= 1
-            if place < begin:
-                overflow[bucket] -= 1
-                continue
-            for later in range(place, end - 1):
-                entries[later] = entries[later + 1]
-            filled[bucket] -= 1
+    return asking.size

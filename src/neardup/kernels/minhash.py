@@ -158,27 +158,36 @@ def agreements(left, right, left_rows, right_rows, absent, counts):
         counts[pair] = equal if one[0] != absent and other[0] != absent else np.int32(0)
 
 
+@njit(nogil=True)
+def _masked(minimum, mask, whole):
+    return np.uint64(minimum if whole else min(minimum & mask, mask - np.uint32(1)))
+
+
 @kernel
-def band_keys(minima, edges, keys):
+def band_keys(minima, edges, mask, keys):
     """Hash each band ``minima[:, edges[b]:edges[b + 1]]`` to ``keys[:, b]`` (uint64).
 
-    ``h = b + 1``, then for each minimum ``h = (h ^ minimum) * SPREAD``, ``h ^= h >> 32``, mod 2**64.
+    ``h = b + 1``, then for each minimum ``h = (h ^ m) * SPREAD``, ``h ^= h >> 32``, mod 2**64, where ``m`` is
+    ``min(minimum & mask, mask - 1)``: with a *mask* of 0xFFFF the low 16 bits, as ``sketch`` writes them; minima of
+    that type count as they are.
     """
+    whole = minima.itemsize == 2 and mask == np.uint32(0xFFFF)
     for row in range(minima.shape[0]):
         for band in range(edges.size - 1):
             key = np.uint64(band + 1)
             for column in range(edges[band], edges[band + 1]):
-                key = absorbed(key, np.uint64(minima[row, column]))
+                key = absorbed(key, _masked(minima[row, column], mask, whole))
             keys[row, band] = key
 
 
 @kernel
-def band_column(minima, documents, band, edges, keys):
+def band_column(minima, documents, band, edges, mask, keys):
     """Fill *keys* with column *band* of ``band_keys`` for the rows *documents*."""
+    whole = minima.itemsize == 2 and mask == np.uint32(0xFFFF)
     begin, end = edges[band], edges[band + 1]
     for place in range(documents.size):
         row = minima[documents[place]]
         key = np.uint64(band + 1)
         for column in range(begin, end):
-            key = absorbed(key, np.uint64(row[column]))
+            key = absorbed(key, _masked(row[column], mask, whole))
         keys[place] = key

@@ -213,7 +213,7 @@ def require_scheme(scheme: object, question: str = "sign") -> None:
 class ColumnScheme(Scheme, Protocol):
     """A scheme of many keys, which takes less memory for a whole corpus: shorter rows, and keys column by column.
 
-    What documents share in full, they also share here. A little more may be shared, so exact verification must follow.
+    Short rows have the keys of whole rows. Their estimates are never lower, so exact verification must follow.
     """
 
     @property
@@ -223,6 +223,10 @@ class ColumnScheme(Scheme, Protocol):
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, in rows as short as proposing candidates needs."""
+        ...
+
+    def shortened(self, signatures: Signatures) -> Signatures:
+        """Return the rows that ``sign_short_at`` makes."""
         ...
 
     def key_column(self, signatures: Signatures, column: int, documents: AnyPositions) -> Words:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leade
 from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.buckets import Buckets, Proposal, Ranks
+from neardup.index.buckets import Buckets, Proposal
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
@@ -35,6 +34,7 @@ from neardup.text.shingling import FeatureBuffer
 from neardup.text.templates import CommonShingles, require_share
 
 _SIGNED = 1 << 12  # documents signed together
+_MANY = 8  # one dropped document in so many is worth looking for
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -295,24 +295,19 @@ class _Run:
         matcher = self._matcher(sets, signatures)
         matched = np.full(number, -1, np.int64)
         parents = np.arange(number)
-        candidates = 0
+        candidates = dropped = 0
         self._progress("compare", 0, number)
-
-        def proposal_without(gone: Ranks) -> Proposal | None:
-            buckets.retire(gone)
-            return buckets.propose()
-
-        gone: Ranks = np.empty(0, np.int32)  # of the block before: while one is compared, the next is proposed
-        proposed = self._engine.begin(partial(proposal_without, gone))
+        proposed = self._engine.begin(buckets.propose)
         while (block := proposed()) is not None:
-            proposed = self._engine.begin(partial(proposal_without, gone))
+            proposed = self._engine.begin(buckets.propose)  # the next block, while this one is compared
             candidates += len(block.candidates)
-            plausible = self._plausible(block, signatures)
             if self._policy.gather == "components":
-                matcher.connect(plausible, parents)
+                matcher.connect(self._plausible(block, signatures), parents)
             else:
-                matcher.settle(plausible, matched)
-                gone = block.asking[matched[block.asking] >= 0]
+                if _MANY * dropped > int(block.asking[0]):  # no document is dropped for a dropped document
+                    block = block.where(matched[block.candidates] < 0)
+                matcher.settle(self._plausible(block, signatures), matched)
+                dropped += int((matched[block.asking] >= 0).sum())
             self._progress("compare", int(block.asking[-1]) + 1, number)
         self._progress("compare", number, number)
         if self._policy.gather == "components":

@@ -25,7 +25,8 @@ from neardup.text.templates import CommonShingles
 
 _ABSENT = {4: np.uint32(kernels.EMPTY), 2: np.uint16(0xFFFF)}  # what the row of no signature begins with, by its width
 _SEARCHED = (*range(8, 64, 8), *range(64, 128, 16), *range(128, 256, 32), *range(256, 513, 64))  # permutations
-_LEAST_ROWS = 2  # minima a band, where 16 bits of each tell documents apart well enough
+_LEAST_ROWS = 2  # minima per band, where the low 16 bits of each tell documents apart well enough
+_LOW = np.uint32(0xFFFF)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,14 +130,19 @@ class MinHash(FeatureScheme):
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
         """Hash every band of every row: uint64[n, bands], by this layout or the scheme's own.
 
-        Two documents of resemblance *r* share one with probability
-        ``layout.meeting_probability(r)``. Rows without a signature have keys that mean nothing.
+        Two documents of resemblance *r* share one with probability ``layout.meeting_probability(r)``. Bands are hashed
+        from the low 16 bits of their minima, so short and whole rows have the same keys; from whole minima where a band
+        has a single one. Rows without a signature have keys that mean nothing.
         """
         require_same_recipe(self.recipe, signatures.recipe)
-        edges = (layout or self.layout).edges
-        keys = np.empty((len(signatures), len(edges) - 1), np.uint64)
-        kernels.band_keys(signatures.rows, edges, keys)
+        cut = layout or self.layout
+        keys = np.empty((len(signatures), cut.bands), np.uint64)
+        kernels.band_keys(signatures.rows, cut.edges, self._mask(cut), keys)
         return keys
+
+    def _mask(self, layout: Banding) -> np.uint32:
+        """Return the bits of a minimum that keys are made from."""
+        return _LOW if self.permutations >= _LEAST_ROWS * layout.bands else np.uint32(kernels.EMPTY)
 
     @property
     def key_columns(self) -> int:
@@ -159,19 +165,28 @@ class MinHash(FeatureScheme):
         )
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus, with the low 16 bits of each minimum.
+        """Sign the documents at these positions of a corpus, with the low 16 bits of each minimum: see ``shortened``.
 
-        Equal minima have equal low bits, so no candidate is lost and no estimate is lower. Where a band has a single
-        minimum, 16 bits would make too many candidates, and all 32 are there.
+        Equal minima have equal low bits, so no estimate is lower than that of whole rows. Where a band has a single
+        minimum, keys need all 32 bits, and rows are whole.
         """
-        if self.permutations < _LEAST_ROWS * self.layout.bands:
+        if self._mask(self.layout) != _LOW:
             return self.sign_at(corpus, positions)
         return self._signed_at(corpus.features, positions, np.empty((len(positions), self.permutations), np.uint16))
+
+    def shortened(self, signatures: Signatures) -> Signatures:
+        """Return the rows that ``sign_short_at`` makes."""
+        if signatures.rows.dtype == np.uint16 or self._mask(self.layout) != _LOW:
+            return signatures
+        rows = np.minimum(signatures.rows & _LOW, _LOW - np.uint32(1)).astype(np.uint16)  # type: ignore[operator]
+        rows[~signatures.present] = _LOW
+        return Signatures(rows, signatures.present, signatures.recipe)
 
     def key_column(self, signatures: Signatures, column: int, documents: AnyPositions) -> Words:
         """Hash one band of the rows of these *documents*: column *column* of ``keys``."""
         keys = np.empty(len(documents), np.uint64)
-        kernels.band_column(signatures.rows, documents.astype(np.int64, copy=False), column, self.layout.edges, keys)
+        positions, cut = documents.astype(np.int64, copy=False), self.layout
+        kernels.band_column(signatures.rows, positions, column, cut.edges, self._mask(cut), keys)
         return keys
 
     def probability(self, resemblance: Any) -> Any:

@@ -23,7 +23,9 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
     tests: list[PairTest] = []
     if by_estimate and scheme.floor > 0:
         floor = scheme.floor
-        tests.append(lambda left, right: scheme.estimate_pairs(signatures, left, right) >= floor)
+        shortened = getattr(scheme, "shortened", None)  # of a ColumnScheme: the estimate is that of short rows
+        rows = signatures if shortened is None else shortened(signatures)
+        tests.append(lambda left, right: scheme.estimate_pairs(rows, left, right) >= floor)
     passes = getattr(scheme, "passes", None)  # of a FilterScheme; to ask a protocol takes many times as long
     if passes is not None:
         tests.append(partial(passes, signatures))

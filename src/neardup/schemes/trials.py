@@ -131,7 +131,7 @@ class Trials(FeatureScheme):
             part = slice(begin, begin + _TOGETHER)
             found = minima[: len(rows[part])]
             minhash.sketch(values, starts[part], ends[part], multipliers, addends, found)
-            minhash.band_keys(found, edges, rows[part])
+            minhash.band_keys(found, edges, np.uint32(minhash.EMPTY), rows[part])
         np.maximum(rows, np.uint64(1), out=rows)
         rows[ends == starts] = _ABSENT
 

@@ -1,0 +1,31 @@
+"""The canonical candidate rule: which documents are compared. It depends on the documents alone.
+
+Every document that leads a group of equals has K keys of 64 bits. The *bucket* of column *k* and key *x* holds all
+leaders with that key in that column, by rank. A leader's candidates in a bucket are its first ``ROOM`` members, as far
+as they rank better than the leader, whether they are kept or not.
+
+A bucket of more than ``ROOM`` members is *oversized*. It is also divided by the chained keys ``chained(x, y)`` of its
+members, where *y* is a member's key in column *k + 1*, or in the first column after the last one. An oversized bucket
+among these is divided once more, by the keys of column *k + 2* (``DEPTH``). Candidates in these buckets are defined
+likewise, and a leader's candidates are those in all its buckets. The work is linear in the number of documents.
+
+*Pooled* keys count in any column: there is one bucket for each key, and *y* is the next larger key of the member, the
+smallest after the largest.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from neardup.model.arrays import Words
+
+ROOM: Final = 64
+DEPTH: Final = 2
+
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIX: Final = np.uint64(0xD6E8FEB86659FD93)
+
+
+def chained(keys: Words, further: Words) -> Words:
+    """Return ``((x * 0x9E3779B97F4A7C15) ^ y) * 0xD6E8FEB86659FD93 mod 2**64`` of each key *x* and further key *y*."""
+    return np.asarray(((keys * _SPREAD) ^ further) * _MIX)
