@@ -5,7 +5,7 @@ import pytest
 
 from neardup import Index
 from neardup.interfaces.cli import demo, main
-from neardup.interfaces.http import running
+from neardup.interfaces.http import server
 from neardup.pipeline.searching import Search
 
 
@@ -142,7 +142,7 @@ def test_served_it_can_be_searched_until_it_ends_and_nothing_stays(shown, tempor
         started("http://127.0.0.1:4711/", None)
         return 0
 
-    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(server, "run", run)
     out = shown("--serve")
     assert served == [set(texts)]
     assert "http://127.0.0.1:4711/\nEnded.\n" in out

@@ -42,7 +42,7 @@ def test_refused(neardup, seen, options, said):
 def test_a_port_that_is_taken(neardup, seen):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert f"--port {port} cannot be listened at" in neardup("serve", seen, "--port", port, code=2).err
+        assert f"--port {port} cannot be used on" in neardup("serve", seen, "--port", port, code=2).err
     with Index.open(seen, "w"):  # nothing is held after it
         pass
 
@@ -63,11 +63,11 @@ def test_a_token_file_without_tokens(neardup, seen, tmp_path):
 
 def test_without_the_extra_it_says_what_to_install(seen):
     script = (
-        "import sys; sys.modules['fastapi'] = None; from neardup.interfaces.cli import main;"
+        "import sys; sys.modules['uvicorn'] = None; from neardup.interfaces.cli import main;"
         "sys.exit(main(['serve', 'seen', '--port', '0']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], check=False, capture_output=True, encoding="utf-8", timeout=60
     )
     assert done.returncode == 2
-    assert "needs fastapi, which is not installed: pip install 'neardup[web]'" in done.stderr
+    assert "needs uvicorn, which is not installed: pip install 'neardup[web]'" in done.stderr

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from neardup import Index
-from neardup.interfaces.http.app import service
+from neardup import Checksum, Field, Index
+from neardup.interfaces.http.app import create_app
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.serving import Serving
+from neardup.interfaces.http.service import Service
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -27,8 +27,8 @@ def folder(tmp_path):
     return str(tmp_path / "seen")
 
 
-class Service:
-    """A service in this process, asked as a client asks one elsewhere."""
+class Client:
+    """A service in this process, and its client."""
 
     def __init__(self, folder, *, limits=None, key=None, read_only=False, disk=None, **options):
         self.loop = asyncio.new_event_loop()
@@ -37,9 +37,9 @@ class Service:
         def opening(mode):
             return Index.open(folder, mode, key=key, disk=disk and disk())
 
-        self.serving = Serving(opening, limits=limits or Limits(), read_only=read_only, report=self.reports.append)
-        self.app = service(self.serving, **options)
-        self.loop.run_until_complete(self.serving.start())
+        self.service = Service(opening, limits=limits or Limits(), read_only=read_only, report=self.reports.append)
+        self.app = create_app(self.service, **options)
+        self.loop.run_until_complete(self.service.start())
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         self.client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
 
@@ -70,7 +70,7 @@ class Service:
 
     def close(self):
         self.loop.run_until_complete(self.client.aclose())
-        self.loop.run_until_complete(self.serving.stop())
+        self.loop.run_until_complete(self.service.stop())
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
 
@@ -81,9 +81,18 @@ def serve(folder):
     made = []
 
     def begin(where=folder, **options):
-        made.append(Service(where, **options))
+        made.append(Client(where, **options))
         return made[-1]
 
     yield begin
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def titled(tmp_path, texts):
+    """An index whose scheme signs titles, too."""
+    scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
+    with Index.create(tmp_path / "titled", scheme, texts=True) as index:
+        index.admit(["a", "b"], [texts.storm, texts.storm], {"title": ["Storm", "Storm"]})
+    return str(tmp_path / "titled")

@@ -13,7 +13,7 @@ import tempfile
 
 from neardup import Index, collapse
 from neardup.interfaces.cli import main
-from neardup.interfaces.http import running  # noqa: F401 - so that the children need not load it
+from neardup.interfaces.http import server  # noqa: F401 - so that the children need not load it
 
 
 def breed():

@@ -1,29 +1,41 @@
-import re
+import os
+import subprocess
+import sys
 
-from neardup.interfaces.http.metrics import BOUNDS, Metrics
-
-LINE = re.compile(r'[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? [0-9.e+-]+')
+from neardup.interfaces.http.metrics import Metrics
 
 
-def test_what_prometheus_reads():
+def test_requests_are_counted_by_route_and_status():
     metrics = Metrics()
     for seconds in (0.0005, 0.003, 0.003, 99.0):
-        metrics.count("judge", 200, seconds)
-    metrics.count("judge", 422, 0.001)
-    metrics.shed = 3
-    lines = metrics.text([("neardup_documents", "gauge", "Documents.", 7)]).decode().splitlines()
-    for line in lines:
-        assert line.startswith(("# HELP ", "# TYPE ")) or LINE.fullmatch(line), line
-    assert 'neardup_requests_total{route="judge",status="200"} 4' in lines
-    assert 'neardup_requests_total{route="judge",status="422"} 1' in lines
-    assert 'neardup_request_seconds_bucket{route="judge",le="0.001"} 2' in lines
-    assert 'neardup_request_seconds_bucket{route="judge",le="0.005"} 4' in lines
-    assert 'neardup_request_seconds_bucket{route="judge",le="+Inf"} 5' in lines
-    assert 'neardup_request_seconds_count{route="judge"} 5' in lines
-    assert "neardup_shed_total 3" in lines
-    assert "neardup_documents 7" in lines
-    assert sum("_bucket" in line for line in lines) == len(BOUNDS) + 1
+        metrics.observe("judge", 200, seconds)
+    metrics.observe("judge", 422, 0.001)
+    metrics.rejected.inc(3)
+    metrics.documents.set(7)
+    lines = metrics.text().decode().splitlines()
+    assert 'neardup_requests_total{route="judge",status="200"} 4.0' in lines
+    assert 'neardup_requests_total{route="judge",status="422"} 1.0' in lines
+    assert 'neardup_request_seconds_bucket{le="0.005",route="judge"} 4.0' in lines
+    assert 'neardup_request_seconds_count{route="judge"} 5.0' in lines
+    assert "neardup_rejected_total 3.0" in lines
+    assert "neardup_documents 7.0" in lines
 
 
-def test_nothing_counted_yet():
-    assert b"neardup_shed_total 0\n" in Metrics().text()
+WORKER = """
+from neardup.interfaces.http.metrics import Metrics
+metrics = Metrics()
+metrics.observe("judge", 200, 0.003)
+metrics.documents.set(7)
+metrics.ready.set(1)
+print(metrics.text().decode())
+"""
+
+
+def test_the_values_of_all_workers_are_added(tmp_path):
+    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    for number in (1, 2):
+        command = [sys.executable, "-c", WORKER]
+        text = subprocess.run(command, check=True, capture_output=True, env=environment, encoding="utf-8").stdout
+        assert f'neardup_requests_total{{route="judge",status="200"}} {number}.0\n' in text
+        assert f'neardup_request_seconds_count{{route="judge"}} {number}.0\n' in text
+    assert "neardup_documents 7.0\n" in text

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from starlette.exceptions import HTTPException
 
 from neardup import DataError, ParameterError, RecipeMismatch, StorageDamaged
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.problems import KINDS, Refused, refusal_of
+from neardup.interfaces.http.problems import KINDS, Refusal, refusal_of
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs/guide/serving.md"
 
@@ -32,7 +33,8 @@ def test_kinds_are_told_apart():
         (RecipeMismatch("a", "b"), problems.INVALID, str(RecipeMismatch("a", "b"))),
         (StorageDamaged("/srv/secret", "is torn"), problems.UNAVAILABLE, problems.UNAVAILABLE.when),
         (ZeroDivisionError("secret"), problems.BROKEN, problems.BROKEN.when),
-        (Refused(problems.HOST), problems.HOST, problems.HOST.when),
+        (Refusal(problems.HOST), problems.HOST, problems.HOST.when),
+        (HTTPException(405), problems.METHOD, problems.METHOD.when),
     ],
 )
 def test_how_errors_are_answered(error, kind, told):
@@ -41,7 +43,7 @@ def test_how_errors_are_answered(error, kind, told):
 
 
 def test_details_are_short():
-    assert len(Refused(problems.INVALID, "x" * 100_000).problem.detail) <= 400
+    assert len(Refusal(problems.INVALID, "x" * 100_000).problem.detail) <= 400
 
 
 def test_limits_are_positive():

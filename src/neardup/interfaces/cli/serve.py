@@ -12,10 +12,10 @@ from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, req
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from neardup.interfaces.http.serving import Serving
+    from neardup.interfaces.http.service import Service
 
 _HIDDEN = argparse.SUPPRESS
-_LIBRARIES = ("fastapi", "starlette", "uvicorn", "httptools", "uvloop", "jinja2")
+_LIBRARIES = ("jinja2", "prometheus_client", "starlette", "uvicorn")
 
 EXAMPLE = "Example: neardup serve seen --port 8000"
 INTERRUPTED = "interrupted before it served"
@@ -76,20 +76,20 @@ def run(arguments: argparse.Namespace) -> int:
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
         raise ParameterError("host", arguments.host, rule)
-    running = loaded()
+    server = loaded()
     say_if_cold()
     if token_file is not None:
         _warn_if_exposed(token_file)
 
-    def started(address: str, serving: "Serving") -> None:
-        does = "reads and writes" if serving.writes == "yes" else "reads only"
+    def started(address: str, service: "Service") -> None:
+        does = "reads and writes" if service.writes == "yes" else "reads only"
         who = "whoever has a token" if token_file is not None else "everybody on this machine, without tokens"
         print(
-            f"Serving {len(serving.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
+            f"Serving {len(service.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
             flush=True,
         )
 
-    deployment = running.Deployment(
+    deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory << 20,
         host=arguments.host,
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         read_only=arguments.read_only,
         workers=arguments.workers,
     )
-    code: int = running.run(deployment, started=started, report=complain)
+    code: int = server.run(deployment, started=started, report=complain)
     print("Ended.", flush=True)
     return code
 
@@ -108,13 +108,13 @@ def run(arguments: argparse.Namespace) -> int:
 def loaded() -> "ModuleType":
     """Load what runs a service; ``ExtraMissing`` where a library is not installed."""
     try:
-        from neardup.interfaces.http import running
+        from neardup.interfaces.http import server
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if library not in _LIBRARIES:
             raise
         raise ExtraMissing(library, "web") from error
-    return running
+    return server
 
 
 def _make_token(scope: str, token_file: str | None) -> int:

@@ -1,108 +1,109 @@
-"""The service as an application: an index, its operations and pages, behind one gate."""
+"""The service as an application of Starlette."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
-from neardup.interfaces.http import collapsing, comparing, documents, health, problems, searching
-from neardup.interfaces.http.bodies import encode
-from neardup.interfaces.http.description import description, docs_page
-from neardup.interfaces.http.gate import PAGE_POLICY, Gate
+from neardup.interfaces.http import collapse, comparison, documents, health, pages, search
 from neardup.interfaces.http.hosts import Hosts
-from neardup.interfaces.http.operations import ANY, Operation, Routes
-from neardup.interfaces.http.problems import Problem, Refused, refusal_of
-from neardup.interfaces.http.serving import Serving
+from neardup.interfaces.http.middleware import Guard, TokenBackend, challenge
+from neardup.interfaces.http.openapi import openapi
+from neardup.interfaces.http.operations import encode
+from neardup.interfaces.http.problems import KINDS, response_to
+from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.templates import PAGE_POLICY, render
 from neardup.interfaces.http.tokens import Tokens
+from neardup.model.errors import NeardupError
 
-Show = Callable[[Problem], bytes]
-Pages = Callable[[FastAPI, Serving], Show | None]
+OPERATIONS: Final = (
+    *collapse.OPERATIONS,
+    *search.OPERATIONS,
+    *documents.OPERATIONS,
+    *comparison.OPERATIONS,
+    *health.OPERATIONS,
+)
 
-DESCRIPTION: Final = "/openapi.json"
-DOCS: Final = "/docs"
-HTML: Final = "text/html; charset=utf-8"
 
-_BY_STATUS: Final = {kind.status: kind for kind in (problems.NO_ROUTE, problems.METHOD, problems.INVALID)}
+class IdConvertor(Convertor[str]):
+    """The rest of a path as an id, which may have any characters, slashes and line ends too."""
+
+    regex = r"[\s\S]+"
+
+    def convert(self, value: str) -> str:
+        """Return the id."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """Return the id."""
+        return value
 
 
-def service(
-    serving: Serving, *, tokens: Tokens | None = None, hosts: Hosts | None = None, pages: Pages | None = None
-) -> Gate:
-    """Make the application that serves an index.
+register_url_convertor("id", IdConvertor())
 
-    Without *tokens* everybody may do everything. *pages* adds routes to the application behind the gate, where only
-    GET comes through, and may give what makes a page of a problem.
+
+def create_app(
+    service: Service,
+    *,
+    tokens: Tokens | None = None,
+    hosts: Hosts | None = None,
+    started: Callable[[], None] | None = None,
+) -> Guard:
+    """Create the application that serves an index; *started* is called when it is ready.
+
+    Without *tokens*, every client may do everything.
     """
-    app = FastAPI(title="neardup", docs_url=None, redoc_url=None, openapi_url=None, lifespan=_living(serving))
-    show = pages(app, serving) if pages is not None else None
-    for error in (HTTPException, RequestValidationError, Exception):
-        app.add_exception_handler(error, _answer_with(show))
-    return Gate(serving, Routes(operations()), app, tokens=tokens, hosts=hosts, show=show)
 
-
-def operations() -> tuple[Operation, ...]:
-    """List everything that can be asked for; the pages come beside it."""
-    made: dict[str, bytes] = {}
-    everything = (
-        *collapsing.OPERATIONS,
-        *searching.OPERATIONS,
-        *documents.OPERATIONS,
-        *comparing.OPERATIONS,
-        *health.OPERATIONS,
-        Operation(
-            name="description",
-            method="GET",
-            path=DESCRIPTION,
-            summary="Describe the operations, as OpenAPI has it",
-            run=lambda _, __: made[DESCRIPTION],
-            short=ANY,
-        ),
-        Operation(
-            name="docs",
-            method="GET",
-            path=DOCS,
-            summary="Describe the operations, for people",
-            run=lambda _, __: made[DOCS],
-            media=HTML,
-            short=ANY,
-        ),
-    )
-    described = description(everything)
-    made |= {DESCRIPTION: encode(described), DOCS: docs_page(described)}
-    return everything
-
-
-def _living(serving: Serving) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
-    async def living(_: FastAPI) -> AsyncIterator[None]:
-        await serving.start()
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await service.start()
+        if started is not None:
+            started()
         try:
             yield
         finally:
-            await serving.stop()
+            await service.stop()
 
-    return living
+    app = Starlette(
+        routes=[*(one.route(service) for one in OPERATIONS), *_description(), *pages.routes(service)],
+        middleware=[
+            Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge),
+        ],
+        exception_handlers={HTTPException: _handle, NeardupError: _handle, Exception: _handle},
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    app.router.redirect_slashes = False
+    return Guard(app, service, hosts or Hosts("127.0.0.1"))
 
 
-def _answer_with(show: Show | None) -> Callable[[Request, Exception], Any]:
-    """Answer errors of the pages as the gate answers its own."""
+async def _handle(request: Request, error: Exception) -> Response:
+    response = response_to(request, error)
+    if "allow" in response.headers:  # Starlette lists the methods of the first route with this path only
+        matching = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
+        response.headers["allow"] = ", ".join(sorted({method for one in matching for method in one.methods}))
+    return response
 
-    async def answer(request: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException):
-            refused = Refused(_BY_STATUS.get(error.status_code, problems.INVALID))
-        elif isinstance(error, RequestValidationError):
-            refused = Refused(problems.INVALID)
-        else:
-            refused = refusal_of(error)
-        problem = refused.problem
-        if show is not None and "text/html" in request.headers.get("accept", ""):
-            policy = {"content-security-policy": PAGE_POLICY.decode()}
-            return Response(show(problem), problem.status, policy, media_type=HTML)
-        return Response(encode(problem), problem.status, media_type=problems.MEDIA)
 
-    return answer
+def _description() -> list[Route]:
+    """Return the routes of the description: as OpenAPI, and as a page."""
+    described = openapi(OPERATIONS)
+    schema = encode(described)
+    page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=KINDS)
+    policy = {"content-security-policy": PAGE_POLICY}
+
+    async def openapi_json(_: Request) -> Response:
+        return Response(schema, media_type="application/json")
+
+    async def docs(_: Request) -> Response:
+        return Response(page, headers=policy, media_type="text/html")
+
+    return [Route("/openapi.json", openapi_json), Route("/docs", docs)]

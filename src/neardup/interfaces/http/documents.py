@@ -1,4 +1,4 @@
-"""Documents of the index: judged, admitted, told about, removed."""
+"""Operations on documents of the index: check, admit, get, remove."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -6,27 +6,28 @@ from typing import Any, Final
 
 import msgspec
 
-from neardup.interfaces.http.bodies import Body, Id, Page, Size, Value, batch, rounded
-from neardup.interfaces.http.operations import ANY, Operation
-from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refused
-from neardup.interfaces.http.serving import Serving
+from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, rounded
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
+from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
+from neardup.interfaces.http.service import Service
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.living import Index
 
+Value = str | int | float | bool | None
 Fields = dict[str, Value]
 
 
-class Judged(Body):
-    """A document to judge: its text, its fields if the scheme signs such, and its id if it has one."""
+class CheckedDocument(Input):
+    """A document to check: its text, the fields that the scheme signs, and its id if it has one."""
 
     text: str
     id: Id | None = None
     fields: Fields = msgspec.field(default_factory=dict)
 
 
-class Admitted(Body):
+class AdmittedDocument(Input):
     """A document to admit."""
 
     id: Id
@@ -34,23 +35,23 @@ class Admitted(Body):
     fields: Fields = msgspec.field(default_factory=dict)
 
 
-class JudgeBody(Body):
-    """Documents to judge: with ids all, or none."""
+class JudgeBody(Input):
+    """Documents to check: either all have an id, or none."""
 
-    documents: batch(Judged)  # type: ignore[valid-type]
+    documents: batch(CheckedDocument)  # type: ignore[valid-type]
 
 
-class AdmitBody(Body):
+class AdmitBody(Input):
     """Documents to admit."""
 
-    documents: batch(Admitted)  # type: ignore[valid-type]
+    documents: batch(AdmittedDocument)  # type: ignore[valid-type]
 
 
 class VerdictAnswer(msgspec.Struct, omit_defaults=True):
-    """What a document is: *verdict* is ``new``, ``empty``, ``exact duplicate`` or ``near duplicate``.
+    """The verdict on a document: ``new``, ``empty``, ``exact duplicate`` or ``near duplicate``.
 
-    *of* is the document that it repeats, *kept* the one that stands for that, *value* the *measure* of both, and
-    *verified* tells whether it is that of the texts.
+    *of* is the document that it repeats, *kept* the representative of that document, *value* the *measure* of both;
+    *verified* means measured on the texts.
     """
 
     verdict: str
@@ -63,31 +64,31 @@ class VerdictAnswer(msgspec.Struct, omit_defaults=True):
 
 
 class VerdictsAnswer(msgspec.Struct):
-    """A verdict for each document, in their order."""
+    """One verdict per document, in the order of the documents."""
 
     verdicts: list[VerdictAnswer]
 
 
-class DocumentQuery(Body):
-    """Which document, and whether its text is wanted."""
+class DocumentQuery(Input):
+    """A document, and whether its text is wanted."""
 
     id: Id
     text: bool = False
 
 
 class DocumentAnswer(msgspec.Struct):
-    """A document as the index knows it; *kept* is the id of its representative."""
+    """A document of the index; *kept* is the id of its representative."""
 
     id: str
     admitted: str
     seen: str
     kept: str
-    fields: dict[str, Value]
+    fields: Fields
     text: str | None = None
 
 
-class GroupQuery(Body):
-    """Which group, and which page of it."""
+class GroupQuery(Input):
+    """A document, and a page of its cluster."""
 
     id: Id
     page: Page = 1
@@ -95,171 +96,135 @@ class GroupQuery(Body):
 
 
 class GroupAnswer(msgspec.Struct):
-    """The documents that stand under one: *total* in all, of which *members* are on this page, the *kept* one first."""
+    """A page of the *total* members of a cluster; the first member of all is the representative, *kept*."""
 
     id: str
-    kept: str | None
+    kept: str
     total: int
     page: int
     size: int
     members: list[str]
 
 
-class RemoveQuery(Body):
-    """Which document to remove."""
+class RemoveQuery(Input):
+    """A document to remove."""
 
     id: Id
 
 
 class RemovedAnswer(msgspec.Struct):
-    """How many documents were removed, and how many are *promoted*: kept from now on, as their representative went."""
+    """The number of removed documents, and of those that are kept from now on because their representative is gone."""
 
     removed: int
     promoted: int
 
 
-def judge(serving: Serving, given: JudgeBody) -> VerdictsAnswer:
-    """Say what documents repeat."""
-    documents: Sequence[Judged] = given.documents
+def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
+    """Check whether documents repeat documents of the index; changes nothing."""
+    documents: Sequence[CheckedDocument] = given.documents
     named = [document.id for document in documents if document.id is not None]
     if named and len(named) != len(documents):
-        raise Refused(INVALID, "Either every document has an id, or none.")
-    verdicts = serving.index.judge([document.text for document in documents], _columns(documents), ids=named or None)
+        raise Refusal(INVALID, "Either all documents have an id, or none.")
+    verdicts = service.index.judge([document.text for document in documents], _columns(documents), ids=named or None)
     return _answer(documents, verdicts)
 
 
-def admit(serving: Serving, given: AdmitBody) -> VerdictsAnswer:
-    """Remember documents."""
-    documents: Sequence[Admitted] = given.documents
+def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
+    """Add documents to the index, and report what they repeat.
+
+    An answer with status 200 is the acknowledgement. A document with a known id replaces the earlier one.
+    """
+    documents: Sequence[AdmittedDocument] = given.documents
     texts = [document.text for document in documents]
-    with changed(serving) as index:
+    with _changed(service) as index:
         verdicts = index.admit([document.id for document in documents], texts, _columns(documents))
     return _answer(documents, verdicts)
 
 
-def document(serving: Serving, given: DocumentQuery) -> DocumentAnswer:
-    """Tell what is known of a document."""
-    (found,) = serving.index.get([given.id])
+def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
+    """Return a document of the index."""
+    (found,) = service.index.get([given.id])
     if found is None:
-        raise Refused(NO_DOCUMENT)
+        raise Refusal(NO_DOCUMENT)
     fields = {name: value if isinstance(value, Value) else str(value) for name, value in found.fields.items()}
     text = found.text if given.text else None
     return DocumentAnswer(found.id, written(found.admitted), written(found.seen), found.kept, fields, text)
 
 
-def group(serving: Serving, given: GroupQuery) -> GroupAnswer:
-    """List the documents that stand under the one of a document."""
-    members = serving.index.group(given.id)
+def group(service: Service, given: GroupQuery) -> GroupAnswer:
+    """List the cluster of a document."""
+    members = service.index.group(given.id)
     if not members:
-        raise Refused(NO_DOCUMENT)
-    (found,) = serving.index.get([given.id])
+        raise Refusal(NO_DOCUMENT)
     begin = (given.page - 1) * given.size
     shown = members[begin : begin + given.size]
-    return GroupAnswer(given.id, found.kept if found else None, len(members), given.page, given.size, shown)
+    return GroupAnswer(given.id, members[0], len(members), given.page, given.size, shown)
 
 
-def remove(serving: Serving, given: RemoveQuery) -> RemovedAnswer:
-    """Remove a document."""
-    with changed(serving) as index:
+def remove(service: Service, given: RemoveQuery) -> RemovedAnswer:
+    """Remove a document; the documents that it represents are decided again."""
+    with _changed(service) as index:
         done = index.remove([given.id])
     if not done.removed:
-        raise Refused(NO_DOCUMENT)
+        raise Refusal(NO_DOCUMENT)
     return RemovedAnswer(done.removed, len(done.promoted))
 
 
 @contextmanager
-def changed(serving: Serving) -> Iterator[Index]:
-    """Lend the index for a change, and bring the search table to where it is then."""
-    writes = serving.writes
-    if writes == "no":
-        raise Refused(READ_ONLY)
-    if not serving.index.store.writes:
-        raise Refused(UNWRITABLE)
+def _changed(service: Service) -> Iterator[Index]:
+    """Lend the index for a change, and then update the search table."""
+    if service.writes == "no":
+        raise Refusal(READ_ONLY)
+    if not service.index.store.writes:
+        raise Refusal(UNWRITABLE)
     try:
-        yield serving.index
+        yield service.index
     except StorageFailed as error:
-        raise Refused(UNWRITABLE) from error
-    serving.keep_up()
+        raise Refusal(UNWRITABLE) from error
+    service.catch_up()
 
 
 def _columns(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
-    """Give the fields of documents as columns; what a document lacks is null."""
+    """Return the fields of documents as columns; a missing field is null."""
     names = dict.fromkeys(name for document in documents for name in document.fields)
     return {name: [document.fields.get(name) for document in documents] for name in names} or None
 
 
 def _answer(documents: Sequence[Any], verdicts: Sequence[Verdict]) -> VerdictsAnswer:
-    return VerdictsAnswer([_told(document.id, verdict) for document, verdict in zip(documents, verdicts, strict=True)])
-
-
-def _told(name: str | None, verdict: Verdict) -> VerdictAnswer:
-    return VerdictAnswer(
-        verdict.name,
-        name,
-        getattr(verdict, "of", None),
-        verdict.kept,
-        getattr(verdict, "measure", None),
-        rounded(getattr(verdict, "value", None)),
-        getattr(verdict, "verified", None),
+    return VerdictsAnswer(
+        [
+            VerdictAnswer(
+                verdict.name,
+                document.id,
+                getattr(verdict, "of", None),
+                verdict.kept,
+                getattr(verdict, "measure", None),
+                rounded(getattr(verdict, "value", None)),
+                getattr(verdict, "verified", None),
+            )
+            for document, verdict in zip(documents, verdicts, strict=True)
+        ]
     )
 
 
 OPERATIONS: Final = (
+    Operation(method="POST", path="/v1/judge", run=judge, problems=[UNAVAILABLE]),
     Operation(
-        name="judge",
-        method="POST",
-        path="/v1/judge",
-        summary="Say of documents what they repeat; changes nothing",
-        run=judge,
-        body=JudgeBody,
-        answer=VerdictsAnswer,
-        refuses=[UNAVAILABLE],
-    ),
-    Operation(
-        name="admit",
         method="POST",
         path="/v1/admit",
-        summary="Remember documents, and say what they repeat",
-        explained="What is answered is acknowledged. The same id with another text takes the old one's place.",
         run=admit,
-        body=AdmitBody,
-        answer=VerdictsAnswer,
         scope="write",
-        short=-1,
-        refuses=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
+        short=ALWAYS_LONG,
+        problems=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
     ),
+    Operation(method="GET", path="/v1/documents/{id}", run=document, problems=[NO_DOCUMENT, UNAVAILABLE]),
     Operation(
-        name="document",
-        method="GET",
-        path="/v1/documents/{id}",
-        summary="Tell what the index knows of a document",
-        run=document,
-        query=DocumentQuery,
-        answer=DocumentAnswer,
-        short=ANY,
-        refuses=[NO_DOCUMENT, UNAVAILABLE],
-    ),
-    Operation(
-        name="remove",
         method="DELETE",
         path="/v1/documents/{id}",
-        summary="Remove a document; the documents that it represents are judged again",
         run=remove,
-        query=RemoveQuery,
-        answer=RemovedAnswer,
         scope="write",
-        short=-1,
-        refuses=[NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE],
+        short=ALWAYS_LONG,
+        problems=[NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE],
     ),
-    Operation(
-        name="group",
-        method="GET",
-        path="/v1/groups/{id}",
-        summary="List the documents under the one that stands for a document",
-        run=group,
-        query=GroupQuery,
-        answer=GroupAnswer,
-        short=ANY,
-        refuses=[NO_DOCUMENT, UNAVAILABLE],
-    ),
+    Operation(method="GET", path="/v1/groups/{id}", run=group, problems=[NO_DOCUMENT, UNAVAILABLE]),
 )

@@ -1,88 +1,60 @@
-"""How the service is: alive, ready, and what it counts."""
+"""The state of the service: probes and metrics."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
-from neardup.interfaces.http import metrics
-from neardup.interfaces.http.bodies import Body
+from neardup.interfaces.http.metrics import MEDIA
 from neardup.interfaces.http.operations import Operation
-from neardup.interfaces.http.problems import BROKEN, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refused
-from neardup.interfaces.http.serving import Serving, Writes
+from neardup.interfaces.http.problems import BROKEN, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
+from neardup.interfaces.http.requests import Input
+from neardup.interfaces.http.service import Service, Writes
 
 
 class HealthAnswer(msgspec.Struct):
-    """That the process is alive."""
+    """The process answers."""
 
-    status: str
+    status: Literal["alive"] = "alive"
 
 
-class ReadyQuery(Body):
-    """What the index must be ready for: to be read, or with *writes* to be written, too."""
+class ReadyQuery(Input):
+    """What must be possible: to read the index or, with *writes*, to write it too."""
 
     writes: bool = False
 
 
 class ReadyAnswer(msgspec.Struct):
-    """That the index answers. *writes* is ``yes``; ``no`` if this process only reads; or ``failed``: tried again."""
+    """The index can be read. *writes*: ``yes``; ``no`` if this process only reads; ``failed`` if writing is retried."""
 
-    status: str
     writes: Writes
+    status: Literal["ready"] = "ready"
 
 
-def healthz(serving: Serving, _: Any) -> HealthAnswer:
-    """Report that the process answers, unless only a restart can help."""
-    if not serving.recovers:
-        raise Refused(BROKEN, "The service does not watch its index any more; restart it.")
-    return HealthAnswer("alive")
+def healthz(service: Service, _: Any) -> HealthAnswer:
+    """Report that the process answers, unless only a restart helps."""
+    if not service.recovers:
+        raise Refusal(BROKEN, "The service no longer watches its index; restart it.")
+    return HealthAnswer()
 
 
-def readyz(serving: Serving, given: ReadyQuery) -> ReadyAnswer:
-    """Report whether the index answers, and can be written."""
-    if not serving.usable:
-        raise Refused(UNAVAILABLE, "The index does not answer now, or is not the one at its path.")
-    writes = serving.writes
+def readyz(service: Service, given: ReadyQuery) -> ReadyAnswer:
+    """Report whether the index can be read, and written."""
+    if not service.readable:
+        raise Refusal(UNAVAILABLE)
+    writes = service.writes
     if given.writes and writes != "yes":
-        raise Refused(UNWRITABLE, UNWRITABLE.when if writes == "failed" else READ_ONLY.when)
-    return ReadyAnswer("ready", writes)
+        raise Refusal(UNWRITABLE, UNWRITABLE.when if writes == "failed" else READ_ONLY.when)
+    return ReadyAnswer(writes)
 
 
-def metrics_text(serving: Serving, _: Any) -> bytes:
-    """Write down what was counted."""
-    return serving.metrics.text(serving.gauges())
+def metrics(service: Service, _: Any) -> bytes:
+    """Report the metrics, for Prometheus."""
+    service.update_metrics()
+    return service.metrics.text()
 
 
 OPERATIONS: Final = (
-    Operation(
-        name="healthz",
-        method="GET",
-        path="/healthz",
-        summary="Report that the process answers",
-        run=healthz,
-        answer=HealthAnswer,
-        scope=None,
-        always=True,
-        refuses=[BROKEN],
-    ),
-    Operation(
-        name="readyz",
-        method="GET",
-        path="/readyz",
-        summary="Report whether the index answers, and can be written",
-        run=readyz,
-        query=ReadyQuery,
-        answer=ReadyAnswer,
-        scope=None,
-        always=True,
-        refuses=[UNAVAILABLE, UNWRITABLE],
-    ),
-    Operation(
-        name="metrics",
-        method="GET",
-        path="/metrics",
-        summary="Tell what the process counted, for Prometheus",
-        run=metrics_text,
-        media=metrics.MEDIA,
-        always=True,
-    ),
+    Operation(method="GET", path="/healthz", run=healthz, scope=None, probe=True),
+    Operation(method="GET", path="/readyz", run=readyz, scope=None, probe=True, problems=[UNAVAILABLE, UNWRITABLE]),
+    Operation(method="GET", path="/metrics", run=metrics, probe=True, media=MEDIA),
 )

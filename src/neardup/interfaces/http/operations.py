@@ -1,100 +1,111 @@
-"""What the service does: one table of operations, from which requests are led and the description is made."""
+"""Operations: functions from an input to an answer, as routes of Starlette."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from functools import cached_property, lru_cache, partial
+from typing import Any, Final, Literal, get_type_hints
 
-from neardup.interfaces.http.bodies import body_decoder, id_of
-from neardup.interfaces.http.problems import METHOD, Kind, Refused
-from neardup.interfaces.http.serving import Serving
-from neardup.interfaces.http.tokens import Scope
+import msgspec
+from starlette.authentication import requires
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-JSON: Final = "application/json"
-ID: Final = "{id}"
-SHORT: Final = 16 << 10  # bytes of a body that are work for the loop
-ANY: Final = 1 << 62
+from neardup.interfaces.http.problems import Kind
+from neardup.interfaces.http.requests import JSON, Nothing, body_of, decoded, query_of
+from neardup.interfaces.http.service import Service
+
+Scope = Literal["read", "write"]
+
+ALWAYS_LONG: Final = -1
+_DIGITS: Final = 10_000
+encode: Final = msgspec.json.Encoder(enc_hook=str).encode
+
+
+@lru_cache(maxsize=4096)  # most values are shares of few columns
+def rounded(number: float | None) -> float | None:
+    """Round a share to four digits, but never up to 1.
+
+    >>> rounded(0.123456), rounded(0.99999), rounded(1.0), rounded(2.0)
+    (0.1235, 0.9999, 1.0, 2.0)
+    """
+    if number is None:
+        return None
+    shown = int(number * _DIGITS + 0.5) / _DIGITS  # for numbers above 0; ``round`` takes ten times as long
+    return shown if number >= 1 or shown < 1 else 1 - 1 / _DIGITS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One thing that can be asked for.
+    """An operation of the service.
 
-    *path* may end in ``{id}``, which stands for the whole rest, percent-encoded. *body* or *query* is the structure of
-    what is given, *answer* that of what comes back; *run* makes one of the other, or bytes of *media*. *scope* is what
-    a token must allow, ``None`` where nobody needs one. Bodies of more than *short* bytes are work for a thread, and so
-    is everything that *compares_texts* of an index that keeps them. What is answered *always* is so at once, however
-    much there is to do.
+    *run* takes the service and an input; the annotations of *run* are the structs of the input and of the answer, its
+    docstring is the description. A POST has the input as its body, other methods have it in the URL. *scope* is what a
+    token must allow, ``None`` for operations without a token. Bodies of more than *short* bytes are long work, and so
+    is each body that *compares_texts* where the index keeps texts. A *probe* is answered however busy the service is.
     """
 
-    name: str
     method: str
     path: str
-    summary: str
-    run: Callable[[Serving, Any], Any]
-    answer: Any = None
-    body: Any = None
-    query: Any = None
+    run: Callable[[Service, Any], Any]
+    problems: Sequence[Kind] = ()
     scope: Scope | None = "read"
-    short: int = SHORT
+    short: int = 16 << 10
     compares_texts: bool = False
+    probe: bool = False
     media: str = JSON
-    always: bool = False
-    refuses: Sequence[Kind] = ()
-    explained: str = ""
-
-    def is_long(self, serving: Serving, size: int) -> bool:
-        """Say whether a body of so many bytes is work for a thread."""
-        return size > self.short or (self.compares_texts and serving.index.keeps_texts)
 
     @property
-    def prefix(self) -> bytes:
-        """What the paths begin with."""
-        return self.path.removesuffix(ID).encode()
+    def name(self) -> str:
+        """The name, by which requests are counted and the description refers to it."""
+        return self.run.__name__
 
     @property
-    def has_id(self) -> bool:
-        """Whether the path ends in an id."""
-        return self.path.endswith(ID)
+    def has_body(self) -> bool:
+        """Whether the input is a body."""
+        return self.method == "POST"
 
     @cached_property
-    def decode(self) -> Callable[[bytes], Any]:
-        """What takes a body for what is given."""
-        return body_decoder(self.body)
+    def input(self) -> Any:
+        """The struct of the input."""
+        return self._hints.get("given", Nothing)
 
+    @cached_property
+    def answer(self) -> Any:
+        """The struct of the answer; ``bytes`` for one that is not JSON."""
+        return self._hints["return"]
 
-class Routes:
-    """Leads a method and a path, as it came, to an operation."""
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.run, include_extras=True)
 
-    def __init__(self, operations: Iterable[Operation]) -> None:
-        self.operations = tuple(operations)
-        self._exact: dict[bytes, dict[str, Operation]] = {}
-        self._prefixes: dict[bytes, dict[str, Operation]] = {}
-        for operation in self.operations:
-            table = self._prefixes if operation.has_id else self._exact
-            methods = table.setdefault(operation.prefix, {})
-            methods[operation.method] = operation
-            if operation.method == "GET":
-                methods["HEAD"] = operation
+    def route(self, service: Service) -> Route:
+        """Return the operation as a route."""
+        endpoint = self._answer_body if self.has_body else self._answer_query
+        bound = partial(endpoint, service)
 
-    def find(self, method: str, path: bytes) -> tuple[Operation | None, bytes]:
-        """Give the operation and the id in the path; none for what is not of the table."""
-        methods = self._exact.get(path)
-        own = b""
-        if methods is None:
-            for prefix, others in self._prefixes.items():
-                if path.startswith(prefix) and len(path) > len(prefix):
-                    methods, own = others, path[len(prefix) :]
-                    break
-            else:
-                return None, b""
-        operation = methods.get(method)
-        if operation is None:
-            allowed = ", ".join(sorted(methods))
-            raise Refused(METHOD, f"It is served by {allowed}.", [(b"allow", allowed.encode())])
-        return operation, own
+        async def answered(request: Request) -> Response:
+            return Response(await bound(request), media_type=self.media)
 
+        if self.scope == "write":
+            answered = requires("write")(answered)
+        return Route(self.path.replace("{id}", "{id:id}"), answered, methods=[self.method], name=self.name)
 
-def given_id(operation: Operation, own: bytes) -> dict[str, str]:
-    """Give what a path says beside the operation."""
-    return {"id": id_of(own)} if operation.has_id else {}
+    async def _answer_body(self, service: Service, request: Request) -> bytes:
+        query_of(request, Nothing)
+        async with body_of(request, service) as body:
+            long = len(body) > self.short or (self.compares_texts and service.index.keeps_texts)
+            async with service.admission(long=long):
+                return await service.run(lambda: self._result(service, decoded(self.input, body)), long=long)
+
+    async def _answer_query(self, service: Service, request: Request) -> bytes:
+        given = query_of(request, self.input)
+        if self.probe:
+            return self._result(service, given)
+        long = self.short == ALWAYS_LONG
+        async with service.admission(long=long):
+            return await service.run(lambda: self._result(service, given), long=long)
+
+    def _result(self, service: Service, given: Any) -> bytes:
+        result = self.run(service, given)
+        return result if isinstance(result, bytes) else encode(result)

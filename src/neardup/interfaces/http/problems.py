@@ -1,26 +1,29 @@
-"""What is answered to a request that cannot be served: problem details, as RFC 9457 has them.
+"""Errors as problem details (RFC 9457): the only place where an error becomes an answer.
 
-``KINDS`` is the one table of them; the documentation and the tests are made from it.
+``KINDS`` is the table of all problems; the documentation and the OpenAPI description are made from it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from itertools import count
+from typing import Final, NamedTuple
 
 import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 
-from neardup.interfaces.http.limits import BATCH, DEPTH, PAGE, Limits
-from neardup.model.errors import DataError, ParameterError, QueryTimeout, RecipeMismatch, StorageError
+from neardup.interfaces.http.limits import BATCH, PAGE, Limits
+from neardup.interfaces.http.templates import PAGE_POLICY, render
+from neardup.model.errors import DataError, NeardupError, ParameterError, QueryTimeout, RecipeMismatch, StorageError
 
 MEDIA: Final = "application/problem+json"
 _SHOWN: Final = 400  # characters of a detail
+_SERVER_ERROR: Final = 500
+_LIMITS: Final = Limits()
 
-Headers = Sequence[tuple[bytes, bytes]]
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of problem: its name, which the type ends in, its status, and when it is answered."""
+class Kind(NamedTuple):
+    """A kind of problem: its name, its HTTP status, its title, and when it is the answer."""
 
     name: str
     status: int
@@ -29,12 +32,12 @@ class Kind:
 
     @property
     def type(self) -> str:
-        """The type, a relative reference to what explains it."""
+        """The ``type`` of the problem: a relative reference to its documentation."""
         return f"/docs#{self.name}"
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Why a request was not served: ``type`` tells the kind, ``detail`` what is wrong with this one."""
+    """Why a request failed: *type* identifies the kind of problem, *detail* explains this one."""
 
     type: str
     title: str
@@ -42,83 +45,62 @@ class Problem(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Refused(Exception):  # noqa: N818 - what becomes of a request
+class Refusal(NeardupError):  # noqa: N818 - an answer, not a fault
     """A request that is answered with a problem."""
 
-    def __init__(self, kind: Kind, detail: str = "", headers: Headers = ()) -> None:
+    def __init__(self, kind: Kind, detail: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(kind, detail, headers)
-        self.kind, self.detail, self.headers = kind, detail, headers
+        self.kind, self.detail, self.headers = kind, detail or kind.when, headers or {}
 
     @property
     def problem(self) -> Problem:
-        """What is answered."""
-        kind = self.kind
-        detail = (self.detail or kind.when)[:_SHOWN]
-        return Problem(kind.type, kind.title, kind.status, detail)
+        """The problem of the answer."""
+        return Problem(self.kind.type, self.kind.title, self.kind.status, self.detail[:_SHOWN])
 
 
-_LIMITS: Final = Limits()
-
-
-def _kib(number: int) -> str:
-    return f"{number >> 20} MiB" if number >= 1 << 20 else f"{number >> 10} KiB"
-
-
-MALFORMED: Final = Kind("malformed", 400, "Malformed request", "The body is no JSON, or the address is no UTF-8.")
-TOO_DEEP: Final = Kind(
-    "too-deep", 400, "JSON nested too deeply", f"Arrays and objects are nested more than {DEPTH} deep."
-)
-UNAUTHORIZED: Final = Kind("unauthorized", 401, "Token wanted", "There is no token, or none that is known.")
-FORBIDDEN: Final = Kind("forbidden", 403, "Token does not suffice", "The token reads, but this would change something.")
-NO_ROUTE: Final = Kind("no-route", 404, "Nothing there", "No such address is served.")
-NO_DOCUMENT: Final = Kind("no-document", 404, "No such document", "The index has no document of this id.")
-METHOD: Final = Kind("method", 405, "Method not allowed", "The address is served by other methods; Allow tells which.")
+MALFORMED: Final = Kind("malformed", 400, "Malformed request", "The body is not valid JSON, or the URL is not UTF-8.")
+UNAUTHORIZED: Final = Kind("unauthorized", 401, "Token required", "The token is missing or unknown.")
+FORBIDDEN: Final = Kind("forbidden", 403, "Token is read-only", "This token is read-only.")
+NO_ROUTE: Final = Kind("no-route", 404, "Unknown address", "Nothing is served at this address.")
+NO_DOCUMENT: Final = Kind("no-document", 404, "Unknown document", "The index has no document with this id.")
+METHOD: Final = Kind("method", 405, "Method not allowed", "The Allow header lists the methods of this address.")
 TOO_SLOW: Final = Kind(
-    "too-slow",
-    408,
-    "Request too slow",
-    f"The head did not come in {_LIMITS.head_seconds:g} seconds, or the body in {_LIMITS.body_seconds:g}.",
+    "too-slow", 408, "Body too slow", f"The body did not arrive within {_LIMITS.body_seconds:g} seconds."
 )
-READ_ONLY: Final = Kind(
-    "read-only", 409, "Read-only", "This process does not write: another one does, or it is told to."
-)
-NO_SEARCH: Final = Kind(
-    "no-search", 409, "No search table", "The index has no search table; neardup reindex makes one."
-)
-TOO_LARGE: Final = Kind("too-large", 413, "Body too large", f"The body has more than {_kib(_LIMITS.body)}.")
-URL_TOO_LONG: Final = Kind("url-too-long", 414, "Address too long", f"The address has more than {_kib(_LIMITS.url)}.")
+READ_ONLY: Final = Kind("read-only", 409, "Read-only", "This process only reads the index.")
+NO_SEARCH: Final = Kind("no-search", 409, "No search table", "Run neardup reindex to build a search table.")
+TOO_LARGE: Final = Kind("too-large", 413, "Body too large", f"The body is larger than {_LIMITS.body >> 20} MiB.")
+URL_TOO_LONG: Final = Kind("url-too-long", 414, "URL too long", f"The URL is longer than {_LIMITS.url >> 10} KiB.")
 NOT_JSON: Final = Kind(
-    "not-json", 415, "JSON wanted", "The body's Content-Type is not application/json, or it is compressed."
+    "not-json", 415, "JSON required", "The Content-Type is not application/json, or the body is compressed."
 )
-HOST: Final = Kind("host", 421, "Unknown host", "The Host is none that is served here.")
+HOST: Final = Kind("host", 421, "Unknown host", "Unknown Host header.")
 INVALID: Final = Kind(
     "invalid",
     422,
     "Invalid request",
-    f"A value is not as it must be: a batch of more than {BATCH:,}, a page of more than {PAGE}, an unknown name.",
+    f"A value is invalid, for example a batch of more than {BATCH:,}, a page of more than {PAGE}, or an unknown name.",
 )
 QUERY_TIME: Final = Kind(
-    "query-time", 422, "Query takes too long", f"The search took more than {_LIMITS.query_seconds:g} seconds."
+    "query-time", 422, "Query too slow", f"The search took longer than {_LIMITS.query_seconds:g} seconds."
 )
 OVERLOADED: Final = Kind(
-    "overloaded", 429, "Too much at a time", "Too many requests are at work; Retry-After says when."
+    "overloaded", 429, "Too many requests", "Too many requests are in progress; try again after Retry-After seconds."
 )
-HEAD_TOO_LARGE: Final = Kind("head-too-large", 431, "Head too large", f"The head has more than {_kib(_LIMITS.head)}.")
-BROKEN: Final = Kind("broken", 500, "Error of the service", "The service has an error, which its log tells of.")
+BROKEN: Final = Kind("broken", 500, "Internal error", "The service failed; its log has the reason.")
 UNAVAILABLE: Final = Kind(
-    "unavailable", 503, "Index unavailable", "The index cannot be read now; the log has the reason."
+    "unavailable", 503, "Index unavailable", "The index cannot be read at the moment; the log has the reason."
 )
 UNWRITABLE: Final = Kind(
     "unwritable",
     503,
     "Index not writable",
-    "The index cannot be written now, as when the disk is full; the log has the reason. Reads go on, and so do writes"
-    " when it can.",
+    "The index cannot be written at the moment, for example because the disk is full; the log has the reason. Reads"
+    " continue, and writes resume when they can.",
 )
 
 KINDS: Final = (
     MALFORMED,
-    TOO_DEEP,
     UNAUTHORIZED,
     FORBIDDEN,
     NO_ROUTE,
@@ -134,23 +116,54 @@ KINDS: Final = (
     INVALID,
     QUERY_TIME,
     OVERLOADED,
-    HEAD_TOO_LARGE,
     BROKEN,
     UNAVAILABLE,
     UNWRITABLE,
 )
+_BY_STATUS: Final = {kind.status: kind for kind in (FORBIDDEN, NO_ROUTE, METHOD)}
+_NUMBERS: Final = count(1)
 
 
-def refusal_of(error: Exception) -> Refused:
-    """Say how an error of the library is answered; nothing of the server's own files is told."""
-    if isinstance(error, Refused):
+def overloaded() -> Refusal:
+    """Return the refusal of a request beyond a limit."""
+    return Refusal(OVERLOADED, headers={"retry-after": "1"})
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """Return the refusal for an error; it never names a file of the server.
+
+    Errors of the library that are the client's are reported with their text, all others by their kind only.
+    """
+    if isinstance(error, Refusal):
         return error
+    if isinstance(error, HTTPException):
+        return Refusal(_BY_STATUS.get(error.status_code, INVALID), headers=error.headers)
     if isinstance(error, ParameterError):
-        return Refused(INVALID, f"{error.name} {error.rule}")
+        return Refusal(INVALID, f"{error.name} {error.rule}")
     if isinstance(error, DataError | RecipeMismatch):
-        return Refused(INVALID, str(error))
+        return Refusal(INVALID, str(error))
     if isinstance(error, QueryTimeout):
-        return Refused(QUERY_TIME)
-    if isinstance(error, StorageError):
-        return Refused(UNAVAILABLE)
-    return Refused(BROKEN)
+        return Refusal(QUERY_TIME)
+    return Refusal(UNAVAILABLE if isinstance(error, StorageError) else BROKEN)
+
+
+def response_to(request: HTTPConnection, error: Exception) -> Response:
+    """Return the problem of an error as a response: a page for browsers, else JSON.
+
+    Errors of the service (5xx) are reported to its log, with a number that the answer repeats.
+    """
+    refusal = refusal_of(error)
+    problem = refusal.problem
+    reason = error if refusal is not error else error.__cause__
+    if problem.status >= _SERVER_ERROR and reason is not None:
+        number, place = next(_NUMBERS), f"{request.scope['method']} {_route(request)}"
+        request.app.state.service.report(f"error {number}: {place}: {type(reason).__name__}: {reason}")
+        problem = msgspec.structs.replace(problem, detail=f"{problem.detail} This is error {number} of the log.")
+    if "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/v1/"):
+        headers = {**refusal.headers, "content-security-policy": PAGE_POLICY}
+        return Response(render("problem", problem=problem), problem.status, headers, "text/html")
+    return Response(msgspec.json.encode(problem), problem.status, refusal.headers, MEDIA)
+
+
+def _route(request: HTTPConnection) -> str:
+    return getattr(request.scope.get("route"), "path", "-")

@@ -1,119 +1,222 @@
-"""The server: it listens, watches its connections, and ends without losing what it was asked."""
+"""The service as a process, or as several processes that only read."""
 
-import asyncio
+import gc
+import logging
+import multiprocessing
+import os
+import shutil
 import signal
 import socket
+import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing.synchronize import Event
+from tempfile import mkdtemp
+from types import FrameType
 from typing import Any, Final
 
 import uvicorn
+from uvicorn.supervisors import Multiprocess
 
-from neardup.interfaces.http.connections import Watch, protocol
-from neardup.interfaces.http.serving import Serving
+from neardup.interfaces.http.app import create_app
+from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.metrics import FOLDER
+from neardup.interfaces.http.middleware import Guard
+from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import ParameterError
+from neardup.sources.keys import key_in
 
-SWEEP_SECONDS: Final = 0.25
-GRACE_SECONDS: Final = 0.3  # in which clients that keep their connections may still ask, when the service ends
-DRAIN_SECONDS: Final = 30
-BACKLOG: Final = 1024
-AT_ONCE: Final = 32  # new connections that are taken in a turn
-_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+Report = Callable[[str], None]
 
-
-def ending_signals() -> list[int]:
-    """Return the signals that end a service: all that this process does not ignore, as it does under ``nohup``."""
-    return [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+GRACE_SECONDS: Final = 30  # in which requests in progress are answered when the service ends
+_BACKLOG: Final = 1024
+_STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
+_ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """Listen at an address; port 0 takes a free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """What is served, and how; *memory* limits, in bytes, the new documents in memory."""
+
+    folder: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    key_file: str | None = None
+    token_file: str | None = None
+    allow_hosts: tuple[str, ...] = ()
+    read_only: bool = False
+    memory: int = 1 << 28
+    workers: int = 1
+    limits: Limits = field(default_factory=Limits)
+
+
+def run(deployment: Deployment, *, started: Callable[[str, Service], None], report: Report) -> int:
+    """Serve until a signal ends the service, and return the exit code.
+
+    *started* is called with the URL and the service when clients can connect.
+    """
+    if deployment.workers > 1:
+        deployment = replace(deployment, read_only=True)
+    service = _service(deployment, report)
+    try:
+        tokens, hosts = _access(deployment)
+        listening = listen(deployment.host, deployment.port)
+        _warm_up(service)
+    except BaseException:
+        service.close()
+        raise
+    name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
+    url = f"http://{name}:{listening.getsockname()[1]}/"
+    ignored = {number for number in _ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
+    if deployment.workers > 1:
+        return _run_workers(deployment, listening, ignored, report, lambda: started(url, service))
+
+    def end(number: int, _: FrameType | None) -> None:
+        server.force_exit = server.should_exit and number == signal.SIGINT
+        server.should_exit = True
+
+    def begin() -> None:
+        for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
+            signal.signal(number, signal.SIG_IGN if number in ignored else end)
+        started(url, service)
+
+    app = create_app(service, tokens=tokens, hosts=hosts, started=begin)
+    server = uvicorn.Server(_config(app, deployment.limits))
+    server.run(sockets=[listening])
+    return 0
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 takes a free port."""
+    listening = socket.socket(
+        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
-        listening.listen(BACKLOG)
-        listening.setblocking(False)
+        listening.listen(_BACKLOG)
+        listening.setblocking(False)  # workers share it, and none may wait in it
     except (OSError, OverflowError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
-        raise ParameterError("port", port, f"cannot be listened at on {host}: {reason}") from error
+        raise ParameterError("port", port, f"cannot be used on {host}: {reason}") from error
     return listening
 
 
-def several(listening: socket.socket) -> list[socket.socket]:
-    """Give a listening socket several times over.
+def _config(app: Any, limits: Limits, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",  # which limits the size of a head
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=limits.idle_seconds,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_worker_healthcheck=_STARTING_SECONDS,
+        h11_max_incomplete_event_size=limits.head,
+        **more,
+    )
 
-    The loop takes one connection of each in a turn, and under load its turns are long: of one socket alone, a hundred
-    new clients would wait for seconds while the old ones are served.
 
-    Several processes may share it. One that made it blocking, if only for a moment, would let another wait in it.
-    """
-    listening.setblocking(False)  # as it came to this process, it does not know that it is so
-    return [listening, *(listening.dup() for _ in range(AT_ONCE - 1))]
+def _service(deployment: Deployment, report: Report) -> Service:
+    return Service.opened(
+        deployment.folder,
+        key=None if deployment.key_file is None else key_in(deployment.key_file),
+        memory=deployment.memory,
+        read_only=deployment.read_only,
+        limits=deployment.limits,
+        report=report,
+    )
 
 
-class Server(uvicorn.Server):
-    """A server of one process; *started* is called when it answers.
+def _access(deployment: Deployment) -> tuple[Tokens | None, Hosts]:
+    tokens = None if deployment.token_file is None else Tokens.in_file(deployment.token_file)
+    return tokens, Hosts(deployment.host, deployment.allow_hosts)
 
-    It ends at SIGTERM or Ctrl-C, when what was asked is answered; a second Ctrl-C hurries.
-    """
 
-    def __init__(self, app: Any, serving: Serving, started: Callable[[], None]) -> None:
-        limits, self._started = serving.limits, started
-        self._watch = Watch(limits, serving.metrics)
-        serving.connections = self._watch.connections.__len__
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=protocol(self._watch),
-                ws="none",
-                lifespan="on",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_keep_alive=int(limits.idle_seconds),
-                timeout_graceful_shutdown=DRAIN_SECONDS,
-                backlog=BACKLOG,
-            )
-        )
+def _warm_up(service: Service) -> None:
+    service.warm_up()
+    gc.collect()
+    gc.freeze()  # what is loaded now stays, and need not be collected again
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Take the signals, and do not pass them on afterwards: having ended as asked is no failure."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self.handle_exit) for number in ending_signals()}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin, and watch the connections."""
-        await super().startup(sockets)
-        self._sweeping = asyncio.create_task(self._sweep())
-        self._started()
+# Workers.
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop listening, let clients that are about to ask do so, answer, end."""
-        for _ in range(BACKLOG // AT_ONCE):
-            await asyncio.sleep(0)  # whoever is connected already is let in
-        for server in self.servers:
-            server.close()
-        self._watch.drain()
-        await asyncio.sleep(GRACE_SECONDS)
-        self._watch.finish()
-        await super().shutdown(sockets)
-        self._sweeping.cancel()
 
-    async def _sweep(self) -> None:
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            self._watch.sweep()
+def _run_workers(
+    deployment: Deployment, listening: socket.socket, ignored: set[int], report: Report, started: Callable[[], None]
+) -> int:
+    """Run workers under the supervisor of uvicorn, which replaces those that die, until a signal ends them."""
+    ready = multiprocessing.get_context("spawn").Event()
+
+    def wait() -> None:
+        ready.wait()
+        started()
+
+    folder = mkdtemp(prefix="neardup-metrics-")
+    os.environ[FOLDER] = folder
+    try:
+        app = partial(worker, deployment, ready)
+        config = _config(app, deployment.limits, factory=True, workers=deployment.workers)
+        log = logging.getLogger("uvicorn.error")
+        log.addHandler(_Reporting(report))
+        log.setLevel(logging.INFO)
+        supervisor = Multiprocess(config, [listening])
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.should_exit.set())
+        threading.Thread(target=wait, daemon=True).start()
+        supervisor.run()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.processes))
+
+
+class _Reporting(logging.Handler):
+    """Reports what the supervisor logs."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._report(record.getMessage())
+
+
+def worker(deployment: Deployment, ready: Event) -> Guard:
+    """Create the application of a worker, which sets *ready* when it serves."""
+    _follow_parent()
+    service = _service(deployment, _complain)
+    _warm_up(service)
+    tokens, hosts = _access(deployment)
+    return create_app(service, tokens=tokens, hosts=hosts, started=ready.set)
+
+
+def _follow_parent() -> None:
+    """End with the process that started this one, and leave to it the signals of the terminal."""
+    for number in _ENDING:
+        if number != signal.SIGTERM:
+            signal.signal(number, signal.SIG_IGN)
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _complain(message: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"neardup: {message}\n")

@@ -17,14 +17,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from neardup import Index
-from neardup.interfaces.http.app import operations, service
-from neardup.interfaces.http.description import description, docs_page, kinds_of
+from neardup.interfaces.http.app import OPERATIONS, create_app
 from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.openapi import openapi, problems_of
 from neardup.interfaces.http.problems import KINDS
-from neardup.interfaces.http.serving import Serving
+from neardup.interfaces.http.requests import Nothing
+from neardup.interfaces.http.service import Service
 from neardup.pipeline.searching import Search
 
-OPERATIONS = operations()
 CHECKS = [  # that valid requests are served is left out: what the index has no field for is no matter of form
     not_a_server_error,
     status_code_conformance,
@@ -40,10 +40,10 @@ def described(tmp_path_factory):
     with Index.create(folder, texts=True, fields={"site": str}) as index:
         index.admit(["0", "1"], ["some words that stand in a text", "some words that stand in a text, or so"])
         Search.rebuild(index)
-    serving = Serving.opened(str(folder))
-    serving.warm_up()
-    serving.ready = True
-    app = service(serving, hosts=Hosts("127.0.0.1", ["testserver"]))
+    service = Service.opened(str(folder))
+    service.warm_up()
+    service.ready = True
+    app = create_app(service, hosts=Hosts("127.0.0.1", ["testserver"]))
 
     async def living(scope, receive, send):  # each request would begin and end the service
         if scope["type"] != "lifespan":
@@ -54,43 +54,42 @@ def described(tmp_path_factory):
             await send({"type": f"lifespan.{event}.complete"})
 
     yield schemathesis.openapi.from_asgi("/openapi.json", living)
-    serving.close()
+    service.close()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_whatever_is_asked_is_answered_as_described(described, operation):
     one = described[operation.path][operation.method]
     positive, negative = one.as_strategy(), one.as_strategy(generation_mode=GenerationMode.NEGATIVE)
-    can_be_wrong = operation.body is not None or operation.query is not None
+    can_be_wrong = operation.has_body or operation.input is not Nothing
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(st.one_of(positive, negative) if can_be_wrong else positive)
     def ask(case):
         answer = case.call_and_validate(checks=CHECKS)
-        if (
-            operation.body is not None
-            and case.meta is not None
-            and case.meta.generation.mode is GenerationMode.NEGATIVE
-        ):
+        if operation.has_body and case.meta is not None and case.meta.generation.mode is GenerationMode.NEGATIVE:
             assert answer.status_code >= 400
 
     ask()
 
 
 def test_every_operation_is_described():
-    described = description(OPERATIONS)
+    described = openapi(OPERATIONS)
     assert [*described["paths"]] == [*dict.fromkeys(one.path for one in OPERATIONS)]
     for one in OPERATIONS:
         told = described["paths"][one.path][one.method.lower()]
-        assert told["summary"] == one.summary
-        assert {str(kind.status) for kind in kinds_of(one)} < {*told["responses"]}
+        assert one.run.__doc__.startswith(told["summary"])
+        assert {str(kind.status) for kind in problems_of(one)} < {*told["responses"]}
     references = {*re.findall(r"#/components/schemas/(\w+)", json.dumps(described))}
     assert references == {*described["components"]["schemas"]}
 
 
-def test_the_page_tells_all_of_it():
-    page = docs_page(description(OPERATIONS)).decode()
+def test_the_page_lists_all_operations_objects_and_problems(serve):
+    ask = serve()
+    page = ask.get("/docs").text
     for one in OPERATIONS:
         assert f"<code>{one.method} {one.path}</code>" in page
+    for name in ask.get("/openapi.json").json()["components"]["schemas"]:
+        assert f'<section id="{name}">' in page
     for kind in KINDS:
-        assert f'<tr id="{kind.name}"><td>{kind.status}</td>' in page
+        assert f'<div id="{kind.name}"><dt>{kind.status}' in page

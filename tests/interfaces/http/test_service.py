@@ -8,7 +8,7 @@ import pytest
 
 from neardup import Index, SimHash
 from neardup.index.disk import LOCK, Disk
-from neardup.interfaces.http import problems, serving
+from neardup.interfaces.http import problems, service
 
 BODY = {"documents": [{"id": "new", "text": "a text that has not been there before today"}]}
 
@@ -27,8 +27,8 @@ class Full(Disk):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(serving, "REFRESH_SECONDS", 0.01)
-    monkeypatch.setattr(serving, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(service, "REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(service, "RETRY_SECONDS", 0.05)
     monkeypatch.setattr(Full, "full", False)
 
 
@@ -43,7 +43,7 @@ def readiness(ask):
 
 
 def metric(ask, name):
-    return next(line.split()[1] for line in ask.get("/metrics").text.splitlines() if line.startswith(f"{name} "))
+    return next(float(line.split()[1]) for line in ask.get("/metrics").text.splitlines() if line.startswith(f"{name} "))
 
 
 def require_reads(ask, texts, documents=3):
@@ -51,28 +51,28 @@ def require_reads(ask, texts, documents=3):
     assert ask.get("/v1/documents/a?text=true").json()["text"] == texts.storm
     assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"]}).json()["hidden"] == 1
     assert ask.get("/healthz").status_code == 200
-    assert metric(ask, "neardup_documents") == str(documents)
+    assert metric(ask, "neardup_documents") == documents
 
 
 def test_a_full_disk_ends_neither_reading_nor_metrics_and_writing_goes_on_by_itself(serve, folder, texts):
     ask = serve(disk=Full)
-    assert (readiness(ask), metric(ask, "neardup_writes")) == ("yes", "1")
+    assert (readiness(ask), metric(ask, "neardup_writes")) == ("yes", 1)
     Full.full = True
     for number in range(2):
         refused = ask.post("/v1/admit", BODY)
         assert (refused.status_code, kind(refused)) == (503, "unwritable")
         assert ask("DELETE", "/v1/documents/a").status_code == 503
         require_reads(ask, texts)
-        assert (readiness(ask), metric(ask, "neardup_writes"), metric(ask, "neardup_ready")) == ("failed", "0", "1")
+        assert (readiness(ask), metric(ask, "neardup_writes"), metric(ask, "neardup_ready")) == ("failed", 0, 1)
         left = {path.name for path in Path(folder).iterdir()} - {LOCK, "manifest.json"}
-        assert left == set(ask.serving.index.store.manifest.files), number
-        ask.until(lambda: any("cannot be written, and is tried again" in report for report in ask.reports))
+        assert left == set(ask.service.index.store.manifest.files), number
+        ask.until(lambda: any("cannot be written, and is retried" in report for report in ask.reports))
     Full.full = False
     ask.until(lambda: ask.reports[-1] == "the index can be written again")
     assert readiness(ask) == "yes"
     assert ask.post("/v1/admit", BODY).json()["verdicts"][0]["verdict"] == "new"
     require_reads(ask, texts, 4)
-    told = [report for report in ask.reports if not report.startswith("request ")]
+    told = [report for report in ask.reports if not report.startswith("error ")]
     assert len(told) == 2  # what began and what ended, however often it was tried and probed
     assert all("No space left on device" in report for report in ask.reports[:-1])
 
@@ -116,7 +116,7 @@ def test_an_index_that_is_moved_into_the_place_is_served_and_the_old_one_is_whol
     assert ask.get("/metrics").status_code == 200
     (tmp_path / "other").rename(folder)
     ask.until(lambda: ask.get("/readyz").status_code == 200)
-    assert metric(ask, "neardup_documents") == "2"
+    assert metric(ask, "neardup_documents") == 2
     assert ask.get("/v1/documents/x?text=true").json()["text"] == "one of the other index"
     assert ask.get("/v1/documents/a").status_code == 404
     assert readiness(ask) == ("no" if read_only else "yes")
@@ -132,7 +132,7 @@ def test_an_index_that_is_moved_into_the_place_is_served_and_the_old_one_is_whol
 def test_a_service_that_watches_its_index_no_more_is_not_healthy(serve, monkeypatch):
     ask = serve()
     assert ask.get("/healthz").status_code == 200
-    monkeypatch.setattr(ask.serving, "_look", lambda: 1 / 0)
+    monkeypatch.setattr(ask.service, "_look", lambda: 1 / 0)
     ask.until(lambda: ask.get("/healthz").status_code == problems.BROKEN.status)
-    assert "not watched any more: ZeroDivisionError" in ask.reports[0]
+    assert "no longer watched: ZeroDivisionError" in ask.reports[0]
     assert ask.get("/readyz").status_code == 200

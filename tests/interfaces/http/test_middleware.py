@@ -1,4 +1,4 @@
-"""What does not pass the gate: each with its status, as a problem, before anything is done."""
+"""Requests that are refused, each with its problem; tokens, hosts, headers and limits."""
 
 import asyncio
 import json
@@ -7,15 +7,13 @@ import re
 import pytest
 
 from neardup.interfaces.http import problems
-from neardup.interfaces.http.app import operations
-from neardup.interfaces.http.gate import SECURITY
+from neardup.interfaces.http.app import OPERATIONS
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.operations import Operation
+from neardup.interfaces.http.middleware import HEADERS
 from neardup.interfaces.http.tokens import Tokens, new_token
 
 JSON = {"content-type": "application/json"}
-OPERATIONS = operations()
 SMALL = Limits(body=1000, url=200, body_seconds=0.05)
 
 
@@ -25,7 +23,7 @@ def refused(answer, kind, **headers):
     told = answer.json()
     assert (told["type"], told["title"], told["status"]) == (kind.type, kind.title, kind.status)
     assert told["detail"]
-    for name, value in SECURITY:
+    for name, value in HEADERS.items():
         assert answer.headers[name.decode()] == value.decode()
     for name, value in headers.items():
         assert answer.headers[name] == value
@@ -52,8 +50,8 @@ REFUSALS = [
     (problems.MALFORMED, ("POST", "/v1/judge"), {"content": b'{"documents":[{"text":"\xff"}]}', "headers": JSON}),
     (problems.MALFORMED, ("GET", "/v1/documents/%FF"), {}),
     (problems.MALFORMED, ("GET", "/v1/documents/a?text=%FF"), {}),
-    (problems.TOO_DEEP, ("POST", "/v1/judge"), {"content": deep(32), "headers": JSON}),
-    (problems.TOO_DEEP, ("POST", "/v1/compare"), {"content": b'{"a":' * 150, "headers": JSON}),
+    (problems.INVALID, ("POST", "/v1/judge"), {"content": deep(500), "headers": JSON}),
+    (problems.INVALID, ("POST", "/v1/compare"), {"content": b'{"a":' * 150, "headers": JSON}),
     (problems.HOST, ("GET", "/healthz"), {"headers": {"host": "evil.example"}}),
     (problems.HOST, ("GET", "/healthz"), {"headers": {"host": "127.0.0.1.evil.example"}}),
     (problems.HOST, ("GET", "/healthz"), {"headers": {"host": ""}}),
@@ -112,19 +110,14 @@ def test_a_batch_has_its_limit(serve):
     assert ask.post("/v1/judge", {"documents": documents[1:]}).status_code == 200
 
 
-def test_json_may_be_nested_so_deep(serve):
-    ask = serve()
-    refused(ask("POST", "/v1/judge", content=deep(31) + b"]" * 31 + b"}", headers=JSON), problems.INVALID)
-    refused(ask("POST", "/v1/judge", content=deep(32) + b"]" * 32 + b"}", headers=JSON), problems.TOO_DEEP)
-
-
 def test_who_is_told_nothing_of_the_server(serve, folder):
     ask = serve()
-    ask.serving.index.close()
+    ask.service.index.close()
     answer = ask.post("/v1/judge", {"documents": [{"text": "a"}]})
     refused(answer, problems.UNAVAILABLE)
     assert folder not in answer.text
-    assert ask.reports == [f"request 1, judge: 503, {folder}: was closed"]
+    (report,) = ask.reports
+    assert re.fullmatch(rf"error \d+: POST /v1/judge: \w+: {folder}: was closed", report)
     assert ask.get("/healthz").status_code == 200
     refused(ask.get("/readyz"), problems.UNAVAILABLE)
     assert ask.get("/metrics").status_code == 200
@@ -137,12 +130,12 @@ def test_an_error_of_ours_is_told_with_its_number(serve, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("something secret")
 
-    monkeypatch.setattr(ask.serving.index, "get", broken)
+    monkeypatch.setattr(ask.service.index, "get", broken)
     answer = ask.get("/v1/documents/a")
     refused(answer, problems.BROKEN)
     assert "secret" not in answer.text
-    number = re.search(r"request (\d+)", answer.text)[1]
-    assert ask.reports[-1] == f"request {number}, document: 500, RuntimeError: something secret"
+    number = re.search(r"error (\d+) of the log", answer.text)[1]
+    assert ask.reports[-1] == f"error {number}: GET /v1/documents/{{id:id}}: RuntimeError: something secret"
 
 
 def test_head_is_get_without_a_body(serve):
@@ -173,27 +166,25 @@ class Others:
 OTHERS = Others()
 ALLOWED = {None: {"none", "forged", "read", "write"}, "read": {"read", "write"}, "write": {"write"}}
 EVERYTHING = [
-    *OPERATIONS,
-    Operation(name="page", method="GET", path="/", summary="", run=print),
-    Operation(name="unknown", method="GET", path="/v1/unknown", summary="", run=print),
-    Operation(name="method", method="PATCH", path="/v1/judge", summary="", run=print),
+    *((one.method, one.path.replace("{id}", "nobody"), one.scope) for one in OPERATIONS),
+    *(("GET", path, "read") for path in ("/", "/docs", "/openapi.json", "/static/page.css", "/v1/unknown")),
+    ("PATCH", "/v1/judge", "read"),
 ]
 
 
-@pytest.mark.parametrize("operation", EVERYTHING, ids=lambda operation: operation.name)
-def test_every_route_asks_for_its_scope(serve, operation):
+@pytest.mark.parametrize(("method", "path", "scope"), EVERYTHING)
+def test_every_route_asks_for_its_scope(serve, method, path, scope):
     ask = serve(tokens=OTHERS.known)
-    path = operation.path.replace("{id}", "nobody")
     for who in OTHERS.tokens:
-        answer = ask(operation.method, path, headers=OTHERS.headers(who))
-        if who in ALLOWED[operation.scope]:
+        answer = ask(method, path, headers=OTHERS.headers(who))
+        if who in ALLOWED[scope]:
             assert answer.status_code not in {401, 403}, (who, answer.text)
         elif who in {"none", "forged"}:
             refused(answer, problems.UNAUTHORIZED)
             assert answer.headers["www-authenticate"].startswith("Bearer")
         else:
             refused(answer, problems.FORBIDDEN)
-    assert len(ask.serving.index) == 3
+    assert len(ask.service.index) == 3
 
 
 def test_only_those_change_something_that_ask_for_the_right_to():
@@ -204,11 +195,11 @@ def test_only_those_change_something_that_ask_for_the_right_to():
 
 def test_get_changes_nothing(serve, folder):
     ask = serve()
-    before = ask.serving.index.stats()
+    before = ask.service.index.stats()
     for operation in OPERATIONS:
         if operation.method == "GET":
             ask.get(operation.path.replace("{id}", "a"))
-    assert ask.serving.index.stats() == before
+    assert ask.service.index.stats() == before
 
 
 def test_a_browser_may_ask_with_a_password_but_change_nothing(serve):
@@ -247,15 +238,15 @@ def test_nobody_is_asked_across_origins(serve):
 # Too much at a time.
 
 
-def test_too_many_at_a_time_are_shed(serve, texts):
-    ask = serve(limits=Limits(waiting=4, long_waiting=2))
+def test_too_many_at_a_time_are_rejected(serve, texts):
+    ask = serve(limits=Limits(short_requests=4, long_requests=2))
     judge = (("POST", "/v1/judge"), {"json": {"documents": [{"text": texts.heron}]}})
     answers = ask.together(*[judge] * 20)
     assert sorted(answer.status_code for answer in answers) == [200] * 4 + [429] * 16
     for answer in answers:
         if answer.status_code == 429:
             refused(answer, problems.OVERLOADED, **{"retry-after": "1"})
-    assert "neardup_shed_total 16\n" in ask.get("/metrics").text
+    assert "neardup_rejected_total 16.0\n" in ask.get("/metrics").text
     assert {answer.status_code for answer in ask.together(*[judge] * 4)} == {200}  # nothing is left of it
     admit = (("POST", "/v1/admit"), {"json": {"documents": [{"id": "d", "text": texts.heron}]}})
     answers = ask.together(*[admit] * 5, *[judge] * 3)
@@ -263,12 +254,12 @@ def test_too_many_at_a_time_are_shed(serve, texts):
 
 
 def test_large_bodies_are_held_up_to_a_limit(serve):
-    ask = serve(limits=Limits(held=300_000))
+    ask = serve(limits=Limits(body_memory=300_000))
     body = json.dumps({"documents": [{"text": "word " * 30_000}]}).encode()
     large = (("POST", "/v1/judge"), {"content": body, "headers": JSON})
     statuses = [answer.status_code for answer in ask.together(*[large] * 6)]
     assert set(statuses) == {200, 429}
-    assert ask.app._receiving.held == 0
+    assert ask.service.body_memory == 0
     assert ask("POST", "/v1/judge", content=body, headers=JSON).status_code == 200
 
 
@@ -279,5 +270,5 @@ def test_refused_requests_leave_nothing_behind(serve):
             ask(*request_, **given)
     ask("POST", "/v1/judge", content=b" " * 150_000, headers=JSON)
     ask("POST", "/v1/judge", content=_endless(), headers=JSON)
-    assert ask.app._waiting == {False: 0, True: 0}
-    assert ask.app._receiving.held == 0
+    assert ask.service._in_progress == {False: 0, True: 0}
+    assert ask.service.body_memory == 0

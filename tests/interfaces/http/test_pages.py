@@ -12,14 +12,13 @@ from neardup import Checksum, Index
 from neardup.evaluation.comparison import explain
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.page import STATIC, add_pages, problem_page
-from neardup.interfaces.http.problems import Problem, Refused
-from neardup.interfaces.http.rendering import render
+from neardup.interfaces.http.pages import FILES
+from neardup.interfaces.http.problems import Problem, Refusal
+from neardup.interfaces.http.templates import render
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.views.comparison import comparison_view
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import Asked, members_view, results_view
-from neardup.interfaces.http.views.start import start_view
 from neardup.model.errors import QueryTimeout, StorageFailed
 from neardup.model.seen import Document
 from neardup.pipeline.searching import Search
@@ -206,7 +205,7 @@ CONTEXTS = {
     "document": in_document,
     "field": in_field_name,
     "keeper": in_repeat,
-    "error": lambda text: problem_page(Problem(text, text, 422, text)),
+    "error": lambda text: render("problem", problem=Problem(text, text, 422, text)),
 }
 COMPARED = "comparison"  # what two texts share depends on their words, so it is held against another skeleton
 
@@ -236,16 +235,16 @@ def test_what_is_shown_is_what_was_there():
 
 @pytest.mark.parametrize("kind", problems.KINDS, ids=lambda kind: kind.name)
 def test_every_problem_is_a_safe_page(kind):
-    assert kind.title in "".join(require_safe(problem_page(Refused(kind).problem)).texts)
+    assert kind.title in "".join(require_safe(render("problem", problem=Refusal(kind).problem)).texts)
 
 
 def test_the_start_says_what_there_is():
-    assert "12,345 documents" in render("start", view=start_view(12345, searches=True)).decode()
-    assert b"neardup reindex" in render("start", view=start_view(1, searches=False))
-    bare = render("start", view=start_view(1, searches=False, keeps_texts=False))
+    assert "12,345 documents" in render("start", documents=12345, searches=True, keeps_texts=True).decode()
+    assert b"neardup reindex" in render("start", documents=1, searches=False, keeps_texts=True)
+    bare = render("start", documents=1, searches=False, keeps_texts=False)
     assert b"neardup reindex" not in bare
     assert b"--texts --search" in bare
-    assert b"<form" not in render("start", view=start_view(1, searches=False))
+    assert b"<form" not in render("start", documents=1, searches=False, keeps_texts=True)
 
 
 # Through the service.
@@ -270,7 +269,7 @@ def hostile(tmp_path_factory):
 @pytest.fixture
 def paged(serve):
     def paged(folder, **options):
-        return serve(folder, pages=add_pages, read_only=True, **options)
+        return serve(folder, read_only=True, **options)
 
     return paged
 
@@ -328,11 +327,11 @@ def test_headers_forbid_all_that_is_not_needed(hostile, paged, path):
     assert "access-control-allow-origin" not in got.headers
 
 
-@pytest.mark.parametrize("name", STATIC)
+@pytest.mark.parametrize("name", FILES)
 def test_files_of_pages_are_kept_by_browsers(hostile, paged, name):
     got = paged(hostile).get(f"/static/{name}?v=1")
     assert got.status_code == 200
-    assert got.headers["content-type"] == STATIC[name]
+    assert got.headers["content-type"].partition(";")[0] == FILES[name]
     assert "immutable" in got.headers["cache-control"]
 
 
@@ -431,12 +430,12 @@ def test_an_index_without_texts(tmp_path, paged):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("page=x", '"page" must be a whole number from 1 to 1,000,000, such as 2.'),
-        ("page=0", '"page" must be a whole number from 1 to 1,000,000, such as 2.'),
+        ("page=x", '"page" must be a whole number from 1 to 1,000,000.'),
+        ("page=0", '"page" must be a whole number from 1 to 1,000,000.'),
         ("rule=best", '"rule" must be exact, near or site.'),
-        ("include=a", '"include" must be the digits of a group\'s id.'),
-        ("colour=red", '"colour" is unknown; known are q, page, rule, strictness, repeats, include.'),
-        ("q=" + "x" * 1025, '"q" must be at most 1,024 characters.'),
+        ("include=a", '"include" must be the digits of a group id.'),
+        ("colour=red", '"colour" is unknown; known: q, page, rule, strictness, repeats, include.'),
+        ("q=" + "x" * 1025, '"q" must be 0 to 1,024 characters.'),
     ],
 )
 def test_a_wrong_parameter_is_named_with_its_rule(hostile, paged, query, said):
@@ -460,10 +459,10 @@ def test_a_search_that_takes_too_long_is_told(hostile, paged, monkeypatch):
         raise QueryTimeout(seconds)
 
     service = paged(hostile, limits=Limits(query_seconds=0.5))
-    monkeypatch.setattr(service.serving.search, "answer", slow)
+    monkeypatch.setattr(service.service.search, "answer", slow)
     got = service.get("/?q=x", headers=HTML)
     assert got.status_code == 422
-    assert "Query takes too long" in got.text
+    assert "Query too slow" in got.text
 
 
 def test_an_index_that_cannot_be_read_is_told_without_its_name(hostile, paged, monkeypatch):
@@ -471,7 +470,7 @@ def test_an_index_that_cannot_be_read_is_told_without_its_name(hostile, paged, m
         raise StorageFailed("/secret/path", "no such thing")
 
     service = paged(hostile)
-    monkeypatch.setattr(service.serving.search, "answer", broken)
+    monkeypatch.setattr(service.service.search, "answer", broken)
     got = service.get("/?q=x", headers=HTML)
     assert got.status_code == 503
     assert "secret" not in got.text
@@ -493,12 +492,12 @@ def test_with_tokens_the_browser_asks_for_one(hostile, paged):
 
 
 def test_too_much_at_a_time_is_told_on_a_page(hostile, paged):
-    service = paged(hostile, limits=Limits(long_waiting=1))
+    service = paged(hostile, limits=Limits(long_requests=1))
     answers = service.together(*[(("GET", "/?q=baker"), {"headers": HTML})] * 6)
     assert {got.status_code for got in answers} == {200, 429}
     refused = next(got for got in answers if got.status_code == 429)
     assert int(refused.headers["retry-after"]) >= 1
-    assert "Too much at a time" in "".join(require_safe(refused.content).texts)
+    assert "Too many requests" in "".join(require_safe(refused.content).texts)
     assert "'unsafe-inline'" not in refused.headers["content-security-policy"]
 
 
@@ -506,5 +505,5 @@ def test_an_index_without_documents(tmp_path, paged):
     with Index.create(tmp_path / "none", texts=True) as index:
         Search.open(index, make=True).close()
     service = paged(str(tmp_path / "none"))
-    assert "No document is here yet." in service.get("/").text
+    assert "No documents are here yet." in service.get("/").text
     assert "No document has all of these words." in service.get("/?q=x").text

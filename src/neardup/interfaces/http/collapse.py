@@ -1,0 +1,232 @@
+"""The operation that collapses ranked hits: by their ids, or with their texts, signatures or fields."""
+
+from base64 import b64decode
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+import numpy as np
+
+from neardup.interfaces.http.operations import Operation, rounded
+from neardup.interfaces.http.problems import INVALID, UNAVAILABLE, Refusal
+from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
+from neardup.interfaces.http.service import Service
+from neardup.model.arrays import Signatures
+from neardup.model.recipe import RecipeId
+from neardup.pipeline.collapsing import collapse as collapsed_hits
+from neardup.pipeline.given import types_of
+from neardup.pipeline.near_hits import HitVerify
+from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.strictness import at_threshold
+from neardup.schemes.checksum import BODY
+from neardup.sources.domains import registered_domain
+from neardup.sources.hosts import host, path_levels
+
+_TEXT: Final = "text"
+_OF: Final[dict[str, Callable[[int], Callable[[Any], Any] | None]]] = {
+    "value": lambda _: None,
+    "host": lambda _: host,
+    "domain": lambda _: registered_domain,
+    "path": path_levels,
+}
+
+
+class Near(Input, tag_field="rule", tag="near"):
+    """Near duplicates by the scheme of the index, or from *threshold* on; the *keep* best of a group are kept."""
+
+    keep: Number = 1
+    threshold: Threshold | None = None
+
+    def rule(self, scheme: Any) -> Rule:
+        """Return the rule of the library."""
+        chosen = None if self.threshold is None else at_threshold(scheme, self.threshold)
+        return NearDuplicates(scheme=chosen, keep=self.keep)
+
+
+class Same(Input, tag_field="rule", tag="same"):
+    """Hits with the same value of a field; the *keep* best of a group are kept.
+
+    With *of*, the field is a URL, and the value is its host, its registered domain, or its host and the first *levels*
+    levels of its path.
+    """
+
+    field: Annotated[str, characters(1, 1024)]
+    of: Literal["value", "host", "domain", "path"] = "value"
+    levels: Annotated[int, whole(1, 64)] = 1
+    keep: Number = 1
+
+    def rule(self, _: Any) -> Rule:
+        """Return the rule of the library."""
+        return SameValue(self.field, _OF[self.of](self.levels), keep=self.keep)
+
+
+class RankedHit(Input):
+    """A hit with its *text*, or its *signature* (the bytes of its row, as Base64), and its fields."""
+
+    id: Id
+    text: str | None = None
+    signature: str | None = None
+    fields: dict[str, str | int | None] = msgspec.field(default_factory=dict)
+
+
+class CollapseBody(Input):
+    """Ranked hits, best first: all as ids, or all as objects.
+
+    *by* lists rules, which are applied in turn. Only the first *top* hits are examined. A page has *size* groups, or
+    all. *include* lists the members of one group instead. With *enabled* off, all hits are kept. *recipe* is the recipe
+    of the signatures. *verify*: "exact" compares texts, of the hits or of the index, and fails where one is missing;
+    "estimate" compares signatures; null compares texts where there are any, and signatures elsewhere.
+    """
+
+    hits: batch(Id | RankedHit)  # type: ignore[valid-type]
+    by: Annotated[list[Near | Same], msgspec.Meta(min_length=1, max_length=8)] | None = None
+    enabled: bool = True
+    top: Number | None = None
+    page: Number = 1
+    size: Number | None = None
+    include: GroupId | None = None
+    recipe: str | None = None
+    verify: HitVerify | None = None
+
+
+class KeptHit(msgspec.Struct):
+    """A hit that is kept."""
+
+    id: str
+    rank: int
+
+
+class Repeat(msgspec.Struct):
+    """A hit that is hidden because it matches *of*, a better one: by which *rule*, and with which *value*.
+
+    *verified* means that texts or values were compared; otherwise *value* is an estimate.
+    """
+
+    id: str
+    rank: int
+    of: str
+    rule: str
+    measure: str
+    value: float | int | str
+    threshold: float | None
+    verified: bool
+
+
+class Group(msgspec.Struct):
+    """Hits that belong together; *hides* counts all hidden hits of the group."""
+
+    group: str
+    kept: Sequence[KeptHit]
+    hidden: Sequence[Repeat]
+    hides: int
+
+
+class CollapseAnswer(msgspec.Struct):
+    """A page of groups, and the numbers of all hits, examined hits, groups and hidden hits.
+
+    *unsigned* of the examined hits have no signature, so that they cannot be near duplicates.
+    """
+
+    hits: int
+    examined: int
+    unsigned: int
+    groups: int
+    hidden: int
+    page: int
+    pages: int
+    results: list[Group]
+
+
+def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
+    """Hide ranked hits that repeat a better-ranked hit."""
+    scheme = service.index.scheme
+    rules = [one.rule(scheme) for one in given.by] if given.by else None
+    hits: Any = given.hits
+    known: dict[str, Any] = {"index": service.index, "cache": service.cache}
+    kinds = types_of(hits)
+    if kinds == {RankedHit}:
+        hits, rules, known = _records(service, given.hits, rules or [NearDuplicates()], given.recipe)
+    elif kinds != {str}:
+        raise Refusal(INVALID, "The hits must be all ids or all objects.")
+    elif given.recipe is not None:
+        raise Refusal(INVALID, "A recipe needs hits with signatures.")
+    found = collapsed_hits(
+        hits,
+        rules,
+        enabled=given.enabled,
+        top=given.top,
+        page=given.page,
+        size=given.size,
+        include=None if given.include is None else int(given.include),
+        verify=given.verify,
+        **known,
+    )
+    results = [*found.page_of(_group, _kept, _repeat)]
+    return CollapseAnswer(
+        found.hits, found.examined, found.unsigned, found.groups, found.hidden, given.page, found.pages, results
+    )
+
+
+def _group(group: int, kept: Sequence[KeptHit], hidden: Sequence[Repeat], hides: int) -> Group:
+    return Group(str(group), kept, hidden, hides)
+
+
+def _kept(own: Any, rank: int, _: Any) -> KeptHit:
+    return KeptHit(str(own), rank)
+
+
+def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``
+    own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None, verified: Any
+) -> Repeat:
+    shown: Any = rounded(value) if isinstance(value, float) else value
+    return Repeat(str(own), rank, str(of), rule, measure, shown, rounded(threshold), verified)
+
+
+def _records(
+    service: Service, hits: Sequence[RankedHit], rules: list[Rule], recipe: str | None
+) -> tuple[list[dict[str, Any]], list[Rule], dict[str, Any]]:
+    """Return hits as records, their rules, and where the library finds signatures."""
+    scheme = service.index.scheme
+    text = BODY if BODY in scheme.columns else _TEXT  # a checksum signs the text as its body
+    records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
+    texts = any(hit.text is not None for hit in hits)
+    if recipe is None and any(hit.signature is not None for hit in hits):
+        raise Refusal(INVALID, "Signatures need their recipe.")
+    if recipe is None and not texts:
+        return records, rules, {"index": service.index}
+    if recipe is not None and texts:
+        raise Refusal(INVALID, "The hits must have either signatures or texts.")
+    signing = [
+        replace(rule, scheme=rule.scheme or scheme, text=_TEXT) if isinstance(rule, NearDuplicates) else rule
+        for rule in rules
+    ]
+    return records, signing, {} if recipe is None else {"signatures": _signatures(service, hits, recipe)}
+
+
+def _signatures(service: Service, hits: Sequence[RankedHit], recipe: str) -> Signatures:
+    """Decode the signatures of hits; a hit may have none."""
+    like = service.index.signatures([])
+    kind, shape = like.rows.dtype, like.rows.shape[1:]
+    rows = np.zeros((len(hits), *shape), kind)
+    present = np.array([hit.signature is not None for hit in hits], np.bool_)
+    for rank in np.flatnonzero(present).tolist():
+        try:
+            row = np.frombuffer(b64decode(hits[rank].signature or "", validate=True), kind.newbyteorder("<"))
+            rows[rank] = row.reshape(shape)
+        except ValueError:
+            rule = f"must be Base64 of {rows[rank].nbytes} bytes: {rows[rank].size} numbers {kind}, little-endian"
+            raise Refusal(INVALID, f"The signature of hit {rank} {rule}.") from None
+    return Signatures(rows, present, RecipeId(recipe))
+
+
+OPERATIONS: Final = (
+    Operation(
+        method="POST",
+        path="/v1/collapse",
+        run=collapse,
+        short=8 << 10,  # some hundred ids
+        compares_texts=True,
+        problems=[UNAVAILABLE],
+    ),
+)

@@ -1,0 +1,161 @@
+"""Operations that compare two documents, given as texts or by their ids."""
+
+from typing import Any, Final
+
+import msgspec
+
+from neardup.interfaces.http.operations import Operation, rounded
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, UNAVAILABLE, Refusal
+from neardup.interfaces.http.requests import Id, Input
+from neardup.interfaces.http.service import Service
+
+_SHORT: Final = 4 << 10
+NO_TEXTS: Final = "This index keeps no texts."
+
+
+class Side(Input):
+    """A text, or the id of a document whose text the index keeps."""
+
+    text: str | None = None
+    id: Id | None = None
+
+
+class PairBody(Input):
+    """Two documents."""
+
+    a: Side
+    b: Side
+
+
+class Estimate(msgspec.Struct):
+    """What the signatures alone say."""
+
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
+    matches: bool
+
+
+class Ruling(msgspec.Struct):
+    """Whether two documents match by a scheme: *verified* on the texts, by their exact *measure*.
+
+    *reason* explains a missing *value*, or why documents with a sufficient value do not match.
+    """
+
+    scheme: str
+    matches: bool
+    verified: bool
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
+    reason: str | None
+    estimate: Estimate
+
+
+class Measure(msgspec.Struct):
+    """Exact measures on shingles of *shingle* words, as sets or, with *bag*, as bags."""
+
+    shingle: int
+    bag: bool
+    resemblance: float
+    a_in_b: float
+    b_in_a: float
+
+
+class Passage(msgspec.Struct):
+    """A shared passage: its begin and end in each text, in characters, and its number of words."""
+
+    a: list[int]
+    b: list[int]
+    words: int
+
+
+class CompareAnswer(msgspec.Struct):
+    """All measures, the rulings of all schemes, and the shared passages.
+
+    *only_in_a* and *only_in_b* are words that are in no run of *run* words that both texts have.
+    """
+
+    measures: list[Measure]
+    schemes: list[Ruling]
+    run: int
+    passages: list[Passage]
+    only_in_a: list[list[int]]
+    only_in_b: list[list[int]]
+
+
+class ExplainAnswer(Ruling):
+    """The ruling of the scheme of the index, with the evidence as in a comparison."""
+
+    resemblance: float
+    a_in_b: float
+    b_in_a: float
+    run: int
+    passages: list[Passage]
+    only_in_a: list[list[int]]
+    only_in_b: list[list[int]]
+
+
+def compare(service: Service, given: PairBody) -> CompareAnswer:
+    """Compare two documents by all measures and all schemes."""
+    from neardup.evaluation import comparison
+
+    return msgspec.convert(_rounded(comparison.compare(*_texts(service, given)).as_dict()), CompareAnswer)
+
+
+def explain(service: Service, given: PairBody) -> ExplainAnswer:
+    """Explain the decision of the scheme of the index on two documents."""
+    from neardup.evaluation import comparison
+
+    ids = [side.id for side in (given.a, given.b) if side.id is not None]
+    texts = _texts(service, given)
+    signatures = service.index.signatures(ids) if len(ids) == len(texts) else None
+    found = comparison.explain(*texts, service.index.scheme, signatures=signatures)
+    return msgspec.convert(_rounded(found.as_dict()), ExplainAnswer)
+
+
+def _texts(service: Service, given: PairBody) -> tuple[str, str]:
+    """Return both texts; those of ids are read together."""
+    sides = {"a": given.a, "b": given.b}
+    for name, side in sides.items():
+        if (side.text is None) == (side.id is None):
+            raise Refusal(INVALID, f"{name} must have either a text or an id.")
+    ids = [side.id for side in sides.values() if side.id is not None]
+    if ids and not service.index.keeps_texts:
+        raise Refusal(INVALID, f"{NO_TEXTS} Compare documents by their texts.")
+    found = dict(zip(ids, service.index.get(ids), strict=True))
+    texts = [side.text for side in sides.values()]
+    for place, (name, side) in enumerate(sides.items()):
+        if side.id is not None:
+            document = found[side.id]
+            if document is None:
+                raise Refusal(NO_DOCUMENT, f"The index has no document with the id of {name}.")
+            texts[place] = document.text
+    a, b = texts
+    return a or "", b or ""
+
+
+def _rounded(found: Any) -> Any:
+    """Round all measures."""
+    if isinstance(found, float):
+        return rounded(found)
+    if isinstance(found, dict):
+        return {name: _rounded(value) for name, value in found.items()}
+    if isinstance(found, list) and found and not isinstance(found[0], int):
+        return [_rounded(value) for value in found]
+    return found
+
+
+OPERATIONS: Final = tuple(
+    Operation(
+        method="POST",
+        path=f"/v1/{run.__name__}",
+        run=run,
+        short=_SHORT,
+        compares_texts=True,
+        problems=[NO_DOCUMENT, UNAVAILABLE],
+    )
+    for run in (compare, explain)
+)

@@ -1,0 +1,105 @@
+"""Middleware: hosts, tokens, security headers and metrics of every request."""
+
+from time import perf_counter
+from typing import Final
+
+from starlette.authentication import (
+    AuthCredentials,
+    AuthenticationBackend,
+    AuthenticationError,
+    BaseUser,
+    UnauthenticatedUser,
+)
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from neardup.interfaces.http import problems
+from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.problems import Refusal, response_to
+from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.tokens import SCOPES, Tokens, presented
+
+HEADERS: Final = {
+    b"content-security-policy": b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cache-control": b"no-store",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+}
+OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
+_DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
+
+
+class Guard:
+    """Rejects unknown hosts and long URLs, adds the security headers, and counts requests."""
+
+    def __init__(self, app: ASGIApp, service: Service, hosts: Hosts) -> None:
+        self._app, self._service, self._hosts = app, service, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status = perf_counter(), _DISCONNECTED
+
+        async def guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                names = {name for name, _ in message["headers"]}
+                message["headers"] += [header for header in HEADERS.items() if header[0] not in names]
+            await send(message)
+
+        app: ASGIApp = self._app
+        if refusal := self._refusal(scope):
+            app = response_to(HTTPConnection(scope), refusal)
+        try:
+            await app(scope, receive, guarded)
+        except ClientDisconnect:
+            pass
+        except Exception:  # Starlette raises an error again after the answer
+            if status == _DISCONNECTED:
+                raise
+        finally:
+            route = getattr(scope.get("route"), "name", "none")
+            self._service.metrics.observe(route, status, perf_counter() - begun)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        if len(scope["raw_path"]) + len(scope["query_string"]) > self._service.limits.url:
+            return Refusal(problems.URL_TOO_LONG)
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
+            return Refusal(problems.HOST)
+        return None
+
+
+class TokenBackend(AuthenticationBackend):
+    """Authenticates requests by tokens; without *tokens*, every request may do everything."""
+
+    def __init__(self, tokens: Tokens | None) -> None:
+        self._tokens = tokens
+
+    async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser]:
+        """Return what a request may do; a token in a form that browsers send (Basic) only reads."""
+        if self._tokens is None:
+            return AuthCredentials(SCOPES), UnauthenticatedUser()
+        if conn.scope["path"] in OPEN:
+            return AuthCredentials(), UnauthenticatedUser()
+        safe = conn.scope["method"] in {"GET", "HEAD"}
+        token = presented(conn.headers.get("authorization", "").encode("latin-1"), basic=safe)
+        allowed = self._tokens.scope_of(token) if token else None
+        if allowed is None:
+            raise AuthenticationError
+        return AuthCredentials(SCOPES[: SCOPES.index(allowed) + 1]), UnauthenticatedUser()
+
+
+def challenge(conn: HTTPConnection, _: AuthenticationError) -> Response:
+    """Ask for a token; a browser that wants a page is asked for a password."""
+    response = response_to(conn, Refusal(problems.UNAUTHORIZED, headers={"www-authenticate": 'Bearer realm="neardup"'}))
+    if conn.scope["method"] in {"GET", "HEAD"} and not conn.scope["path"].startswith("/v1/"):
+        basic = 'Basic realm="neardup: any name, a token as the password", charset="UTF-8"'
+        response.headers.append("www-authenticate", basic)
+    return response

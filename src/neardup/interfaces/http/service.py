@@ -1,0 +1,297 @@
+"""The index that a process serves, with what its requests share: threads, limits, caches and metrics."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from threading import Lock
+from typing import Final, Literal, Self, TypeVar, get_args
+
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.metrics import Metrics
+from neardup.interfaces.http.problems import overloaded
+from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
+from neardup.pipeline.collapsing import collapse
+from neardup.pipeline.judged import JudgedSets
+from neardup.pipeline.living import Index
+from neardup.pipeline.searching import Collapsing, Search, has_table
+
+REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
+RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written
+_THREADS: Final = 2
+_SAMPLE: Final = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
+
+Writes = Literal["yes", "no", "failed"]
+Opening = Callable[[Literal["r", "w"]], Index]
+Answer = TypeVar("Answer")
+
+
+class Service:
+    """An index that is served.
+
+    Short work runs on the event loop. Long work runs in its own threads; meanwhile short work runs in other threads,
+    because an index serves one thread at a time, and the event loop must not wait for it.
+    """
+
+    def __init__(
+        self,
+        opening: Opening,
+        *,
+        read_only: bool = False,
+        limits: Limits | None = None,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
+        self._opening, self._read_only = opening, read_only
+        self.limits = limits or Limits()
+        self.metrics = Metrics()
+        self.cache = JudgedSets()
+        self.report = report or (lambda _: None)
+        self.body_memory = 0  # bytes of large bodies
+        self._in_progress = {False: 0, True: 0}  # short and long requests
+        self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
+        self._search_lags = False
+        self._unreadable: str | None = None  # as it was reported
+        self._unwritable: str | None = None
+        self._tried = time.monotonic()
+        self.index = self._opened()
+        self.search = self._opened_search()
+        self.ready = False
+        self._threads = {name: ThreadPoolExecutor(_THREADS, f"neardup-{name}") for name in ("long", "short")}
+        self._long_running = 0
+        self._watching: asyncio.Task[None] | None = None
+        self._counting, self._counted = Lock(), (0, 0)  # hits and misses in the metrics
+
+    @classmethod
+    def opened(  # noqa: PLR0913 - keywords with defaults
+        cls,
+        folder: str,
+        *,
+        key: bytes | None = None,
+        memory: int = 1 << 28,
+        read_only: bool = False,
+        limits: Limits | None = None,
+        report: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Serve the index in a folder: for writing, unless it is *read_only* or another process writes it.
+
+        *memory* limits, in bytes, the new documents in memory.
+        """
+
+        def opening(mode: Literal["r", "w"]) -> Index:
+            return Index.open(folder, mode, key=key, memory=memory)
+
+        return cls(opening, read_only=read_only, limits=limits, report=report)
+
+    # Work and its limits.
+
+    @asynccontextmanager
+    async def admission(self, *, long: bool) -> AsyncIterator[None]:
+        """Count a request as in progress, or reject it (429) where too many of its kind are."""
+        if self._in_progress[long] >= self._most[long]:
+            self._reject()
+        self._in_progress[long] += 1
+        try:
+            await asyncio.sleep(0)  # requests that have arrived are counted before the event loop works on one of them
+            yield
+        finally:
+            self._in_progress[long] -= 1
+
+    def require_body_memory(self) -> None:
+        """Reject a request (429) while large bodies have more than their memory."""
+        if self.body_memory > self.limits.body_memory:
+            self._reject()
+
+    def _reject(self) -> None:
+        self.metrics.rejected.inc()
+        raise overloaded()
+
+    async def run(self, work: Callable[[], Answer], *, long: bool) -> Answer:
+        """Do work that takes long, or that would wait for such work, in a thread; other work at once."""
+        if not (long or self._long_running):
+            return work()
+        self._long_running += long
+        try:
+            threads = self._threads["long" if long else "short"]
+            return await asyncio.get_running_loop().run_in_executor(threads, work)
+        finally:
+            self._long_running -= long
+
+    # Start and end.
+
+    async def start(self) -> None:
+        """Start to watch the index. Call ``warm_up`` before, so that the first request does not wait."""
+        self._watching = asyncio.create_task(self._watch())
+        self.ready = True
+
+    async def stop(self) -> None:
+        """Wait for the work in progress, and close the index."""
+        self.ready = False
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait([self._watching])
+        for threads in self._threads.values():
+            await asyncio.to_thread(threads.shutdown)
+        self.close()
+
+    def close(self) -> None:
+        """Close the search table and the index."""
+        self._close(self.index, self.search)
+
+    def warm_up(self) -> None:
+        """Load or compile what the first request needs."""
+        from neardup.evaluation.comparison import compare, explain
+
+        if not self.index.scheme.columns:
+            self.index.judge([_SAMPLE, ""])
+        collapse(["a", "b"], index=self.index)
+        if self.search is not None:
+            for rule in get_args(Collapsing):
+                self.search.answer(_SAMPLE, collapse=rule)
+        compare(_SAMPLE, _SAMPLE)
+        explain(_SAMPLE, _SAMPLE, self.index.scheme)
+
+    # State.
+
+    @property
+    def readable(self) -> bool:
+        """Whether the index can be read, and is the one that is at its path."""
+        if not self.ready or self._unreadable is not None:
+            return False
+        try:
+            len(self.index)
+        except NeardupError:
+            return False
+        return True
+
+    @property
+    def writes(self) -> Writes:
+        """Whether the index can be written: ``"failed"`` means not now, and that writing is retried."""
+        if self.index.failure is not None or self._unwritable is not None:
+            return "failed"
+        return "yes" if self.index.store.writes else "no"
+
+    @property
+    def recovers(self) -> bool:
+        """Whether the index is still watched: only then does the service recover from a failure without a restart."""
+        return self._watching is None or not self._watching.done()
+
+    def update_metrics(self) -> None:
+        """Set the metrics that describe the index."""
+        metrics, readable = self.metrics, self.readable
+        metrics.ready.set(readable)
+        metrics.writes.set(self.writes == "yes")
+        if readable:
+            metrics.documents.set(len(self.index))
+        caches = [self.cache, *([self.search.judged] if self.search is not None else [])]
+        hits, misses = sum(cache.hits for cache in caches), sum(cache.misses for cache in caches)
+        with self._counting:
+            metrics.hits.inc(max(0, hits - self._counted[0]))  # a search table opened again starts at zero
+            metrics.misses.inc(max(0, misses - self._counted[1]))
+            self._counted = hits, misses
+
+    def catch_up(self) -> None:
+        """Update the search table after a change of the index; a failure is reported, and the change stays."""
+        if self.search is None:
+            return
+        try:
+            self.search.catch_up()
+            self._search_lags = False
+        except StorageError as error:
+            if not self._search_lags:
+                self.report(f"the search table is behind the index: {error}")
+            self._search_lags = True
+
+    # Opening and recovery.
+
+    def _opened(self) -> Index:
+        """Open the index, for writing if that is wanted and possible."""
+        reason = None
+        try:
+            return self._opening("r" if self._read_only else "w")
+        except StorageBusy:
+            return self._opening("r")
+        except StorageFailed as error:
+            reason = str(error)
+            return self._opening("r")
+        finally:
+            self._note_writing(reason)
+
+    def _opened_search(self) -> Search | None:
+        """Open the search table if there is one that can be read."""
+        try:
+            return Search.open(self.index) if has_table(self.index.store.folder) else None
+        except StorageError as error:
+            self.report(f"search is not available: {error}")
+            return None
+
+    def _close(self, index: Index, search: Search | None) -> None:
+        try:
+            if search is not None:
+                search.close()
+            index.close()
+        except StorageError as error:
+            self.report(f"the index was closed with an error: {error}")
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(REFRESH_SECONDS)
+            try:
+                await self.run(self._look, long=True)
+            except NeardupError as error:
+                self._note_reading(str(error))
+            except Exception as error:
+                self.report(f"the index is no longer watched: {type(error).__name__}: {error}")
+                raise
+
+    def _look(self) -> None:
+        """Read what another process has written, and try to recover from a failure."""
+        try:
+            self.index.refresh()
+        except (StorageMoved, StorageRefused) as error:
+            self._note_reading(str(error))
+            if not self.index.store.closed:
+                self._replace(self._opened())
+        self._note_reading(None)
+        if not self._read_only and self.writes != "yes" and time.monotonic() >= self._tried + RETRY_SECONDS:
+            self._try_to_write()
+        if self.search is None and has_table(self.index.store.folder):
+            self.search = self._opened_search()
+        self.update_metrics()
+
+    def _try_to_write(self) -> None:
+        try:
+            if self.index.store.writes:
+                self._note_writing(self.index.failure)
+                self.index.sync()
+            else:
+                self._replace(self._opening("w"))
+            self._note_writing(None)
+            self.catch_up()
+        except StorageBusy:
+            self._note_writing(None)
+        except StorageFailed as error:
+            self._note_writing(str(error))
+        finally:
+            self._tried = time.monotonic()
+
+    def _replace(self, index: Index) -> None:
+        """Serve another index, or the same one opened in another mode."""
+        old, old_search = self.index, self.search
+        self.index = index
+        self.search = self._opened_search()
+        self._close(old, old_search)
+
+    def _note_reading(self, reason: str | None) -> None:
+        if reason is not None and self._unreadable is None:
+            self.report(f"the index cannot be read: {reason}")
+        if reason is None and self._unreadable is not None:
+            self.report("the index can be read again")
+        self._unreadable = reason
+
+    def _note_writing(self, reason: str | None) -> None:
+        if reason is not None and self._unwritable is None:
+            self.report(f"the index cannot be written, and is retried every {RETRY_SECONDS:g} seconds: {reason}")
+        if reason is None and self._unwritable is not None:
+            self.report("the index can be written again")
+        self._unwritable = reason

@@ -1,0 +1,114 @@
+"""The collapse of ranked hits, asked over HTTP."""
+
+from base64 import b64encode
+
+import pytest
+
+from neardup import Index, collapse
+
+
+def test_collapsing_is_that_of_the_library(serve, folder):
+    ask = serve()
+    hits = ["c", "nobody", "b", "a"]
+    told = ask.post("/v1/collapse", {"hits": hits}).json()
+    with Index.open(folder) as index:
+        expected = collapse(hits, index=index)
+    assert [one["kept"][0]["id"] for one in told["results"]] == expected.kept == ["c", "nobody", "b"]
+    assert (told["hits"], told["groups"], told["hidden"], told["unsigned"]) == (4, 3, 1, 1)
+    (hidden,) = told["results"][2]["hidden"]
+    assert (hidden["id"], hidden["rank"], hidden["of"], hidden["rule"]) == ("a", 3, "b", "minhash")
+    assert [one["group"] for one in told["results"]] == [str(group.id) for group in expected.page]
+    listed = ask.post("/v1/collapse", {"hits": hits, "include": told["results"][2]["group"]}).json()
+    assert [one["kept"][0]["id"] for one in listed["results"]] == ["b"]
+    everything = ask.post("/v1/collapse", {"hits": hits, "enabled": False}).json()
+    assert (everything["groups"], everything["hidden"]) == (4, 0)
+
+
+def test_collapsing_again_is_answered_from_the_cache(serve, texts):
+    ask = serve()
+    first = ask.post("/v1/collapse", {"hits": ["a", "b", "c"]}).json()
+    assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"]}).json() == first
+    assert "neardup_collapse_hits_total 1.0\n" in ask.get("/metrics").text
+    ask.post("/v1/admit", {"documents": [{"id": "b", "text": texts.heron}]})
+    assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"]}).json()["hidden"] == 0
+
+
+def test_collapsing_by_a_field_and_by_both(serve):
+    ask = serve()
+    same = {"rule": "same", "field": "site"}
+    told = ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": [same]}).json()
+    assert [[hit["id"] for hit in one["hidden"]] for one in told["results"]] == [["c"], []]
+    assert told["results"][0]["hidden"][0]["value"] == "one"
+    both = ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": [same, {"rule": "near"}]}).json()
+    assert [one["hides"] for one in both["results"]] == [2]
+    two = ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": [{"rule": "near", "keep": 2}]}).json()
+    assert two["hidden"] == 0
+    assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "same", "field": "nope"}]}).status_code == 422
+    assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "other"}]}).status_code == 422
+
+
+def test_hits_may_bring_their_texts_or_signatures(serve, texts):
+    ask = serve()
+    told = ask.post("/v1/collapse", {"hits": [{"id": "x", "text": texts.storm}, {"id": "y", "text": texts.again}]})
+    assert told.json()["hidden"] == 1
+    signed = ask.service.index.scheme.sign([texts.storm, texts.again, ""])
+    rows = [b64encode(row.tobytes()).decode() for row in signed.rows]
+    hits = [{"id": "x", "signature": rows[0]}, {"id": "y", "signature": rows[1]}, {"id": "z"}]
+    told = ask.post("/v1/collapse", {"hits": hits, "recipe": signed.recipe}).json()
+    assert (told["hidden"], told["unsigned"]) == (1, 1)
+    fields = [{"id": "x", "fields": {"color": "red"}}, {"id": "y", "fields": {"color": "red"}}]
+    told = ask.post("/v1/collapse", {"hits": fields, "by": [{"rule": "same", "field": "color"}]}).json()
+    assert told["hidden"] == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"hits": ["a", {"id": "b"}]},
+        {"hits": [{"id": "a", "signature": "AAAA"}], "recipe": "RECIPE"},
+        {"hits": [{"id": "a", "signature": "no base64"}], "recipe": "RECIPE"},
+        {"hits": [{"id": "a", "signature": "AAAA"}]},
+        {"hits": [{"id": "a", "text": "b", "signature": "AAAA"}], "recipe": "RECIPE"},
+        {"hits": [{"id": "a"}], "recipe": "of others"},
+        {"hits": ["a"], "recipe": "RECIPE"},
+        {"hits": ["a"], "page": 0},
+        {"hits": ["a"], "top": 0},
+        {"hits": ["a"], "include": "x"},
+        {"hits": ["a"], "by": []},
+        {"hits": []},
+        {"hits": [""]},
+    ],
+    ids=str,
+)
+def test_hits_that_are_none_are_refused(serve, body):
+    ask = serve()
+    if body.get("recipe") == "RECIPE":
+        body = body | {"recipe": ask.service.index.scheme.recipe}
+    assert ask.post("/v1/collapse", body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("of", "hidden"),
+    [({"of": "host"}, 1), ({"of": "domain"}, 2), ({"of": "path"}, 1), ({"of": "path", "levels": 2}, 0), ({}, 0)],
+)
+def test_hits_of_one_site(serve, of, hidden):
+    urls = ["http://a.example.co.uk/x/1", "http://a.example.co.uk/x/2", "http://b.example.co.uk/"]
+    hits = [{"id": url, "fields": {"url": url}} for url in urls]
+    told = serve().post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "url", **of}]})
+    assert told.json()["hidden"] == hidden, told.text
+
+
+def test_hits_may_be_collapsed_more_strictly(serve):
+    ask = serve()
+    for threshold, hidden in ((0.5, 1), (1.0, 0)):
+        by = [{"rule": "near", "threshold": threshold}]
+        assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": by}).json()["hidden"] == hidden
+    assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "near", "threshold": 0}]}).status_code == 422
+
+
+def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, titled, texts):
+    titles = {"a": "A", "b": "A", "c": "B"}
+    hits = [{"id": own, "text": texts.storm, "fields": {"title": title}} for own, title in titles.items()]
+    told = serve(titled).post("/v1/collapse", {"hits": hits})
+    assert told.status_code == 200, told.text
+    assert [[one["id"] for one in group["kept"]] for group in told.json()["results"]] == [["a"], ["c"]]

@@ -1,0 +1,139 @@
+"""Operations on documents, asked over HTTP."""
+
+from itertools import chain
+from urllib.parse import quote
+
+import pytest
+
+from neardup import Index
+
+
+def verdicts(answer):
+    assert answer.status_code == 200, answer.text
+    return answer.json()["verdicts"]
+
+
+def test_judging_changes_nothing(serve, texts):
+    ask = serve()
+    for _ in range(2):
+        said = verdicts(
+            ask.post("/v1/judge", {"documents": [{"text": texts.storm}, {"text": texts.heron}, {"text": ""}]})
+        )
+        assert [one["verdict"] for one in said] == ["exact duplicate", "new", "empty"]
+        assert (said[0]["of"], said[0]["kept"]) == ("a", "a")
+    assert len(ask.service.index) == 3
+
+
+def test_a_near_duplicate_says_how_near(serve, texts):
+    (said,) = verdicts(serve().post("/v1/judge", {"documents": [{"id": "new", "text": f"{texts.storm} as they say"}]}))
+    assert said == {
+        "verdict": "near duplicate",
+        "id": "new",
+        "of": said["of"],
+        "kept": "a",
+        "measure": "resemblance",
+        "value": said["value"],
+        "verified": True,
+    }
+    assert 0.6 <= said["value"] < 1
+    assert round(said["value"], 4) == said["value"]
+
+
+def test_a_document_does_not_repeat_itself(serve, texts):
+    ask = serve()
+    (said,) = verdicts(ask.post("/v1/judge", {"documents": [{"id": "c", "text": texts.baker}]}))
+    assert said["verdict"] == "new"
+    mixed = {"documents": [{"id": "c", "text": texts.baker}, {"text": texts.baker}]}
+    assert ask.post("/v1/judge", mixed).status_code == 422
+
+
+def test_admitting_remembers(serve, texts, folder):
+    ask = serve()
+    fields = {"site": "three", "rank": 7}
+    (said,) = verdicts(ask.post("/v1/admit", {"documents": [{"id": "d", "text": texts.heron, "fields": fields}]}))
+    assert said == {"verdict": "new", "id": "d"}
+    with Index.open(folder) as reader:  # what is answered is acknowledged
+        assert reader.get(["d"])[0].fields == fields
+    (said,) = verdicts(ask.post("/v1/judge", {"documents": [{"text": texts.heron}]}))
+    assert (said["verdict"], said["of"]) == ("exact duplicate", "d")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"nope": 1}, {"rank": "seven"}, {"rank": 1 << 80}, {"site": [1]}, {"site": {"a": 1}}, {"rank": 1.5}, {"site": 3}],
+    ids=str,
+)
+def test_fields_of_another_kind_are_refused(serve, texts, fields):
+    ask = serve()
+    answer = ask.post("/v1/admit", {"documents": [{"id": "d", "text": texts.heron, "fields": fields}]})
+    assert answer.status_code == 422, answer.text
+    assert len(ask.service.index) == 3
+
+
+def test_fields_of_several_kinds_in_one_batch_are_refused(serve, texts):
+    documents = [{"id": str(n), "text": texts.heron, "fields": {"site": n}} for n in ("x", 1, None, True, 2.5)]
+    for document in documents:
+        document["id"] = f"id {document['id']}"
+    assert serve().post("/v1/admit", {"documents": documents}).status_code == 422
+
+
+ODD_IDS = [
+    "http://a.example/b?c=d&e=%20#f",
+    "a/b//c/../d",
+    "100 %",
+    "%2F",
+    "..",
+    "tab\tnewline\nreturn\r",
+    "nul\0",
+    "emoji 🦢 and \u202e direction",
+    "+",
+    " ",
+    "?",
+    "#",
+    '"<script>',
+    "é" * 512,
+]
+
+
+@pytest.mark.parametrize("name", ODD_IDS, ids=ascii)
+def test_an_id_may_have_any_character(serve, texts, name):
+    ask = serve()
+    assert verdicts(ask.post("/v1/admit", {"documents": [{"id": name, "text": texts.heron}]}))[0]["verdict"] == "new"
+    path = quote(name, safe="").replace(".", "%2E")
+    found = ask.get(f"/v1/documents/{path}")
+    assert found.status_code == 200, found.text
+    assert found.json()["id"] == name
+    assert ask.get(f"/v1/groups/{path}").json()["members"] == [name]
+    assert ask("DELETE", f"/v1/documents/{path}").json()["removed"] == 1
+    assert ask.get(f"/v1/documents/{path}").status_code == 404
+
+
+def test_a_document_is_told_about(serve, texts):
+    ask = serve()
+    told = ask.get("/v1/documents/b").json()
+    assert told.pop("admitted") == told.pop("seen")
+    assert told == {"id": "b", "kept": "a", "fields": {"site": "two", "rank": None}, "text": None}
+    assert ask.get("/v1/documents/b?text=true").json()["text"] == texts.again
+    assert ask.get("/v1/documents/nobody").status_code == 404
+
+
+def test_groups_come_in_pages(serve, texts):
+    ask = serve()
+    ask.post("/v1/admit", {"documents": [{"id": f"a{n}", "text": texts.storm} for n in range(30)]})
+    whole = ask.get("/v1/groups/a7?size=100").json()
+    assert (whole["kept"], whole["total"], whole["members"][0]) == ("a", 32, "a")
+    parts = [ask.get(f"/v1/groups/a7?size=10&page={page}").json()["members"] for page in (1, 2, 3, 4, 5)]
+    assert [len(part) for part in parts] == [10, 10, 10, 2, 0]
+    assert list(chain(*parts)) == whole["members"]
+    assert ask.get("/v1/groups/nobody").status_code == 404
+
+
+def test_a_cluster_whose_representative_is_removed_has_another(serve):
+    ask = serve()
+    assert ask("DELETE", "/v1/documents/a").json() == {"removed": 1, "promoted": 1}
+    assert ask.get("/v1/documents/b").json()["kept"] == "b"
+    before = [ask.get(f"/v1/documents/{name}").json() for name in "bc"]
+    assert ask("DELETE", "/v1/documents/a").status_code == 404
+    assert ask("DELETE", "/v1/documents/nobody?promote=true").status_code in {404, 422}
+    assert [ask.get(f"/v1/documents/{name}").json() for name in "bc"] == before
+    assert ask("DELETE", "/v1/documents/c").json() == {"removed": 1, "promoted": 0}
