@@ -28,15 +28,15 @@ from living import VOCABULARY, documents
 from neardup.pipeline.searching import Search
 
 METHOD = """
-One worker with its defaults; 16 clients on the last core of the same machine, each of which sends its next request when it
-has an answer. *Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima, of which 30 repeat a
-better-ranked one, and gets a page of ten groups; no two requests have the same hits, so that the cache never helps.
-*From the cache* repeats the same 500 requests. *Overload*: 400 clients, which repeat at once whatever the answer is; then
-16 again. *Search* asks for two words of an index of 100,000 texts of 2.5 KB, of which the 100 best matches are examined
-and ten groups shown; a query matches some 130 documents, some 3,000. Each query is asked for the first time, or the same
-500 are repeated, as by the users of a search engine. Both indexes are compacted. Each figure, except those of the overload,
-is of the best of ten runs of three seconds, next to the median run, by their rates: a shared processor is at times up to
-1.8 times as slow. The 99th percentiles are of the same runs.
+One worker with its defaults; 16 clients on the last core of the same machine, each of which sends its next request
+when it has an answer. *Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima, of which 30 repeat
+a better-ranked one, and gets a page of ten groups; no two requests have the same hits, so that the cache never helps.
+*From the cache* repeats the same 500 requests. *Overload*: 400 clients, which repeat at once whatever the answer is;
+then 16 again. *Search* asks for two words of an index of 100,000 texts of 2.5 KB, of which the 100 best matches are
+examined and ten groups shown; a query matches some 130 documents, some 3,000. Each query is asked for the first time,
+or the same 500 are repeated, as by the users of a search engine. Both indexes are compacted. Each figure, except
+those of the overload, is of the best of ten runs of three seconds, next to the median run, by their rates: a shared
+processor is at times up to 1.8 times as slow. The 99th percentiles are of the same runs.
 """
 SIGNED: Final = 1_000_000
 TEXTS: Final = 100_000

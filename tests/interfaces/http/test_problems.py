@@ -7,7 +7,6 @@ from starlette.exceptions import HTTPException
 
 from neardup import DataError, ParameterError, RecipeMismatch, StorageDamaged
 from neardup.interfaces.http import problems
-from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.problems import KINDS, Refusal, refusal_of
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs/guide/serving.md"
@@ -44,8 +43,3 @@ def test_how_errors_are_answered(error, kind, told):
 
 def test_details_are_short():
     assert len(Refusal(problems.INVALID, "x" * 100_000).problem.detail) <= 400
-
-
-def test_limits_are_positive():
-    with pytest.raises(ParameterError):
-        Limits(body=0)

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def started(address: str, service: "Service") -> None:
         does = "reads and writes" if service.writes == "yes" else "reads only"
-        who = "whoever has a token" if token_file is not None else "everybody on this machine, without tokens"
+        who = "clients with a token" if token_file is not None else "all clients on this machine, without tokens"
         print(
             f"Serving {len(service.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
             flush=True,

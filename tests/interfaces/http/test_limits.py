@@ -1,4 +1,4 @@
-"""The configuration of proxies in the guide: checked by the programs where they are installed, else by its form."""
+"""Limits of the service, and of the proxies in the guide, which nginx and Caddy check where they are installed."""
 
 import re
 import shutil
@@ -7,13 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from neardup import ParameterError
 from neardup.interfaces.http.limits import Limits
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs/guide/serving.md"
 
 
-def block(language):
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+def test_limits_are_positive():
+    with pytest.raises(ParameterError):
+        Limits(body=0)
+
+
+def block(word):
+    blocks = re.findall(r"^```text\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (found,) = [block for block in blocks if word in block]
     return found
 
 
@@ -22,7 +29,7 @@ def seconds(name, text):
 
 
 def test_nginx_has_complete_directives_and_limits_of_the_service():
-    text = block("nginx")
+    text = block("limit_conn")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     assert all(line.endswith((";", "{", "}")) for line in lines)
     assert text.count("{") == text.count("}")
@@ -34,7 +41,7 @@ def test_nginx_has_complete_directives_and_limits_of_the_service():
 
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
 def test_nginx_accepts_its_configuration(tmp_path):
-    text = re.sub(r"ssl_certificate.*", "", block("nginx")).replace("listen 443 ssl", "listen 127.0.0.1:8443")
+    text = re.sub(r"ssl_certificate.*", "", block("limit_conn")).replace("listen 443 ssl", "listen 127.0.0.1:8443")
     wrapped = f"pid {tmp_path}/pid; events {{}} http {{ {text} }}"
     (tmp_path / "nginx.conf").write_text(wrapped)
     command = ["nginx", "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
@@ -43,7 +50,7 @@ def test_nginx_accepts_its_configuration(tmp_path):
 
 
 def test_caddy_has_balanced_blocks_and_limits_of_the_service():
-    text = block("caddyfile")
+    text = block("reverse_proxy")
     assert text.count("{") == text.count("}")
     assert all(line.startswith(("\t", "{", "}", "search.example {")) for line in text.splitlines() if line)
     assert f"max_size {Limits().body >> 20}MB" in text
@@ -53,7 +60,7 @@ def test_caddy_has_balanced_blocks_and_limits_of_the_service():
 
 @pytest.mark.skipif(shutil.which("caddy") is None, reason="Caddy is not installed")
 def test_caddy_accepts_its_configuration(tmp_path):
-    (tmp_path / "Caddyfile").write_text(block("caddyfile"))
+    (tmp_path / "Caddyfile").write_text(block("reverse_proxy"))
     command = ["caddy", "adapt", "--adapter", "caddyfile", "--config", str(tmp_path / "Caddyfile")]
     done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=60)
     assert done.returncode == 0, done.stderr
