@@ -24,7 +24,7 @@ blocks counts. hammingbird is missing: it comes as source, and the crates that i
 is the peer's time or bytes to those of four tables; the target is against the better setting of faiss.
 """
 SINGLE: Final = 2_000
-COMPACT: Final = neardup.TableDesign(kind="probes", distance=DISTANCE, pieces=2)
+COMPACT: Final = neardup.hamming.TableDesign(kind="probes", distance=DISTANCE, pieces=2)
 FAISS: Final = ("2,32,1", "4,16,0")
 MOST: Final = {  # microseconds batched, single, and bytes
     "four tables": (3, 15, 36),
@@ -36,8 +36,8 @@ MOST: Final = {  # microseconds batched, single, and bytes
 def main() -> None:
     folder = stored()
     fingerprints, queries = (np.load(folder / f"{name}.npy") for name in ("fingerprints", "queries"))
-    neardup.HammingTables.build(fingerprints[:10], compressed=True).lookup(queries)  # compiles what is not yet
-    neardup.HammingTables.build(fingerprints[:10]).lookup(queries)
+    neardup.hamming.HammingTables.build(fingerprints[:10], compressed=True).lookup(queries)  # compiles what is not yet
+    neardup.hamming.HammingTables.build(fingerprints[:10]).lookup(queries)
     figures: list[Figure] = []
     ours: dict[str, float] = {}
     for name, (batched, single, size) in MOST.items():
@@ -60,7 +60,7 @@ def measure(
 ) -> tuple[dict[str, float], tuple[np.ndarray, ...]]:
     """Build an index, ask it, and return its figures and what it found."""
     begin = process_time()
-    tables = neardup.HammingTables.build(fingerprints, DISTANCE, design, compressed=compressed)
+    tables = neardup.hamming.HammingTables.build(fingerprints, DISTANCE, design, compressed=compressed)
     build = process_time() - begin
     batched, found = best_of(lambda: tables.lookup(queries), clock=process_time)
     times = []
@@ -106,7 +106,7 @@ def beside_faiss(ours: dict[str, float], truth: tuple[np.ndarray, ...]) -> list[
 def joins(fingerprints: np.ndarray) -> list[Figure]:
     """Find all pairs, with neardup and with simhash-cpp."""
     seconds, found = best_of(
-        lambda: neardup.HammingTables.build(fingerprints, DISTANCE).self_join(), clock=process_time
+        lambda: neardup.hamming.HammingTables.build(fingerprints, DISTANCE).self_join(), clock=process_time
     )
     records = ask("simhash", "fingerprint_tables", str(FOLDER), str(JOINED))
     if {record["found"] for record in records} != {len(found[0])}:

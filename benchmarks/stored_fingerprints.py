@@ -23,19 +23,19 @@ batched lookup in memory as `neardup plan` tells it, by costs measured in the sa
 NUMBER: Final = 200_000_000
 WARMING: Final = 1_000_000
 SINGLE: Final = 5_000
-COMPACT: Final = neardup.TableDesign(kind="probes", distance=DISTANCE, pieces=2)
-CHOSEN: Final = neardup.TableDesign.choose(distance=DISTANCE, fingerprints=NUMBER)
+COMPACT: Final = neardup.hamming.TableDesign(kind="probes", distance=DISTANCE, pieces=2)
+CHOSEN: Final = neardup.hamming.TableDesign.choose(distance=DISTANCE, fingerprints=NUMBER)
 WAYS: Final = {"chosen": (CHOSEN, False), "two halves": (COMPACT, False), "two halves, compressed": (COMPACT, True)}
 
 
 def main() -> None:
     small = np.arange(3, dtype=np.uint64)
-    costs = neardup.measured_costs()
+    costs = neardup.hamming.measured_costs()
     figures: list[Figure] = []
     for name, (design, compressed) in WAYS.items():
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            neardup.HammingTables.build(small, compressed=compressed).save(Path(folder, "small"))
-            neardup.HammingTables.open(Path(folder, "small")).lookup(small)  # compiles what is not yet
+            neardup.hamming.HammingTables.build(small, compressed=compressed).save(Path(folder, "small"))
+            neardup.hamming.HammingTables.open(Path(folder, "small")).lookup(small)  # compiles what is not yet
             figures += measured(name, Path(folder, "tables"), design, compressed=compressed)
         if not compressed:
             foretold = design.microseconds(NUMBER, costs)
@@ -57,7 +57,9 @@ def written(
 ) -> tuple[list[Figure], tuple[np.ndarray, ...]]:
     """Build an index, ask it in memory, and save it."""
     design, compressed = way
-    tables, build = timed(lambda: neardup.HammingTables.build(fingerprints, DISTANCE, design, compressed=compressed))
+    tables, build = timed(
+        lambda: neardup.hamming.HammingTables.build(fingerprints, DISTANCE, design, compressed=compressed)
+    )
     expected = tables.lookup(queries)
     batched = min(timed(lambda: tables.lookup(queries))[1] for _ in range(3))
     _, save = timed(lambda: tables.save(path))
@@ -72,7 +74,7 @@ def written(
 
 def asked(name: str, path: Path, queries: np.ndarray, expected: tuple[np.ndarray, ...]) -> list[Figure]:
     """Open the index, and ask it where it is."""
-    opened, opening = timed(lambda: neardup.HammingTables.open(path))
+    opened, opening = timed(lambda: neardup.hamming.HammingTables.open(path))
     found, first = timed(lambda: opened.lookup(queries))
     if not all((one == other).all() for one, other in zip(expected, found, strict=True)):
         raise AssertionError("the opened index finds others")

@@ -52,6 +52,14 @@ def test_public_names_exist():
     assert set(neardup.__all__) <= set(dir(neardup))
 
 
+@pytest.mark.parametrize("module", ["errors", "hamming", "planning", "urls"])
+def test_public_names_of_modules_exist(module):
+    found = getattr(neardup, module)
+    assert found.__all__ == sorted(found.__all__)
+    for name in found.__all__:
+        assert getattr(found, name) is not None, name
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = neardup.no_such_name

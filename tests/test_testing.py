@@ -155,7 +155,7 @@ def test_of_two_texts():
 
 
 def test_on_paper():
-    drawn = neardup.plan("smallest", features=2)
+    drawn = neardup.planning.plan("smallest", features=2)
     assert drawn.signature_bytes == 16
     assert drawn.keys == 1
     assert drawn.curves[0].probabilities[50] == 0.25

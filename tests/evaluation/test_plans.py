@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup import Checksum, MinHash, ParameterError, Plan, Sentences
+from neardup import Checksum, MinHash, ParameterError, Sentences
 from neardup.evaluation.plans import plan
+from neardup.planning import Plan
 
 SCHEMES = ["trials", "minhash", "simhash", "sentences"]
 
@@ -169,5 +170,5 @@ def test_numpy_numbers_are_numbers():
 
 
 def test_it_is_public():
-    assert neardup.plan is plan
+    assert neardup.planning.plan is plan
     assert isinstance(plan(), Plan)

@@ -84,5 +84,5 @@ def test_a_broken_rule_is_named(options, name):
 
 
 def test_the_public_names():
-    assert neardup.plan_tables(10) == plan_tables(10)
-    assert neardup.Costs() == Costs()
+    assert neardup.hamming.plan_tables(10) == plan_tables(10)
+    assert neardup.hamming.Costs() == Costs()

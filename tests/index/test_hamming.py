@@ -294,5 +294,7 @@ def test_too_many_are_refused(monkeypatch):
 
 
 def test_the_public_names():
-    tables = neardup.HammingTables.build(words([1, 2]), design=neardup.TableDesign(kind="blocks", distance=3, pieces=5))
+    tables = neardup.hamming.HammingTables.build(
+        words([1, 2]), design=neardup.hamming.TableDesign(kind="blocks", distance=3, pieces=5)
+    )
     assert repr(tables) == "<HammingTables of 2 fingerprints, TableDesign(kind='blocks', distance=3, pieces=5)>"

@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import Index, StorageRefused
+from neardup import Index
+from neardup.errors import StorageRefused
 from neardup.index.manifest import NAME
 from neardup.model.errors import StorageBusy, StorageDamaged
 

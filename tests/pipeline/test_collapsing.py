@@ -15,19 +15,17 @@ from neardup import (
     MinHash,
     NearDuplicates,
     ParameterError,
-    RecipeMismatch,
     SameValue,
     Sentences,
     Signatures,
     SimHash,
-    StorageRefused,
     Trials,
     collapse,
     explain,
-    host,
-    path_levels,
 )
+from neardup.errors import RecipeMismatch, StorageRefused
 from neardup.model.hits import group_id
+from neardup.urls import host, path_levels
 
 FERRY = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
 STORM = "A storm closed the northern pass for the third time this winter, the road office said"

@@ -7,20 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import (
-    Addresses,
-    Checksum,
-    CrawlFilter,
-    DataError,
-    Empty,
-    ExactDuplicate,
-    Index,
-    Known,
-    MinHash,
-    NearDuplicate,
-    New,
-    StorageRefused,
-)
+from neardup import Checksum, CrawlFilter, DataError, Empty, ExactDuplicate, Index, Known, MinHash, NearDuplicate, New
+from neardup.errors import StorageRefused
+from neardup.urls import Addresses
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"

@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError, MinHash, ParameterError, RecipeMismatch
+from neardup import DataError, MinHash, ParameterError
+from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Signatures
 from neardup.pipeline import given as inputs
 from neardup.pipeline.given import Given, as_strings, microseconds, require_ids, types_of

@@ -12,8 +12,6 @@ import pytest
 
 from neardup import (
     Analysis,
-    Banding,
-    Blocks,
     Checksum,
     Combined,
     DataError,
@@ -28,17 +26,17 @@ from neardup import (
     NearDuplicate,
     New,
     ParameterError,
-    RecipeMismatch,
     Sentences,
     Signatures,
     SimHash,
-    StorageRefused,
-    TableDesign,
     TermWeights,
     Trials,
 )
+from neardup.errors import RecipeMismatch, StorageRefused
+from neardup.hamming import TableDesign
 from neardup.index.arrays import checksum
 from neardup.model.seen import Removal
+from neardup.planning import Banding, Blocks
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
 TEXTS = [

@@ -14,9 +14,9 @@ from neardup import (
     ParameterError,
     SameValue,
     collapse_response,
-    host,
 )
 from neardup.model.hits import group_id
+from neardup.urls import host
 
 FERRY = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
 STORM = "A storm closed the northern pass for the third time this winter, the road office said"

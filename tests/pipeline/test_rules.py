@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import MinHash, NearDuplicates, ParameterError, SameValue, host, path_levels
+from neardup import MinHash, NearDuplicates, ParameterError, SameValue
+from neardup.urls import host, path_levels
 
 
 class Unhashable:

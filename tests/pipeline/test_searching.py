@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from neardup import Checksum, Index, MinHash, SimHash, StorageRefused, resemblance
+from neardup import Checksum, Index, MinHash, SimHash, resemblance
+from neardup.errors import StorageRefused
 from neardup.index.disk import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id

@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import Index, MinHash, StorageRefused
+from neardup import Index, MinHash
+from neardup.errors import StorageRefused
 from neardup.pipeline.upkeep import check_index, index_stats, remove_ids
 
 TEXTS = ["one two three four", "ONE two three four", "five six seven eight"]

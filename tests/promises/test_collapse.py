@@ -29,9 +29,9 @@ from neardup import (
     Trials,
     collapse,
     dedup,
-    host,
 )
 from neardup.model.hits import group_id
+from neardup.urls import host
 
 SCHEMES = {
     "minhash": MinHash(permutations=64, shingle=2, threshold=0.5),

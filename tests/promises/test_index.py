@@ -17,7 +17,6 @@ import pyarrow as pa
 import pytest
 
 from neardup import (
-    Banding,
     Checksum,
     Combined,
     Document,
@@ -33,6 +32,7 @@ from neardup import (
     Trials,
 )
 from neardup.model.verdicts import as_record
+from neardup.planning import Banding
 
 BEGIN = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
 FIELDS = {"rank": int, "host": str, "seen": datetime, "score": float, "ok": bool}

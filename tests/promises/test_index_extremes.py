@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup import Banding, DataError, ExactDuplicate, Index, MinHash, New, Signatures, SimHash
+from neardup import DataError, ExactDuplicate, Index, MinHash, New, Signatures, SimHash
 from neardup.index import recent, store
 from neardup.index.postings import ROOM
 from neardup.model.verdicts import as_record
 from neardup.pipeline.asking import Verifier
+from neardup.planning import Banding
 
 WAYS = {"durability": "bulk"}
 

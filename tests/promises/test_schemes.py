@@ -18,12 +18,12 @@ from neardup import (
     NeardupError,
     OutputError,
     ParameterError,
-    RecipeMismatch,
     Sentences,
     SimHash,
     TermWeights,
     Trials,
 )
+from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Corpus, Features
 from neardup.model.layout import Banding, Blocks
 from neardup.testing import check_scheme

@@ -15,7 +15,8 @@ import traceback
 import pytest
 from lives import kills_apart, quiet
 
-from neardup import Index, SimHash, StorageRefused
+from neardup import Index, SimHash
+from neardup.errors import StorageRefused
 from neardup.index import fulltext
 from neardup.pipeline.searching import Search
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from neardup import DataError, MinHash, RecipeMismatch, SimHash
+from neardup import DataError, MinHash, SimHash
+from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Corpus
 from neardup.schemes.signing import ranked_kernel
 

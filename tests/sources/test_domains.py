@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import NeardupError, host, registered_domain
+from neardup import NeardupError
 from neardup.sources import domains
+from neardup.urls import host, registered_domain
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup import Addresses, ParameterError, host, path_levels
+from neardup import ParameterError
+from neardup.urls import Addresses, host, path_levels
 
 NO_ADDRESS = [
     "",
@@ -109,6 +110,8 @@ def test_any_text_has_what_its_normal_form_has(address):
 
 
 @given(ADDRESSES)
+@example("http://0 /")
+@example("http://0\x1f?")
 def test_any_text_has_the_host_of_its_place(address):
     place = Addresses().place(address)
     assert host(address) == (None if place is None else place[0])
@@ -119,7 +122,7 @@ def test_a_host_is_normalised_once_and_long_ones_are_not_remembered(monkeypatch)
     place = Addresses.place
     monkeypatch.setattr(Addresses, "place", lambda own, url: placed.append(url) or place(own, url))
     assert {host(f"http://Many.example/{number}") for number in range(100)} == {"many.example"}
-    assert placed == ["http://Many.example"]
+    assert placed == ["http://Many.example/"]
     for _ in range(2):
         assert host(f"http://{'a' * 300}@many.example/") == "many.example"
     assert len(placed) == 3

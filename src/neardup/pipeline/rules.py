@@ -31,8 +31,8 @@ class NearDuplicates:
 class SameValue:
     """Hits of which a field says the same, a string or an integer; of a group the *keep* best stay.
 
-    *of* makes the value of what the field holds, such as ``neardup.host`` of an address. A hit whose field says nothing
-    (``None``), or of which *of* makes ``None``, is in no group.
+    *of* makes the value of what the field holds, such as ``neardup.urls.host`` of an address. A hit without a value
+    (``None``), or one of which *of* makes ``None``, is in no group.
     """
 
     field: str

@@ -9,7 +9,7 @@ from neardup.model.errors import require_whole
 from neardup.sources.addresses import Addresses
 
 _ADDRESSES: Final = Addresses()
-_FRONT: Final = re.compile("[^:/?#]*://[^/?#]*")  # the scheme and the authority, all that a host depends on
+_FRONT: Final = re.compile("[^:/?#]*://[^/?#]*[/?#]?")  # all that a host depends on: scheme, authority and its end
 _SHORT: Final = 300  # characters of a front that is remembered
 _REMEMBERED: Final = 1 << 12  # as a crawl has many pages of each host
 

@@ -146,8 +146,8 @@ def test_designs_of_fingerprint_tables(capsys):
 
 
 def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
-    costs = neardup.Costs(probe=1, spread=2, compare=3)
-    monkeypatch.setattr(neardup, "measured_costs", lambda: costs)
+    costs = neardup.hamming.Costs(probe=1, spread=2, compare=3)
+    monkeypatch.setattr(neardup.hamming, "measured_costs", lambda: costs)
     assert main(["plan", "--fingerprints", "20M", "--measure"]) == 0
     assert capsys.readouterr().out == f"{plan_tables(20_000_000, costs=costs)}\n"
 

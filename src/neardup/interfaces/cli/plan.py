@@ -153,8 +153,8 @@ def _plan_tables(given: dict[str, Any]) -> int:
         require(name not in given or name == "distance", name, given.get(name), "does not go with --fingerprints")
     require(not given["force"], "force", None, "does not go with --fingerprints")
     options = {name: given[name] for name in ("distance", "memory") if name in given}
-    costs = neardup.measured_costs() if given["measure"] else None
-    made = neardup.plan_tables(given["fingerprints"], costs=costs, **options)
+    costs = neardup.hamming.measured_costs() if given["measure"] else None
+    made = neardup.hamming.plan_tables(given["fingerprints"], costs=costs, **options)
     if sys.stdout is not None:
         print(json.dumps(made.as_dict(), allow_nan=False) if given["json"] else made)
     return 0

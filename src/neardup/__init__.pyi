@@ -1,0 +1,56 @@
+# The public names, in one place: modules, types and functions are loaded from here when they are first used.
+
+from . import errors as errors
+from . import hamming as hamming
+from . import planning as planning
+from . import testing as testing
+from . import urls as urls
+from .evaluation.comparison import Comparison as Comparison
+from .evaluation.comparison import Explanation as Explanation
+from .evaluation.comparison import compare as compare
+from .evaluation.comparison import explain as explain
+from .evaluation.measures import containment as containment
+from .evaluation.measures import resemblance as resemblance
+from .evaluation.passages import Passage as Passage
+from .model.arrays import Features as Features
+from .model.arrays import Signatures as Signatures
+from .model.errors import DataError as DataError
+from .model.errors import NeardupError as NeardupError
+from .model.errors import OutputError as OutputError
+from .model.errors import ParameterError as ParameterError
+from .model.errors import StorageError as StorageError
+from .model.policy import Policy as Policy
+from .model.seen import Document as Document
+from .model.verdicts import Empty as Empty
+from .model.verdicts import ExactDuplicate as ExactDuplicate
+from .model.verdicts import Known as Known
+from .model.verdicts import NearDuplicate as NearDuplicate
+from .model.verdicts import New as New
+from .pipeline import FilesResult as FilesResult
+from .pipeline import Result as Result
+from .pipeline import Summary as Summary
+from .pipeline import dedup as dedup
+from .pipeline import dedup_files as dedup_files
+from .pipeline.collapsing import Collapsed as Collapsed
+from .pipeline.collapsing import collapse as collapse
+from .pipeline.crawl import CrawlFilter as CrawlFilter
+from .pipeline.group_keys import group_keys as group_keys
+from .pipeline.judged import JudgedSets as JudgedSets
+from .pipeline.living import Index as Index
+from .pipeline.responses import collapse_response as collapse_response
+from .pipeline.rules import NearDuplicates as NearDuplicates
+from .pipeline.rules import SameValue as SameValue
+from .pipeline.searching import Search as Search
+from .schemes.checksum import Checksum as Checksum
+from .schemes.checksum import Field as Field
+from .schemes.combined import Combined as Combined
+from .schemes.minhash import MinHash as MinHash
+from .schemes.presets import preset as preset
+from .schemes.sentences import Sentences as Sentences
+from .schemes.simhash import SimHash as SimHash
+from .schemes.trials import Trials as Trials
+from .schemes.weights import TermWeights as TermWeights
+from .text.analysis import Analysis as Analysis
+from .text.templates import CommonShingles as CommonShingles
+
+__version__: str

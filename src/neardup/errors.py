@@ -1,0 +1,31 @@
+"""The errors that the package raises, and nothing else derives from ``NeardupError``."""
+
+from neardup.model.errors import (
+    DataError,
+    NeardupError,
+    OutputError,
+    ParameterError,
+    QueryTimeout,
+    RecipeMismatch,
+    StorageBusy,
+    StorageDamaged,
+    StorageError,
+    StorageFailed,
+    StorageMoved,
+    StorageRefused,
+)
+
+__all__ = [
+    "DataError",
+    "NeardupError",
+    "OutputError",
+    "ParameterError",
+    "QueryTimeout",
+    "RecipeMismatch",
+    "StorageBusy",
+    "StorageDamaged",
+    "StorageError",
+    "StorageFailed",
+    "StorageMoved",
+    "StorageRefused",
+]

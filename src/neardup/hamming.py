@@ -1,0 +1,15 @@
+"""Tables of 64-bit fingerprints that are found by their Hamming distance."""
+
+from neardup.evaluation.tables import TablePlan, plan_tables
+from neardup.index.costs import measured_costs
+from neardup.index.hamming import HammingTables
+from neardup.model.tables import Costs, TableDesign
+
+__all__ = [
+    "Costs",
+    "HammingTables",
+    "TableDesign",
+    "TablePlan",
+    "measured_costs",
+    "plan_tables",
+]

@@ -1,0 +1,15 @@
+"""Parameters and layouts for a wanted recall: ``plan`` and what it returns."""
+
+from neardup.evaluation.plans import Plan, plan
+from neardup.evaluation.recommendations import Recommendation
+from neardup.model.layout import Banding, Blocks
+from neardup.model.requirements import Requirements
+
+__all__ = [
+    "Banding",
+    "Blocks",
+    "Plan",
+    "Recommendation",
+    "Requirements",
+    "plan",
+]

@@ -1,0 +1,12 @@
+"""URLs of the web: their normal form, host, registered domain and levels of the path."""
+
+from neardup.sources.addresses import Addresses
+from neardup.sources.domains import registered_domain
+from neardup.sources.hosts import host, path_levels
+
+__all__ = [
+    "Addresses",
+    "host",
+    "path_levels",
+    "registered_domain",
+]
