@@ -11,6 +11,7 @@ from neardup.evaluation.passages import RUN, Passage, Span, passages_of_words
 from neardup.evaluation.rulings import Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
+from neardup.model.errors import require, require_kind, require_sequence, require_whole
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.schemes import registry
 from neardup.text.columns import text_column, whole_batch
@@ -120,11 +121,14 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     ``DataError``. Empty texts resemble nothing: 0.
     """
     require_texts(a, b)
+    chosen = default_schemes() if schemes is None else require_sequence("schemes", schemes, "schemes")
+    for scheme in chosen:
+        require_scheme(scheme)
     words = word_spans(a), word_spans(b)
     passages = passages_of_words(*words)
     return Comparison(
         measures=tuple(_measures(*words)),
-        schemes=tuple(ruling(scheme, a, b) for scheme in (default_schemes() if schemes is None else schemes)),
+        schemes=tuple(ruling(scheme, a, b) for scheme in chosen),
         run=passages.run,
         passages=passages.shared,
         only_in_a=passages.only_in_a,
@@ -150,6 +154,11 @@ def explain(
     require_texts(a, b)
     chosen: Scheme = registry.default() if scheme is None else scheme
     require_scheme(chosen)
+    if signatures is not None:
+        require_kind("signatures", signatures, Signatures)
+        require(len(signatures) == len((a, b)), "signatures", signatures, "must be of both texts")
+    if most is not None:
+        most = require_whole("most", most, 0)
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     shared, left, right = shared_counts(features)
     run = run_of(chosen)

@@ -49,7 +49,9 @@ def _counts(  # noqa: PLR0913, PLR0917 - the parameters of both measures
     seed: int,
 ) -> tuple[int, int, int]:
     require_texts(a, b)
-    shingling = Shingling(analysis=analysis or Analysis(), size=shingle, bag=bag, hashing=Hashing(seed=seed))
+    shingling = Shingling(
+        analysis=Analysis() if analysis is None else analysis, size=shingle, bag=bag, hashing=Hashing(seed=seed)
+    )
     return shared_counts(shingling.features([a, b]))
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from neardup.evaluation.plans import aligned
-from neardup.model.errors import require, require_whole
+from neardup.model.errors import is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 
 _MOST: Final = 1 << 48
@@ -103,8 +103,10 @@ def plan_tables(
     """
     fingerprints = require_whole("fingerprints", fingerprints, 1, _MOST)
     distance = require_whole("distance", distance, 0, MOST_DISTANCE)
-    require(memory is None or memory > 0, "memory", memory, "must be more than 0")
-    costs = costs or Costs()
+    if memory is not None:
+        require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0")
+    costs = Costs() if costs is None else costs
+    require_kind("costs", costs, Costs)
     chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)
     plans = [_planned(design, fingerprints, costs, chosen=design == chosen) for design in TableDesign.choices(distance)]
     fitting = [one for one in plans if memory is None or one.bytes <= memory]

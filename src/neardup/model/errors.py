@@ -249,10 +249,14 @@ def require_whole(name: str, value: object, least: int, most: int | None = None,
     return whole
 
 
-def is_share(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Return whether a parameter is an integer or a float, NumPy's too."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_share(value: Any) -> bool:
     """Return whether a parameter is a number above 0 and at most 1."""
-    number: Any = value if isinstance(value, Real) else None
-    return number is not None and not isinstance(value, bool) and bool(0 < number <= 1)
+    return is_number(value) and bool(0 < value <= 1)
 
 
 def require_share(name: str, value: object) -> Any:
@@ -275,6 +279,21 @@ def require_path(name: str, value: object) -> Path:
 def require_name(name: str, value: object) -> None:
     """Raise ``ParameterError`` unless a parameter is a string."""
     require(isinstance(value, str), name, value, "must be a string")
+
+
+def require_flag(name: str, value: object) -> None:
+    """Raise ``ParameterError`` unless a parameter is ``True`` or ``False``."""
+    require(isinstance(value, bool), name, value, "must be True or False")
+
+
+def require_function(name: str, value: object) -> None:
+    """Raise ``ParameterError`` unless a parameter is a function or ``None``."""
+    require(value is None or callable(value), name, value, "must be a function or None")
+
+
+def require_kind(name: str, value: object, kind: type) -> None:
+    """Raise ``ParameterError`` unless a parameter is an instance of a class of neardup."""
+    require(isinstance(value, kind), name, value, f"must be {kind.__name__}")
 
 
 def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:

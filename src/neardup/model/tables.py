@@ -1,12 +1,12 @@
 """How tables of 64-bit fingerprints are laid out, so that one probe of each finds all that are near."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
-from math import comb, log2
+from math import comb, inf, log2
 from typing import Final, Literal, Self
 
-from neardup.model.errors import ParameterError, require, require_whole
+from neardup.model.errors import ParameterError, is_number, require, require_whole
 
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
@@ -40,6 +40,10 @@ class Costs:
     probe: float = PROBE
     spread: float = SPREAD
     compare: float = COMPARE
+
+    def __post_init__(self) -> None:
+        for name, cost in asdict(self).items():
+            require(is_number(cost) and 0 <= cost < inf, name, cost, "must be 0 or more microseconds")
 
     def of_probe(self, size: float) -> float:
         """Tell what it takes to reach a bucket of an index of this *size* in bytes."""

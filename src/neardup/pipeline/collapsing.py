@@ -11,7 +11,7 @@ from neardup.decisions.collapse import STAYS, Collapse, alone
 from neardup.decisions.collapse import collapse as decided
 from neardup.evaluation.comparison import Explanation, explain
 from neardup.model.arrays import Positions, Signatures
-from neardup.model.errors import DataError, ParameterError, counted, require, require_whole
+from neardup.model.errors import DataError, ParameterError, counted, require, require_flag, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
 from neardup.pipeline.given import types_of
@@ -279,7 +279,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
         require(usable, "cache", cache, "needs index= and no signatures=")
     require(isinstance(id, str), "id", id, "must be a field's name")
     if verify is not None:
-        require(verify in {"exact", "estimate"}, "verify", verify, "must be exact, estimate or None")
+        require(verify in ("exact", "estimate"), "verify", verify, "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given.ids)
@@ -290,7 +290,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
             hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
             raise ParameterError("signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
     number = number if top is None else min(number, require_whole("top", top, 1))
-    require(isinstance(enabled, bool), "enabled", enabled, "must be True or False")
+    require_flag("enabled", enabled)
 
     if not enabled:
         judged = Judged(alone(number), None, None, [None] * len(rules))

@@ -15,7 +15,7 @@ from neardup.index.buckets import Buckets, Proposal
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
-from neardup.model.errors import require
+from neardup.model.errors import require, require_name
 from neardup.model.policy import Gather, Policy, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme, Scheme, require_scheme
@@ -85,6 +85,9 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     needed = [*([policy.field] if policy.field else []), *_required(chosen)]
     if ignore_common is not None:
         require_fitting(ignore_common, chosen)
+    require_name("text", text)
+    if id is not None:
+        require_name("id", id)
     documents = Documents.of(table_or_texts, text, id, needed, chosen.columns)
     if ignore_common is not None:
         chosen = _without_common(chosen, ignore_common, documents)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.index.columns import STRING
-from neardup.model.errors import DataError, kind_of
+from neardup.model.errors import DataError, kind_of, require_kind
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.living import Index
@@ -41,7 +41,10 @@ class CrawlFilter:
     """
 
     def __init__(self, index: Index, addresses: Addresses | None = None) -> None:
-        self._index, self._addresses = index, addresses or Addresses()
+        self._index, self._addresses = index, Addresses() if addresses is None else addresses
+        if index is not None:  # without an index, it has the ids of pages
+            require_kind("index", index, Index)
+        require_kind("addresses", self._addresses, Addresses)
         self._busy = threading.RLock()
 
     @property

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.model.arrays import Signatures
-from neardup.model.errors import require
+from neardup.model.errors import require, require_kind, require_sequence
 from neardup.model.hits import group_id
 from neardup.model.protocols import Scheme
 from neardup.schemes.registry import kinds
@@ -38,12 +38,13 @@ def group_keys(
     >>> keys.shape, bool((keys[0] == keys[1]).all()), keys[2].tolist() == [None] * 15
     ((3, 15), True, True)
     """
+    require_kind("signatures", signatures, Signatures)
     names = " or ".join(kind.__name__ for kind in kinds() if kind.keys_decide)
-    require(scheme.keys_decide, "scheme", scheme, _RULE.format(names=names))
+    require(getattr(scheme, "keys_decide", False) is True, "scheme", scheme, _RULE.format(names=names))
     keys = scheme.keys(signatures).astype(np.uint64, copy=True).view(np.int64)
     absent = ~signatures.present
     if ids is not None:
-        require(len(ids) == len(keys), "ids", ids, "must be one a row")
+        require(len(require_sequence("ids", ids, "ids")) == len(keys), "ids", ids, "must be one a row")
         for row in np.flatnonzero(absent).tolist():
             keys[row] = group_id(ids[row])
         absent = np.zeros_like(absent)

@@ -14,7 +14,15 @@ from neardup.index.disk import Disk
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
 from neardup.model.arrays import Signatures
-from neardup.model.errors import DataError, require, require_path, require_whole
+from neardup.model.errors import (
+    DataError,
+    require,
+    require_flag,
+    require_function,
+    require_kind,
+    require_path,
+    require_whole,
+)
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
@@ -76,7 +84,8 @@ class Index:
         chosen = MinHash() if scheme is None else scheme
         require_scheme(chosen)
         chosen = chosen.with_key(key)
-        disk = disk or Disk()
+        require_flag("texts", texts)
+        disk = Disk() if disk is None else disk
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         stated = own_terms.stated(chosen, layout, columns)
@@ -109,8 +118,8 @@ class Index:
         Raises ``StorageRefused`` for no index, another recipe, a wrong key or a newer format, ``StorageBusy`` where
         another writer has it, ``StorageDamaged``, ``StorageFailed``.
         """
-        require(mode in {"r", "w"}, "mode", mode, "must be 'r' or 'w'")
-        folder, disk = require_path("path", path), disk or Disk()
+        require(mode in ("r", "w"), "mode", mode, "must be 'r' or 'w'")
+        folder, disk = require_path("path", path), Disk() if disk is None else disk
         chosen: list[Any] = []
 
         def terms_of(manifest: Any) -> Any:
@@ -404,7 +413,8 @@ class Index:
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
-            require(field is None or self._kinds.get(field) == "time", "field", field, "must be a field of times")
+            timed = field is None or (isinstance(field, str) and self._kinds.get(field) == "time")
+            require(timed, "field", field, "must be a field of times")
             old = []
             for places in self._store.all_places():
                 times = self._store.take("seen" if field is None else f"field.{field}", places)
@@ -432,10 +442,12 @@ class Index:
 
     def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Merge the files, and leave out of them what was removed."""
+        require_function("progress", progress)
         self._store.compact(progress)
 
     def check(self, progress: Callable[[int, int], None] | None = None) -> checking.Report:
         """Verify every byte of the committed files; see ``Report``."""
+        require_function("progress", progress)
         with self._store.busy:
             self._store.require_open()
             return checking.check(self._store.folder, self._disk, progress)
@@ -461,5 +473,6 @@ class Index:
 
 
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
+    require_kind("disk", disk, Disk)
     require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
     return Ways(durability, require_whole("memory", memory, LEAST_MEMORY), disk)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from neardup.model.arrays import Signatures
-from neardup.model.errors import DataError, kind_of, require
+from neardup.model.errors import DataError, kind_of, require, require_kind
 from neardup.model.hits import HiddenHit
 from neardup.pipeline.collapsing import Collapsed, collapse, rules_of
 from neardup.pipeline.judged import JudgedSets
@@ -51,6 +51,8 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     require(isinstance(name, str) and name != "", "name", name, "must be the name of inner hits")
     if not isinstance(response, Mapping):
         raise DataError("response", f"is {kind_of(response)}, but must be a mapping: of a client's, take the body")
+    if index is not None:
+        require_kind("index", index, Index)
     rules = rules_of(by)
     if "hits" not in response and "error" in response:
         return dict(response)

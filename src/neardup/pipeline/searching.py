@@ -16,7 +16,16 @@ from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.index.store import Places, Store
 from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
-from neardup.model.errors import StorageRefused, require, require_whole
+from neardup.model.errors import (
+    StorageRefused,
+    is_number,
+    require,
+    require_flag,
+    require_function,
+    require_kind,
+    require_name,
+    require_whole,
+)
 from neardup.model.hits import HiddenHit
 from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import Collapsed
@@ -75,6 +84,7 @@ class Search:
     """
 
     def __init__(self, index: Index, table: FullText) -> None:
+        _require_texts(index)
         self._index, self._store, self._table = index, index.store, table
         self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
         self._catching = RLock()
@@ -92,6 +102,8 @@ class Search:
         no texts; ``StorageDamaged`` for one that is damaged. ``rebuild`` helps against all but the last but one.
         """
         _require_texts(index)
+        require_flag("make", make)
+        require_function("progress", progress)
         store = index.store
         path = store.folder / fulltext.NAME
         if not has_table(store.folder):
@@ -114,6 +126,7 @@ class Search:
         The index must be open to write, and nobody else may change it meanwhile. A death leaves what was there before.
         """
         _require_texts(index)
+        require_function("progress", progress)
         store = index.store
         with store.busy:
             store.require_writer()
@@ -140,6 +153,7 @@ class Search:
         What is in the table is on the disk in the index: the index is synced first, so that no power failure leaves
         documents to be found that are not there.
         """
+        require_function("progress", progress)
         store = self._store
         with self._catching:
             state = self._table.state()
@@ -218,11 +232,11 @@ class Search:
         def judged(ranked: _Ranked) -> Found:
             return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
 
-        return self._find(query, top, _limit(seconds), judged)
+        return self._find(query, top, _limit(query, seconds), judged)
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
         """Give what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
-        limit, ids = _limit(seconds), as_strings(ids)
+        limit, ids = _limit(query, seconds), as_strings(ids)
         with self._store.busy:
             places = self._store.with_ids(ids)
             there = np.flatnonzero(places >= 0)
@@ -260,7 +274,7 @@ class Search:
         near = collapse == "near"
         require(near or threshold is None, "threshold", threshold, "goes with the collapse of near duplicates only")
         scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
-        limit = _limit(seconds)
+        limit = _limit(query, seconds)
 
         def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
             given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
@@ -419,12 +433,14 @@ def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
     )
 
 
-def _limit(seconds: float) -> TimeLimit:
-    require(seconds > 0, "seconds", seconds, "must be more than 0")
+def _limit(query: str, seconds: float) -> TimeLimit:
+    require_name("query", query)
+    require(is_number(seconds) and seconds > 0, "seconds", seconds, "must be more than 0")
     return TimeLimit(seconds)
 
 
 def _require_texts(index: Index) -> None:
+    require_kind("index", index, Index)
     if not index.keeps_texts:
         raise StorageRefused(
             str(index.store.folder), "keeps no texts and cannot be searched; create it with texts=True"

@@ -23,7 +23,7 @@ from neardup.model.arrays import (
     require_same_recipe,
     shares,
 )
-from neardup.model.errors import ParameterError, require, require_whole
+from neardup.model.errors import ParameterError, require, require_flag, require_whole
 from neardup.model.options import Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
@@ -49,6 +49,7 @@ class Field:
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str) and self.name != "", "name", self.name, "must be a column's name")
+        require_flag("required", self.required)
         if self.limit is not None:
             object.__setattr__(self, "limit", require_whole("limit", self.limit, 1))
 
@@ -94,7 +95,8 @@ class Checksum(SchemeDefaults):
         listed = isinstance(self.fields, tuple | list) and all(isinstance(part, Field) for part in self.fields)
         require(listed and len(self.fields) > 0, "fields", self.fields, "must be one Field or more")
         object.__setattr__(self, "fields", tuple(self.fields))
-        require(self.contribution != "", "contribution", self.contribution, "must be None or a column's name")
+        named = self.contribution is None or (isinstance(self.contribution, str) and self.contribution != "")
+        require(named, "contribution", self.contribution, "must be None or a column's name")
         names = self.columns
         require(len(set(names)) == len(names), "fields", names, "must have different names")
         Hashing(seed=self.seed, key=self.key)

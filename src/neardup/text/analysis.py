@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from neardup.model.errors import require, require_whole
+from neardup.model.errors import require, require_flag, require_whole
 from neardup.text.stems import stem_languages, stemmer_version
 
 Unit = Literal["letter", "word", "line", "sentence"]
@@ -62,8 +62,8 @@ class Analysis:
         require(self.unit in get_args(Unit), "unit", self.unit, "must be letter, word, line or sentence")
         forms = (*get_args(Normalization), None)
         require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
-        require(isinstance(self.fold_case, bool), "fold_case", self.fold_case, "must be True or False")
-        require(isinstance(self.symbols, bool), "symbols", self.symbols, "must be True or False")
+        require_flag("fold_case", self.fold_case)
+        require_flag("symbols", self.symbols)
         object.__setattr__(self, "min_length", require_whole("min_length", self.min_length, 1))
         words: object = self.stop_words  # a plain string would pass as a sequence of letters
         several = isinstance(words, Collection) and not isinstance(words, str)

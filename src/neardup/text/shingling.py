@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Positions, TextBatch, Words
-from neardup.model.errors import DataError, require, require_whole
+from neardup.model.errors import DataError, require, require_flag, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
@@ -39,7 +39,7 @@ class Shingling:
 
     def __post_init__(self) -> None:
         require(isinstance(self.analysis, Analysis), "analysis", self.analysis, "must be an Analysis")
-        require(isinstance(self.bag, bool), "bag", self.bag, "must be True or False")
+        require_flag("bag", self.bag)
         object.__setattr__(self, "size", require_whole("shingle", self.size, 1, 1000))
         if self.common is not None:
             require(isinstance(self.common, CommonShingles), "common", self.common, "must be a CommonShingles")

@@ -1,0 +1,126 @@
+"""An argument of a wrong type is refused by name: no ``TypeError`` or ``AttributeError`` comes from deep inside."""
+
+import inspect
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup import Index, MinHash, NeardupError, NearDuplicates, Search, Trials
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog near the river",
+    "Another text, of nothing at all, but as long as it",
+]
+TABLE = pa.table({"id": ["a", "b"], "text": TEXTS})
+HITS = TABLE.to_pylist()
+PAIR = {"a": TEXTS[0], "b": TEXTS[1]}
+NAMES = [{"x": 0}]  # names can be the keys of a mapping
+WRONG = [2.5, b"x", object(), [object()], *NAMES, float("nan"), -1, ""]
+
+# Each with arguments that are right, and with values that are right in spite of WRONG: by argument.
+FUNCTIONS = {
+    "dedup": ({"table_or_texts": TABLE}, {}),
+    "dedup_files": ({"inputs": ["nowhere.jsonl"]}, {}),
+    "explain": (PAIR, {"a": [""], "b": [""]}),
+    "compare": (PAIR, {"a": [""], "b": [""]}),
+    "containment": (PAIR, {"a": [""], "b": [""]}),
+    "resemblance": (PAIR, {"a": [""], "b": [""]}),
+    "collapse": ({"hits": HITS, "by": NearDuplicates()}, {}),
+    "collapse_response": ({"response": {"hits": {"hits": []}}, "by": NearDuplicates()}, {}),
+    "group_keys": ({"signatures": Trials().sign(TEXTS), "scheme": Trials()}, {}),
+    "plan": ({}, {}),
+    "plan_tables": ({"fingerprints": 1000}, {"memory": [2.5]}),
+    "preset": ({}, {}),
+    "path_levels": ({}, {}),
+    "Addresses": ({}, {"tracking": NAMES, "sessions": NAMES}),
+    "Analysis": ({}, {"stop_words": NAMES}),
+    "Banding": ({"permutations": 128, "bands": 16}, {}),
+    "Blocks": ({"bits": 64, "distance": 3, "blocks": 4}, {}),
+    "Checksum": ({}, {}),
+    "Costs": ({}, {"probe": [2.5], "spread": [2.5], "compare": [2.5]}),
+    "CrawlFilter": ({"index": None}, {}),
+    "Field": ({"name": "body"}, {}),
+    "JudgedSets": ({}, {}),
+    "MinHash": ({}, {}),
+    "NearDuplicates": ({}, {}),
+    "Policy": ({}, {}),
+    "SameValue": ({"field": "host"}, {}),
+    "Sentences": ({}, {}),
+    "SimHash": ({}, {}),
+    "TableDesign": ({"kind": "blocks", "distance": 3, "pieces": 4}, {}),
+    "Trials": ({}, {}),
+}
+OF_AN_INDEX = {"at": [2.5, -1], "before": [2.5, -1], "ids": NAMES}  # seconds since 1970
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with Index.create(tmp_path_factory.mktemp("arguments") / "index", texts=True) as made:
+        made.admit(["a", "b"], TEXTS)
+        with Search.open(made, make=True):
+            pass
+        yield made
+
+
+def unrefused(function, right, accepted):
+    """Every argument with a wrong value that is taken, or answered by an error of another kind."""
+    found = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            continue
+        for value in WRONG:
+            if any(value is one or value == one for one in accepted.get(name, ())):
+                continue
+            try:
+                function(**{**right, name: value})
+            except NeardupError:
+                continue
+            except Exception as error:  # noqa: BLE001 - what is looked for
+                found.append((name, value, repr(error)))
+            else:
+                found.append((name, value, "taken"))
+    return found
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_refuse_wrong_arguments(name):
+    right, accepted = FUNCTIONS[name]
+    assert unrefused(getattr(neardup, name), right, accepted) == []
+
+
+@pytest.mark.parametrize("name", ["admit", "judge", "get", "remove", "expire", "signatures", "compact", "check"])
+def test_an_index_refuses_wrong_arguments(index, name):
+    function = getattr(index, name)
+    right = {"ids": ["c"], "documents": TEXTS[:1], "before": 0}
+    taken = {key: value for key, value in right.items() if key in inspect.signature(function).parameters}
+    assert unrefused(function, taken, OF_AN_INDEX) == []
+
+
+@pytest.mark.parametrize("name", ["find", "answer", "snippets", "catch_up", "rebuild"])
+def test_a_search_refuses_wrong_arguments(index, name):
+    with Search.open(index) as search:
+        right = {"query": "fox", "ids": ["a"], "index": index}
+        function = getattr(search, name)
+        taken = {key: value for key, value in right.items() if key in inspect.signature(function).parameters}
+        assert unrefused(function, taken, {"query": [""], "seconds": [2.5], "ids": NAMES}) == []
+
+
+def test_opening_refuses_wrong_arguments(index, tmp_path):
+    empty = {"fields": [""], "path": [""]}
+    assert unrefused(Index.create, {"path": tmp_path / "made"}, empty) == []
+    assert unrefused(Index.open, {"path": index.store.folder}, empty) == []
+    assert unrefused(Search.open, {"index": index}, {}) == []
+    assert unrefused(Search, {"index": index, "table": None}, dict.fromkeys(["table"], WRONG)) == []
+    assert not (tmp_path / "made").exists()
+
+
+def test_the_error_names_the_argument():
+    with pytest.raises(neardup.ParameterError, match=r"^text=5 must be a string$"):
+        neardup.dedup(TABLE, text=5)
+    with pytest.raises(neardup.ParameterError, match=r"^contribution=\['x'\] must be None or a column's name$"):
+        neardup.Checksum(contribution=["x"])
+    with pytest.raises(neardup.ParameterError, match=r"^scheme='minhash' must be "):
+        neardup.compare(*TEXTS, schemes=["minhash"])
+    with pytest.raises(neardup.ParameterError, match=r"^signatures must be of both texts"):
+        neardup.explain(*TEXTS, signatures=MinHash().sign(TEXTS[:1]))
