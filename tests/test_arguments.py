@@ -6,6 +6,9 @@ import pyarrow as pa
 import pytest
 
 import neardup
+import neardup.hamming
+import neardup.planning
+import neardup.urls
 from neardup import Index, MinHash, NeardupError, NearDuplicates, Search, Trials
 
 TEXTS = [
@@ -51,6 +54,7 @@ FUNCTIONS = {
     "TableDesign": ({"kind": "blocks", "distance": 3, "pieces": 4}, {}),
     "Trials": ({}, {}),
 }
+HOMES = (neardup, neardup.hamming, neardup.planning, neardup.urls)
 OF_AN_INDEX = {"at": [2.5, -1], "before": [2.5, -1], "ids": NAMES}  # seconds since 1970
 
 
@@ -86,7 +90,8 @@ def unrefused(function, right, accepted):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_refuse_wrong_arguments(name):
     right, accepted = FUNCTIONS[name]
-    assert unrefused(getattr(neardup, name), right, accepted) == []
+    home = next(home for home in HOMES if name in home.__all__)
+    assert unrefused(getattr(home, name), right, accepted) == []
 
 
 @pytest.mark.parametrize("name", ["admit", "judge", "get", "remove", "expire", "signatures", "compact", "check"])
