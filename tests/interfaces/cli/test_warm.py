@@ -13,8 +13,9 @@ def cold(monkeypatch):
     monkeypatch.setattr(warming, "warm", lambda: None)
 
 
-def test_warming_what_is_warm_says_so(capsys):
-    warming.warm()
+def test_warming_what_is_warm_says_so(capsys, monkeypatch):
+    monkeypatch.setattr(compiled, "is_warm", lambda: True)
+    monkeypatch.setattr(warming, "warm", lambda: None)
     assert main(["warm"]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("The kernels are compiled already")

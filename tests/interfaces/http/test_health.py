@@ -1,0 +1,31 @@
+from types import SimpleNamespace
+
+import pytest
+
+from neardup.interfaces.http.health import ReadyQuery, healthz, readyz
+from neardup.interfaces.http.problems import READ_ONLY, UNWRITABLE, Refusal
+
+
+def service(*, recovers=True, readable=True, writes="yes"):
+    return SimpleNamespace(recovers=recovers, readable=readable, writes=writes)
+
+
+def test_the_process_is_alive_while_it_can_recover():
+    assert healthz(service(), None).status == "alive"
+    with pytest.raises(Refusal, match="restart"):
+        healthz(service(recovers=False), None)
+
+
+@pytest.mark.parametrize("writes", ["yes", "no", "failed"])
+def test_it_is_ready_to_read_whatever_becomes_of_writing(writes):
+    assert readyz(service(writes=writes), ReadyQuery()).writes == writes
+
+
+def test_it_is_not_ready_for_what_it_cannot_do():
+    with pytest.raises(Refusal):
+        readyz(service(readable=False), ReadyQuery())
+    for writes, detail in (("no", READ_ONLY.when), ("failed", UNWRITABLE.when)):
+        with pytest.raises(Refusal) as caught:
+            readyz(service(writes=writes), ReadyQuery(writes=True))
+        assert caught.value.detail == detail
+        assert caught.value.kind is UNWRITABLE

@@ -1,0 +1,57 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import OutputError, ParameterError, dedup_files
+
+LINES = [
+    {"id": 1, "text": "one two three four five", "rank": 2},
+    {"id": 2, "text": "ONE two three four five", "rank": 9},
+    {"id": 3, "text": "six seven eight nine ten", "rank": 1},
+]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    return path
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_every_output_says_the_same(tmp_path, source):
+    out, dropped, mark, report = (tmp_path / name for name in ("out.jsonl", "no.jsonl", "mark.jsonl", "why.parquet"))
+    done = dedup_files([source], out, dropped=dropped, mark=mark, report=report, keep="max:rank")
+    assert records(out) == [LINES[1], LINES[2]]
+    assert records(dropped) == [LINES[0]]
+    marks = [(line["neardup_cluster"], line["neardup_kept"], line["neardup_representative"]) for line in records(mark)]
+    assert marks == [(1, False, "2"), (1, True, "2"), (2, True, "3")]
+    assert pq.read_table(report).num_rows == len(done.result.decisions) == 3
+    assert len(done.documents) == 3
+    assert done.rejected == []
+
+
+def test_without_outputs_nothing_is_written(tmp_path, source):
+    assert dedup_files([source]).result.mask.tolist() == [True, False, True]
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_an_output_that_exists_is_kept_unless_forced(tmp_path, source):
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious")
+    with pytest.raises(OutputError):
+        dedup_files([source], out)
+    assert out.read_text() == "precious"
+    dedup_files([source], out, force=True)
+    assert len(records(out)) == 2
+
+
+def test_two_outputs_in_one_place_are_refused(tmp_path, source):
+    with pytest.raises(OutputError, match="must not go where"):
+        dedup_files([source], tmp_path / "a.jsonl", dropped=tmp_path / "a.jsonl")
+    with pytest.raises(ParameterError):
+        dedup_files([source], text="id")
