@@ -13,11 +13,15 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs/glossary.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs/glossary.md",
+    *(page for page in sorted((ROOT / "docs/guide").glob("*.md")) if page.name != "serving.md"),
+]
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"
 RULES = {  # a pattern, and what to write instead of what it finds
-    r"\b(is|are|was|were|be) none\b": "is invalid, is not found, or the verb negated",
+    r"(?<!\bthere )\b(is|are|was|were|be) none\b": "is invalid, is not found, or the verb negated",
     r"(?<!\bthere )\b(is|are|was|were) no (?!longer|more|less|better|worse|different|later|earlier)": "is not a ...",
     r"\bwhat (is|are|was|were) (no|not)\b": "a noun, such as: invalid records",
     r"(?:^|[.;:,|] |\b(?:and|by|for|of|to|with) )who (?!is \w+\?)": "a noun before it, such as: clients with a token",

@@ -15,7 +15,7 @@ MANIFEST = Manifest(
     next_file=4,
     terms={"scheme": "minhash"},
     segments=(Stored("segment-00000001", 100, 7),),
-    amendments=Stored("amendments-00000003", 50, 8),
+    updates=Stored("updates-00000003", 50, 8),
 )
 
 
@@ -33,7 +33,7 @@ def test_what_is_read_is_what_was_committed(tmp_path):
     first = commit(tmp_path)
     assert first == replace(MANIFEST, generation=1)
     assert Manifest.read(Disk(), tmp_path) == first
-    second = commit(tmp_path, replace(first, segments=(), amendments=None))
+    second = commit(tmp_path, replace(first, segments=(), updates=None))
     assert Manifest.read(Disk(), tmp_path) == second
     assert (second.generation, second.files) == (2, ["log-00000002"])
     assert [path.name for path in tmp_path.iterdir()] == [NAME]

@@ -54,4 +54,4 @@ def test_a_crowd_is_counted(tmp_path, members):
     tables = stored(tmp_path / "a", [7] * members, [True] * members)
     hits = tables.find(np.array([7], np.uint64), np.ones(1, np.bool_), ALL, 3)
     assert hits.documents.tolist() == [0, 1, 2]
-    assert hits.crowded == (members > 3)
+    assert hits.oversized == (members > 3)

@@ -110,24 +110,24 @@ def test_who_does_not_ask_finds_nothing_and_is_not_put_there():
 
 
 @pytest.mark.parametrize("members", [ROOM, ROOM + 1, 1000])
-def test_a_crowded_key_is_counted_and_costs_no_more(members):
+def test_an_oversized_key_is_counted_and_costs_no_more(members):
     entries, starts = sorted_lists([(5 << 60,)] * members, 1, pooled=False, bits=10)
     ask = np.array([[5 << 60]], np.uint64)
-    _, found, crowded, _ = find(ask, np.ones(1, np.bool_), False, entries, starts, 10, ALL, ROOM, None, 0, 0)
+    _, found, oversized, _ = find(ask, np.ones(1, np.bool_), False, entries, starts, 10, ALL, ROOM, None, 0, 0)
     assert sorted(found.tolist()) == list(range(ROOM))
-    assert crowded == (members > ROOM)
+    assert oversized == (members > ROOM)
 
 
 @pytest.mark.parametrize("members", [ROOM, ROOM + 1, 60])
-def test_a_crowded_key_on_a_chain_is_counted_alike(members):
+def test_an_oversized_key_on_a_chain_is_counted_alike(members):
     arrays = chained()
     keys, everybody = np.full((members, 1), 5, np.uint64), np.ones(64, np.bool_)
     asking = np.ones(members, np.bool_)
-    _, _, crowded, nodes = follow(keys, asking, False, 0, *arrays, 0, everybody, ROOM, np.uint64(7))
-    assert (nodes, crowded) == (members, max(0, members - 1 - ROOM))
-    _, found, crowded, _ = follow(keys[:1], asking[:1], False, -1, *arrays, nodes, everybody, ROOM, np.uint64(7))
+    _, _, oversized, nodes = follow(keys, asking, False, 0, *arrays, 0, everybody, ROOM, np.uint64(7))
+    assert (nodes, oversized) == (members, max(0, members - 1 - ROOM))
+    _, found, oversized, _ = follow(keys[:1], asking[:1], False, -1, *arrays, nodes, everybody, ROOM, np.uint64(7))
     assert sorted(found.tolist()) == list(range(ROOM))
-    assert crowded == (members > ROOM)
+    assert oversized == (members > ROOM)
 
 
 def test_lists_are_renumbered():

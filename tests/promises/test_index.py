@@ -507,7 +507,7 @@ class Life:
         stats, documents = self.index.stats(), self.oracle.alive.values()
         assert stats.documents == len(documents)
         assert stats.kept == sum(document.keeper == document.ordinal for document in documents)
-        assert stats.crowded == 0
+        assert stats.oversized_buckets == 0
         assert [*self.index.ids()] == [document.id for document in documents]
         groups = [self.index.group(document.id) for document in documents if document.keeper == document.ordinal]
         assert sorted(name for group in groups for name in group) == sorted(self.oracle.by_id)
@@ -561,7 +561,7 @@ def admitted(folder, name, documents, batches, between, *, texts):
                 index.close()
                 index = Index.open(folder, "w", key=KEYED.get(name), **ways)
     with index:
-        assert index.stats().crowded == 0
+        assert index.stats().oversized_buckets == 0
         assert index.stats().segments > 0  # memory was full
         ids = [*index.ids()]
         groups = [index.group(name) for name in ids[::7]]

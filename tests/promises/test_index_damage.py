@@ -15,7 +15,7 @@ from neardup.index.check import check
 from neardup.index.log import LogReader
 from neardup.model.errors import StorageDamaged, StorageError
 
-KINDS = ("manifest", "log", "segment", "amendments")
+KINDS = ("manifest", "log", "segment", "updates")
 
 
 def grown(scheme, seed, length, most):
@@ -136,10 +136,10 @@ def test_what_is_appended_to_a_log_is_told(small):
     path = file_of(files, "log")
     broken = changed(files, path, bytes(files.names[path].data) + b"something")
     with Index.open(FOLDER, disk=MemoryDisk(broken.copy())) as reader:
-        assert reader.stats().set_aside == 9
+        assert reader.stats().discarded_bytes == 9
     with pytest.warns(RuntimeWarning, match="9 bytes"):
         writer = Index.open(FOLDER, "w", disk=MemoryDisk(broken))
-    assert writer.stats().set_aside == 9
+    assert writer.stats().discarded_bytes == 9
     writer.close()
     assert Questions(files).put(broken) == "answered"
     assert problems(broken) == []
@@ -161,7 +161,7 @@ def test_the_end_of_a_log_whose_writer_died_is_never_lost_silently(small):
                 Index.open(FOLDER, "w", disk=MemoryDisk(found))
             continue
         with Index.open(FOLDER, disk=MemoryDisk(found)) as reader:
-            assert reader.stats().set_aside == len(whole) - last
+            assert reader.stats().discarded_bytes == len(whole) - last
             assert len(reader) == before + 1  # the last record removes a document
         with pytest.warns(RuntimeWarning, match="behind its last record"):
             Index.open(FOLDER, "w", disk=MemoryDisk(found)).close()

@@ -102,13 +102,13 @@ def test_a_key_that_everybody_shares_costs_each_no_more(tmp_path, number, candid
             assert verdicts == [New()] * (end - begin)
             parts = max(parts, index.stats().segments + 1)
         assert max(found / asked for asked, found in candidates) <= ROOM * parts
-        assert index.stats().crowded > number - 2 * ROOM
-        before = index.stats().crowded
+        assert index.stats().oversized_buckets > number - 2 * ROOM
+        before = index.stats().oversized_buckets
         candidates.clear()
         assert index.judge(everybody[np.arange(number, number + 5)]) == [New()] * 5
         assert candidates == [(5, sum(found for _, found in candidates))]
         assert candidates[0][1] <= 5 * ROOM * (index.stats().segments + 1)
-        assert index.stats().crowded > before
+        assert index.stats().oversized_buckets > before
         [verdict] = index.judge(everybody[np.array([3])])
         assert (verdict.of, verdict.value) == ("d3", 1.0)  # by the key that it does not share with others
 

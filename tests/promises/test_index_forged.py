@@ -280,8 +280,8 @@ def forged(files, rng):
         file.data[:] = new = forged_arrays(data, rng)
         sealed = [path.name, len(new), struct.unpack("<Q", new[-8:])[0]]
         stated["segments"] = [sealed if own[0] == path.name else own for own in stated["segments"]]
-        if stated["amendments"] and stated["amendments"][0] == path.name:
-            stated["amendments"] = sealed
+        if stated["updates"] and stated["updates"][0] == path.name:
+            stated["updates"] = sealed
         content = json.dumps(stated).encode()
     manifest.data[:] = content + b"\n" + manifest_of._seal(content)
     return files

@@ -14,7 +14,7 @@ from neardup.index.disk import Disk
 from neardup.index.log import LogReader
 from neardup.index.manifest import Manifest
 from neardup.index.segment import KIND as SEGMENT
-from neardup.index.store import AMENDMENTS, TRIES
+from neardup.index.store import TRIES, UPDATES
 from neardup.model.errors import StorageError
 
 Progress = Callable[[int, int], None]
@@ -56,7 +56,7 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
 def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | None) -> Report:
     problems: list[str] = []
     listed = [*((SEGMENT, stored) for stored in manifest.segments)]
-    listed += [(AMENDMENTS, manifest.amendments)] if manifest.amendments else []
+    listed += [(UPDATES, manifest.updates)] if manifest.updates else []
     total = sum(stored.size for _, stored in listed)
     done = documents = last = 0
     for kind, stored in listed:

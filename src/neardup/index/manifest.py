@@ -20,7 +20,7 @@ FORMAT: Final = 1
 FLAGS: Final[frozenset[str]] = frozenset()  # what an index may need a reader to understand; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
-_NAMES: Final = re.compile(r"(log|segment|amendments)-[0-9]{8,}")
+_NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +40,12 @@ class Manifest:
     log: str = ""
     sealed: int = 0
     segments: tuple[Stored, ...] = ()
-    amendments: Stored | None = None
+    updates: Stored | None = None
 
     @property
     def files(self) -> list[str]:
         """Name every file of the index but this one."""
-        stored = [*self.segments, *([self.amendments] if self.amendments else [])]
+        stored = [*self.segments, *([self.updates] if self.updates else [])]
         return [self.log, *(file.name for file in stored)]
 
     def commit(self, disk: Disk, folder: Path) -> Self:
@@ -89,13 +89,13 @@ class Manifest:
             unknown = sorted(set(given["flags"]) - FLAGS)
             if unknown:
                 raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
-            amendments = given.pop("amendments")
+            updates = given.pop("updates")
             manifest = cls(
                 **given
                 | {
                     "flags": tuple(given["flags"]),
                     "segments": tuple(Stored(*file) for file in given["segments"]),
-                    "amendments": Stored(*amendments) if amendments else None,
+                    "updates": Stored(*updates) if updates else None,
                 }
             )
             _require_sense(manifest)
@@ -110,7 +110,7 @@ def _require_sense(manifest: Manifest) -> None:
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
         counted(given)
-    for file in [*manifest.segments, *([manifest.amendments] if manifest.amendments else [])]:
+    for file in [*manifest.segments, *([manifest.updates] if manifest.updates else [])]:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)
 

@@ -40,10 +40,10 @@ class NearbyTables:
         if documents.max(initial=0) >= max(len(self._tables), 1):
             raise StorageDamaged(str(self._arrays.path), "its tables have documents that are not there")
         places = np.arange(len(index)) - np.searchsorted(index, index)
-        crowded = int((places == room).sum())
+        oversized = int((places == room).sum())
         index, documents = index[places < room], documents[places < room]
         bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
-        return Hits(bounds, documents.astype(np.int32), crowded)
+        return Hits(bounds, documents.astype(np.int32), oversized)
 
     def _there(self, alive: Flags) -> Flags | None:
         """Mark the documents that can be found: those alive that have a signature; the others have a row, too."""

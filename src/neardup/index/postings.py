@@ -23,11 +23,11 @@ Documents = npt.NDArray[np.int32]
 
 
 class Hits(NamedTuple):
-    """Row *r* has found ``documents[bounds[r]:bounds[r + 1]]``; *crowded* keys had more than were looked at."""
+    """Row *r* has found ``documents[bounds[r]:bounds[r + 1]]``; *oversized* keys had more than were looked at."""
 
     bounds: Positions
     documents: Documents
-    crowded: int
+    oversized: int
 
     @property
     def rows(self) -> Positions:
@@ -72,7 +72,7 @@ class SortedLists:
         """Find the documents that share a key with each row that asks; *alive* says which are there, empty: all."""
         if len(self.entries) not in {1, keys.shape[1]}:
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
-        bounds, documents, crowded, block = kernels.find(
+        bounds, documents, oversized, block = kernels.find(
             keys,
             asking,
             pooled,
@@ -87,7 +87,7 @@ class SortedLists:
         )
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
-        return Hits(bounds, documents, crowded)
+        return Hits(bounds, documents, oversized)
 
     def find_strings(self, keys: Words, strings: TextBatch, alive: Flags) -> Positions:
         """Find for each of these strings the document that is there and has it, or -1: one at most does.
@@ -158,9 +158,9 @@ class Chains:
 
     def _follow(self, keys: Words, asking: Flags, first: int, alive: Flags, room: int) -> Hits:
         chains = (self._heads, self._tails, self._keys.room, self._documents.room, self._following.room)
-        bounds, documents, crowded, self._nodes = kernels.follow(
+        bounds, documents, oversized, self._nodes = kernels.follow(
             keys, asking, self._pooled, first, *chains, self._nodes, alive, room, self._secret
         )
         for column in (self._keys, self._documents, self._following):
             column.size = self._nodes
-        return Hits(bounds, documents, crowded)
+        return Hits(bounds, documents, oversized)

@@ -89,7 +89,7 @@ class Segment:
         while True:
             hits = self._lists[name].find(column, asking, self.alive, room=room)
             yield hits
-            if not hits.crowded:
+            if not hits.oversized:
                 return
             room *= _MORE
 
@@ -147,13 +147,13 @@ class Segment:
         """Whether documents were removed or changed since the file was written."""
         return bool(len(self.alive) or self._changes)
 
-    def amend_removed(self, ordinals: Positions) -> None:
+    def update_removed(self, ordinals: Positions) -> None:
         """Mark documents as removed, given by ordinals, also of other segments."""
         own = ordinals[(ordinals >= self.first) & (ordinals <= self.last)]
         if len(own):
             self.remove(self._positions(own))
 
-    def amend(self, name: str, ordinals: Positions, values: Positions) -> None:
+    def update(self, name: str, ordinals: Positions, values: Positions) -> None:
         """Replace values of a column, of documents given by ordinals, also of other segments."""
         inside = (ordinals >= self.first) & (ordinals <= self.last)
         if inside.any():

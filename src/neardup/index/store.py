@@ -37,7 +37,7 @@ from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, St
 Durability = Literal["commit", "interval", "bulk"]
 Places = Positions
 
-AMENDMENTS: Final = "amendments of an index"
+UPDATES: Final = "updates of an index"
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
 FAN: Final = 4  # segments of about one size that are merged into one
 LEAST_MEMORY: Final = 1 << 20
@@ -46,22 +46,22 @@ REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in th
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
-_KINDS: Final = ("segment-", "log-", "amendments-")
+_KINDS: Final = ("segment-", "log-", "updates-")
 _BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
 
 class Found(NamedTuple):
-    """Candidates: row ``rows[i]`` has ``places[i]``; *crowded* keys had more than were looked at."""
+    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more than were looked at."""
 
     rows: Positions
     places: Places
-    crowded: int
+    oversized: int
 
     def where(self, holds: Flags) -> "Found":
         """Keep the candidates that *holds* marks."""
-        return Found(self.rows[holds], self.places[holds], self.crowded)
+        return Found(self.rows[holds], self.places[holds], self.oversized)
 
 
 class Store:
@@ -71,8 +71,8 @@ class Store:
     next answer comes from the files, as a reader has it, with everything that was acknowledged. The next change writes
     that to new files first. While it cannot, ``failure`` has the reason.
 
-    ``crowded`` counts the keys that had more documents than were looked at, ``set_aside`` the bytes behind the last
-    record that the writer found on opening and left out.
+    ``oversized_buckets`` counts the keys with more documents than were compared, ``discarded_bytes`` the bytes after
+    the last record of the log, which the writer discarded on opening.
     """
 
     def __init__(  # noqa: PLR0913 - what an index is made of
@@ -100,8 +100,8 @@ class Store:
         self._log: LogWriter | None = None
         self.busy = threading.RLock()
         self._synced = threading.Event()
-        self.crowded = 0
-        self.set_aside = 0
+        self.oversized_buckets = 0
+        self.discarded_bytes = 0
         self.segments: list[Segment] = []
         self.manifest = manifest
         self._next_ordinal = 0
@@ -463,17 +463,17 @@ class Store:
         for one, other in pairwise(segments):
             if one.last >= other.first:
                 raise StorageDamaged(str(self.folder / other.stored.name), "comes before the segment in front of it")
-        if manifest.amendments:
-            file = StoredArrays(self._disk, self.folder / manifest.amendments.name, AMENDMENTS, manifest.amendments)
+        if manifest.updates:
+            file = StoredArrays(self._disk, self.folder / manifest.updates.name, UPDATES, manifest.updates)
             with understood(file.path):
                 removed = _ordinals(file.whole("removed"))
                 for segment in segments:
-                    segment.amend_removed(removed)
+                    segment.update_removed(removed)
                 for name in CHANGING:
                     ordinals, values = _ordinals(file.whole(name)), _ordinals(file.whole(f"{name}.new"))
                     expect(len(ordinals) == len(values), f"the changed values of {name!r} are incomplete")
                     for segment in segments:
-                        segment.amend(name, ordinals, values)
+                        segment.update(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
         self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
@@ -531,7 +531,7 @@ class Store:
             if name not in named and name.startswith(_KINDS):
                 self._disk.remove(self.folder / name)
         if not new_log:
-            self.set_aside = self._reader.tail.torn
+            self.discarded_bytes = self._reader.tail.torn
         if self._reader.tail.torn or new_log:  # nothing is cut off in place: the next log does without it
             self._commit_parts(self.segments, [self.recent] if _alive(self.recent) else [])
         else:
@@ -625,7 +625,7 @@ class Store:
                 log=f"log-{number:08}" if flushes else before.log,
                 sealed=log.size if log else before.sealed,
                 segments=tuple(part.stored for part in kept),
-                amendments=self._amended(kept, number),
+                updates=self._write_updates(kept, number),
             )
             return following.commit(disk, folder)
 
@@ -654,12 +654,12 @@ class Store:
     def _following(self) -> int:
         return self._reader.tail.following if self._log is None else self._log.following
 
-    def _amended(self, segments: Sequence[Segment], number: int) -> Stored | None:
+    def _write_updates(self, segments: Sequence[Segment], number: int) -> Stored | None:
         """Write down what happened to documents of segments since those were written."""
         if not any(part.is_changed for part in segments):
             return None
         nothing = np.empty(0, np.int64)
-        with ArraysWriter(self._disk, self.folder / f"amendments-{number:08}", AMENDMENTS) as writer:
+        with ArraysWriter(self._disk, self.folder / f"updates-{number:08}", UPDATES) as writer:
             writer.add("removed", np.concatenate([nothing, *(part.removed for part in segments if len(part.alive))]))
             for name in CHANGING:
                 pairs = [(nothing, nothing), *(part.changes(name) for part in segments)]
@@ -725,10 +725,10 @@ class Store:
     def _found(self, hits: list[tuple[Any, Hits]]) -> Found:
         rows = np.concatenate([found.rows for _, found in hits])
         places = np.concatenate([_places(number, found.documents) for number, (_, found) in enumerate(hits)])
-        crowded = sum(found.crowded for _, found in hits)
-        self.crowded += crowded
+        oversized = sum(found.oversized for _, found in hits)
+        self.oversized_buckets += oversized
         order = np.lexsort((places, rows))
-        return Found(rows[order], places[order], crowded)
+        return Found(rows[order], places[order], oversized)
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Give the place in the first part that has one, or -1."""

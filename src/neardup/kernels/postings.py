@@ -4,7 +4,7 @@
 of its keys, and one that repeats the row's first key adds nothing.
 
 *Room.* Of the documents that share a key the first *room* are listed, in the order of their numbers. Whoever meets a
-key with more than that is told so by a count of *crowded* keys: the work for one key is bounded, whatever is put in.
+key with more than that is told so by a count of *oversized* keys: the work for one key is bounded, whatever is put in.
 
 *Sorted lists.* Row *c* of ``entries`` (uint64[C, m], ascending) holds the keys of column *c* (of all columns, where
 they are pooled and C is 1), their low *document_bits* replaced by the document's number. ``starts[c, p]`` up to
@@ -143,7 +143,7 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guard, entries_begin, starts_begin):
     """Find the documents that share a key with each row that is *asking*, in sorted lists.
 
-    *alive* tells which documents are still there; an empty one, that all are. Returns ``(bounds, found, crowded,
+    *alive* tells which documents are still there; an empty one, that all are. Returns ``(bounds, found, oversized,
     block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once, in no order; *block* is the first damaged
     block, or ``INTACT`` if what was found counts.
 
@@ -159,7 +159,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
     seen = _table(keys.shape[1] * room)
     begins, ends = np.zeros(keys.shape[1], np.int64), np.zeros(keys.shape[1], np.int64)
     number = np.int64(0)  # for a plain 0 helpers would be compiled again
-    crowded = 0
+    oversized = 0
     for row in range(keys.shape[0]):
         columns = keys.shape[1] if asking[row] and length > 0 else 0
         if columns == 1 and row + _AHEAD < keys.shape[0]:
@@ -175,7 +175,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
             at = starts_begin + 4 * prefix
             block = damaged(guard, at, at + 8)
             if block != INTACT:
-                return bounds, found[:0], crowded, block
+                return bounds, found[:0], oversized, block
             begins[column], ends[column] = starts[prefix], min(np.int64(starts[prefix + 1]), length)
             fetch_ahead(entries, line * length + min(begins[column], length - 1))
             fetch_ahead(entries, line * length + max(0, ends[column] - 1))  # mostly in another line
@@ -187,17 +187,17 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
             at = entries_begin + 8 * first
             low, block = begin_of(entries, first + begins[column], first + ends[column], key, guard, entries_begin)
             if block != INTACT:
-                return bounds, found[:0], crowded, block
+                return bounds, found[:0], oversized, block
             low -= first
             listed = 0
             while low < ends[column]:
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
-                    return bounds, found[:0], crowded, block
+                    return bounds, found[:0], oversized, block
                 if entries[first + low] & above != key:
                     break
                 if listed == room:
-                    crowded += 1
+                    oversized += 1
                     break
                 document = np.int64(entries[first + low] & ~above)
                 if alive.size == 0 or document >= alive.size or alive[document]:  # one too large is found, and refused
@@ -207,7 +207,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
                         number += 1
                 low += 1
         bounds[row + 1] = number
-    return bounds, found[:number], crowded, INTACT
+    return bounds, found[:number], oversized, INTACT
 
 
 @njit(nogil=True)
@@ -228,13 +228,13 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
     The arrays of nodes must have places left for all keys. Whoever is not *alive* leaves the chains. Returns
-    ``(bounds, found, crowded, nodes)``, as ``find`` does, and the number of nodes there are then.
+    ``(bounds, found, oversized, nodes)``, as ``find`` does, and the number of nodes there are then.
     """
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
     number = np.int64(0)  # for a plain 0 helpers would be compiled again
-    crowded = 0
+    oversized = 0
     for row in range(keys.shape[0]):
         for column in range(keys.shape[1] if asking[row] else 0):
             if _repeats(keys, row, column, pooled):
@@ -251,7 +251,7 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
                     continue
                 if node_keys[node] == mixed and (first < 0 or document != first + row):
                     if listed == room:
-                        crowded += 1
+                        oversized += 1
                         break
                     listed += 1
                     if _is_new(seen, row, document):
@@ -259,13 +259,13 @@ def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents,
                         number += 1
                 last = node
                 node = following[node]
-            if first >= 0:  # crowded or not: others may be removed
+            if first >= 0:  # oversized or not: others may be removed
                 node_keys[nodes] = mixed
                 node_documents[nodes] = first + row
                 _put_last(nodes, chain, heads, tails, following)
                 nodes += 1
         bounds[row + 1] = number
-    return bounds, found[:number], crowded, nodes
+    return bounds, found[:number], oversized, nodes
 
 
 @njit(nogil=True)

@@ -43,9 +43,10 @@ class Removal(NamedTuple):
 class Stats:
     """What an index is made of.
 
-    ``removed_in_files`` documents are gone, but ``compact`` has not left them out of the files yet. ``crowded`` counts,
-    since it was opened, the keys that had more documents than were looked at; ``set_aside`` the bytes behind the last
-    record that opening found and left out: never acknowledged, or not synced when the power failed.
+    ``removed_in_files`` counts removed documents that ``compact`` has not purged from the files yet.
+    ``oversized_buckets`` counts the keys, since the index was opened, with more documents than were compared.
+    ``discarded_bytes`` is the number of bytes after the last record of the log, which were discarded on opening: they
+    were never acknowledged, or not synced when the power failed.
     """
 
     documents: int
@@ -54,8 +55,8 @@ class Stats:
     bytes: int
     bytes_in_log: int
     removed_in_files: int
-    crowded: int
-    set_aside: int
+    oversized_buckets: int
+    discarded_bytes: int
     scheme: str
     recipe: str
     generation: int

@@ -129,8 +129,8 @@ class Index:
             return own_terms.terms(made, layout, columns, chosen=manifest.terms["chosen"])
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
-        if store.set_aside:
-            text = f"{folder}: {store.set_aside:,} bytes behind its last record {checking.LEFT_OUT}"
+        if store.discarded_bytes:
+            text = f"{folder}: {store.discarded_bytes:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         return cls(store, chosen[0], disk)
 
@@ -464,8 +464,8 @@ class Index:
                 bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
                 bytes_in_log=store.log_bytes,
                 removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
-                crowded=store.crowded,
-                set_aside=store.set_aside or store.torn,
+                oversized_buckets=store.oversized_buckets,
+                discarded_bytes=store.discarded_bytes or store.torn,
                 scheme=self._scheme.name,
                 recipe=self._scheme.recipe,
                 generation=store.manifest.generation,

@@ -29,7 +29,7 @@ class Revision:
 
     Moreover, the representatives, and the verdicts of ``judge``, are those of a fresh index to which the documents
     alive are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
-    while no key has more documents than are looked at (``Stats.crowded``), no document has more than ``CLOSEST`` kept
+    while there are no oversized buckets (``Stats.oversized_buckets``), no document has more than ``CLOSEST`` kept
     candidates or as many others, and the policy stays the same.
     """
 

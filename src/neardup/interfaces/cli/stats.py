@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
             (stats.segments, "segments", True),
             (stats.bytes, f"bytes, {stats.bytes_in_log:,} of them in the log", True),
             (stats.removed_in_files, "removed, and still in the files: `neardup compact` leaves them out", False),
-            (stats.set_aside, "bytes behind the last record of the log, never acknowledged", False),
+            (stats.discarded_bytes, "bytes behind the last record of the log, never acknowledged", False),
         ]
     )
     show_lines([f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"])
