@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs/glossary.md",
-    *(page for page in sorted((ROOT / "docs/guide").glob("*.md")) if page.name != "serving.md"),
+    *(page for page in sorted((ROOT / "docs/guide").glob("*.md"))),
 ]
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"
