@@ -36,4 +36,4 @@ def test_a_long_list_of_fields_is_cut():
 
 
 def test_a_record_rejected_says_where_and_why():
-    assert str(Rejected("x.jsonl", 3, "it is broken")) == "x.jsonl:3: it is broken"
+    assert str(Rejected("x.jsonl", 3, "it is broken", "json")) == "x.jsonl:3: it is broken"

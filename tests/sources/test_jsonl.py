@@ -37,7 +37,10 @@ def reason(collection):
         got = collection(good, line, good, **options)
         assert got.texts.to_pylist() == ["good", "good"]
         assert [(record.position, record.source.endswith("x.jsonl")) for record in got.rejected] == [(2, True)]
-        return got.rejected[0].reason
+        told = got.rejected[0].reason
+        kind = "type" if told.startswith(("it must be", "its ")) else "json"
+        assert got.rejected[0].code == ("encoding" if "UTF-8" in told else kind)
+        return told
 
     return reason
 

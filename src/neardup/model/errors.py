@@ -20,7 +20,8 @@
 
 Each passes its parts to ``super().__init__``, so that it survives being sent between processes. Each has a ``code``, a
 stable name of the kind of trouble for programs: that of its class, such as ``parameter`` or ``storage busy``, unless an
-input or output error has a narrower one, such as ``json array``, ``field``, ``exists`` or ``too large``.
+input or output error has a narrower one, such as ``json array``, ``field``, ``exists`` or ``too large``. Records that
+are rejected have codes, too: see ``neardup.sources.collection.Rejected``.
 """
 
 from collections.abc import Sequence

@@ -38,7 +38,7 @@ Progress = Callable[[str, int, int], None]
 
 _STEP_DOCUMENTS: Final = 1 << 13
 _STEP_BITS: Final = 25  # 32 MiB of text
-_REPLACED, _UNCHANGED = "replaced", "unchanged"
+_REPLACED, _UNCHANGED, _NO_TEXT = "replaced", "unchanged", "no text"
 _NAMELESS: Final = (
     "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
 )
@@ -50,7 +50,8 @@ class Added:
 
     ``replaced`` and ``unchanged`` were known, with another content or with this one; ``repeated`` have an id that a
     later one of the same run has, which is the one that counts; all others were new to the index, and are counted by
-    what it says of them. ``total`` documents are in the index now.
+    what it says of them; of the empty ones, ``no_text`` have no text at all, and the others are ``empty``. Where the
+    first record without a text is, also of those known before, says ``without_text``. ``total`` documents are in the index now.
     """
 
     documents: int
@@ -58,6 +59,7 @@ class Added:
     exact: int
     near: int
     empty: int
+    no_text: int
     replaced: int
     unchanged: int
     repeated: int
@@ -171,6 +173,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         exact=counts[ExactDuplicate.name],
         near=counts[NearDuplicate.name],
         empty=counts[Empty.name],
+        no_text=counts[_NO_TEXT],
         replaced=counts[_REPLACED],
         unchanged=counts[_UNCHANGED],
         repeated=named - len(rows),
@@ -210,7 +213,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     done = 0
     for some in np.split(rows, steps) if len(rows) else []:
         ids, texts, fields = batch.at(index, some)
-        counts.update(map(_counted, index.visit(ids, texts, fields, at=at)))
+        counts.update(map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist()))
         if table:
             table.catch_up()
         done += len(some)
@@ -219,8 +222,10 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     return counts
 
 
-def _counted(verdict: Verdict) -> str:
-    return (_REPLACED if verdict.changed else _UNCHANGED) if isinstance(verdict, Known) else verdict.name
+def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
+    if isinstance(verdict, Known):
+        return _REPLACED if verdict.changed else _UNCHANGED
+    return verdict.name if has_text else _NO_TEXT
 
 
 def _named(
@@ -236,13 +241,13 @@ def _named(
     standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
     for row, own in enumerate(ids):
         size = len(own.encode()) if own else 0
-        reason = refused.get(row, "")
+        reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
-            reason = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}"
+            reason, code = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}", "id too long"
         elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
-            reason = _NAMELESS
+            reason, code = _NAMELESS, "no id"
         if reason:
-            aside.append(Rejected(*documents.place(row), reason))
+            aside.append(Rejected(*documents.place(row), reason, code))
             ids[row] = None
     return ids, aside
 

@@ -127,7 +127,7 @@ class Answering:
         if len(own.encode()) > MOST_ID_BYTES:
             raise _Refused(f"its id has {len(own.encode()):,} bytes, but may have {MOST_ID_BYTES:,}")
         if record.f0 is None:
-            raise _Refused(f"it has no {self._text!r}")
+            raise _Refused(f"its {self._text!r} is missing or null")
         tokens[self._text] = msgspec.json.encode(record.f0) if self._text in self._fields else b""
         return own, url, record.f0, {name: self._value(name, tokens) for name in self._fields}
 

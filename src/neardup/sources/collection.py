@@ -26,12 +26,18 @@ _SHOWN: Final = 40  # how many column names a message lists
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A record that could not be read: it is in no output, and is counted."""
+    """A record that could not be read: it is in no output, and is counted.
+
+    *code* is a stable name of the kind of trouble, for programs: ``encoding`` (invalid UTF-8), ``json`` (invalid JSON),
+    ``type`` (a value of another type than it must be), ``fields`` (more or fewer than the header has), ``quotes are
+    text`` (the same, with quotation marks that were read as text), ``torn quotes``, ``too large`` (a file above the
+    cap), ``too long`` (a record), ``unreadable`` (a file); in an index also ``id too long``, ``no id`` and ``value``.
+    """
 
     source: str  # the file, or "<stdin>"
     position: int  # its line, or in Parquet its record number, from 1
     reason: str  # the rule it breaks
-    code: str = ""  # the kind of trouble, where an interface can say what to do
+    code: str
 
     def __str__(self) -> str:
         return f"{self.source}:{self.position}: {self.reason}"

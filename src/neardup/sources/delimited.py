@@ -260,9 +260,8 @@ def _parse(
         raise DataError(spans.source, "its quotes and line ends contradict each other", "quotes")
     for index, fields in wrong.items():
         rule = f"it has {fields} field{'s' * (fields != 1)}, the header has {len(file.names)}"
-        code = (
-            "" if file.quoting or b'"' not in bytes(data[spans.start[index] : spans.stop[index]]) else "quotes are text"
-        )
+        plain = file.quoting or b'"' not in bytes(data[spans.start[index] : spans.stop[index]])
+        code = "fields" if plain else "quotes are text"
         broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))
     broken.sort(key=lambda record: record.position)
     return (
@@ -275,9 +274,9 @@ def _parse(
 def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:
     """Take out the records that the parser would stumble over, and those that it would read as nobody meant them."""
     spans = file.spans
-    reasons = dict.fromkeys(invalid_utf8(data, spans.start, spans.stop), ("it is not valid UTF-8", ""))
+    reasons = dict.fromkeys(invalid_utf8(data, spans.start, spans.stop), ("it is not valid UTF-8", "encoding"))
     for row in np.flatnonzero(spans.stop - spans.start > _LONGEST).tolist():
-        reasons[row] = ("it is longer than 2 GiB", "")
+        reasons[row] = ("it is longer than 2 GiB", "too long")
     for row in file.torn:
         line = int(file.last[row])
         rule = f"a quoted field in it goes on to line {line:,} and is closed there in the middle of a field"

@@ -199,7 +199,7 @@ def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | 
                 return Rejected(display(str(path)), 1, f"it is larger than {max_bytes:,} bytes", "too large")
             data = file.read()
     except OSError as error:
-        return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}")
+        return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
     title, text = title_and_text(data) if path.suffix.lower() in _HTML else (None, None)
     document = _Document(path, relative, about.st_size, about.st_mtime_ns, title)
     if text is not None:
@@ -208,7 +208,7 @@ def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | 
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return Rejected(display(str(path)), line, "it is not valid UTF-8")
+        return Rejected(display(str(path)), line, "it is not valid UTF-8", "encoding")
 
 
 def _copy(document: _Document, target: Path) -> None:

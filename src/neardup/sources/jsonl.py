@@ -196,7 +196,7 @@ class _Reader:
         """Gather the documents of neighbouring lines; return which lines are none. The first is line *number*."""
         records: list[Any] = []
         ids: list[str] = []
-        reasons = dict.fromkeys(invalid_utf8(data, start, stop), "it is not valid UTF-8")
+        reasons = dict.fromkeys(invalid_utf8(data, start, stop), ("it is not valid UTF-8", "encoding"))
         spans = zip(start.tolist(), stop.tolist(), strict=True)
         for index, (first, last) in enumerate(spans):
             if index in reasons:
@@ -205,9 +205,10 @@ class _Reader:
                 record = self._decode(data[first:last])
                 written = literal_of(bytes(record.f1))
             except (msgspec.MsgspecError, RecursionError) as error:
-                reasons[index] = reason_of(bytes(data[first:last]), error, self.request.text)
+                reason = reason_of(bytes(data[first:last]), error, self.request.text)
+                reasons[index] = reason, "type" if isinstance(error, msgspec.ValidationError) else "json"
             except TypeError as error:
-                reasons[index] = f"its {self.request.id!r} must be a string or a number, not {error}"
+                reasons[index] = f"its {self.request.id!r} must be a string or a number, not {error}", "type"
             else:
                 records.append(record)
                 ids.append(written or f"{source}:{number + index}")
@@ -217,7 +218,7 @@ class _Reader:
         for field, name in enumerate(self._names[1:], 2):
             tokens = [bytes(getattr(record, f"f{field}")) for record in records]
             self.columns[name].append(pa.array(tokens, pa.large_binary()))
-        broken = [Rejected(source, number + index, reason) for index, reason in sorted(reasons.items()) if reason]
+        broken = [Rejected(source, number + index, *why) for index, why in sorted(reasons.items()) if why[0]]
         self.rejected.extend(broken)
         return list(reasons)
 

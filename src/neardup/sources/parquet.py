@@ -76,7 +76,7 @@ class ParquetTable(Collection):
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             if broken:
                 rejected += [
-                    Rejected(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8")
+                    Rejected(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8", "encoding")
                     for row in sorted(broken)
                 ]
                 check_strict(request, rejected)

@@ -51,6 +51,27 @@ def test_it_shows_measures_schemes_and_both_texts(run):
     assert "\x1b" not in shown.out
 
 
+def test_the_scheme_of_the_options_comes_first(run):
+    told = json.loads(run("a.txt", "b.txt", "--json", "--threshold", "0.95", "--shingle", "2").out)["schemes"]
+    assert [one["scheme"] for one in told[:2]] == ["minhash", "minhash"]
+    assert [one["matches"] for one in told[:2]] == [False, True]
+    assert told[1:] == neardup.compare(STORM, EDITED).as_dict()["schemes"]
+    again = json.loads(run("a.txt", "b.txt", "--json", "--scheme", "minhash").out)["schemes"]
+    assert again == told[1:]  # listed once, as it is the default
+
+
+def test_a_list_of_common_shingles_decides_as_in_the_run_that_made_it(run, tmp_path):
+    head = "Permission is hereby granted free of charge to any person obtaining a copy of this software to deal in it"
+    texts = [f"{head} {' '.join(f'{name}{number}' for number in range(10))}" for name in "abcdefghijklmnop"]
+    neardup.dedup(texts, ignore_common=0.2).summary.common.save(tmp_path / "common.npz")
+    asked = ["--strings", "--json", *texts[:2], "--threshold", "0.3"]
+    plain, without = run(*asked), run(*asked, "--common", "common.npz")
+    decided = [json.loads(shown.out)["schemes"][0]["matches"] for shown in (plain, without)]
+    assert decided == [True, False]
+    assert "--shingle" in run(*asked, "--common", "common.npz", "--shingle", "4", code=2).err
+    assert "`neardup compare --common FILE`" in run("a.txt", "b.txt", "--preset", "code").err
+
+
 def test_as_json_it_is_what_the_library_says(run):
     told = json.loads(run("a.txt", "b.txt", "--json").out)
     assert told.pop("a") == {"name": "a.txt", "characters": len(STORM), "replaced": 0}

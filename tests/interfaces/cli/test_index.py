@@ -21,7 +21,8 @@ RECORDS = [
     {"id": "empty", "text": "", "url": "http://d.example/"},
     {"id": "baker", "text": BAKER, "url": "HTTP://A.example:80/baker#top"},
 ]
-COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "replaced": 0, "unchanged": 0, "repeated": 0}
+COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "no_text": 0, "replaced": 0}
+COUNTS |= {"unchanged": 0, "repeated": 0}
 
 
 def written(path, records):
@@ -196,6 +197,31 @@ def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
     assert "was made with the scheme" in shown.err
 
 
+def test_a_threshold_applies_to_one_run(neardup, tmp_path):
+    def verdicts(name, *options):
+        added = f"{STORM} {name} one two three"
+        written(tmp_path / "in.jsonl", [{"id": name, "text": added}])
+        told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json", *options).out)
+        return told["new"], told["near"]
+
+    written(tmp_path / "first.jsonl", RECORDS[:1])
+    neardup("index", "first.jsonl", "--to", "seen", "--threshold", "0.7")
+    assert verdicts("before") == (0, 1)
+    assert verdicts("strict", "--threshold", "0.99") == (1, 0)
+    assert verdicts("after") == (0, 1)
+    with Index.open("seen") as index:
+        assert index.scheme == MinHash(threshold=0.7)
+
+
+def test_records_without_text_are_counted_once(neardup, tmp_path):
+    written(tmp_path / "in.jsonl", [*RECORDS, {"id": "none", "text": None}, {"id": "missing"}])
+    lines = neardup("index", "in.jsonl", "--to", "seen").out.splitlines()
+    assert "1  empty, or no words to compare" in lines
+    assert "2  without text, kept: field 'text' missing or null, first in in.jsonl:6" in lines
+    told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
+    assert (told["empty"], told["no_text"], told["unchanged"], told["without_text"]["records"]) == (0, 0, 7, 2)
+
+
 def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):
     (tmp_path / "key").write_bytes(bytes(range(16)))
     (tmp_path / "other").write_bytes(bytes(16))
@@ -218,6 +244,8 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     assert "rejected: in.jsonl:1: incomplete JSON: the line ends inside a value" in shown.out
     assert "rejected: in.jsonl:3: its id has 1,025 bytes, but may have 1,024" in shown.out
     assert ids("seen") == ["storm"]
+    told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json", code=1).out)
+    assert [one["code"] for one in told["rejected"]] == ["json", "id too long"]
     (tmp_path / "in.csv").write_text('id,text\na,"x\ny"\n' + "b" * 1025 + ",z\n")
     assert "in.csv:4: its id has" in neardup("index", "in.csv", "--to", "seen", code=1).out
     assert "in.jsonl:1: incomplete JSON" in neardup("index", "in.jsonl", "--to", "seen", "--strict", code=1).err

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.options import add_scheme_options, describes_scheme, scheme_of
+from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from neardup.evaluation.comparison import Comparison, Measure
+    from neardup.model.protocols import Scheme
 
 _HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two takes some thirty times as much memory
@@ -63,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help=f"characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)",
     )
+    add_scheme_options(parser)
+    add_list_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,8 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.evaluation.comparison import compare
     from neardup.evaluation.passages import is_compiled
 
+    schemes = _schemes_of(arguments)
     say_if_cold(is_compiled)
-    found = compare(one.text, other.text)
+    found = compare(one.text, other.text, schemes)
     if html is not None:
         from neardup.sources.output import write_page
 
@@ -99,6 +105,17 @@ def run(arguments: argparse.Namespace) -> int:
             count = f"{source.replaced:,} {'place' if source.replaced == 1 else 'places'}"
             print(f"neardup: {printable(source.name)}: it is not valid UTF-8 in {count}, read as �", file=sys.stderr)
     return 1 if one.replaced or other.replaced else 0
+
+
+def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
+    """Return the scheme that the options describe, if they do, before those with their defaults."""
+    from neardup.evaluation.comparison import default_schemes
+
+    schemes = list(default_schemes())
+    if describes_scheme(arguments) or "key_file" in vars(arguments):
+        chosen = scheme_of(arguments)
+        schemes = [chosen, *(scheme for scheme in schemes if scheme != chosen)]
+    return schemes
 
 
 def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | None:

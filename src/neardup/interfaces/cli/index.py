@@ -123,7 +123,7 @@ def _show(added: "Added", folder: str, seconds: float) -> None:
             (added.exact, "exact duplicates, equal byte by byte to one admitted before", True),
             (added.near, "near duplicates of one admitted before", True),
             (added.empty, "empty, or no words to compare", False),
-            *([(added.without_text.records, without_text(added.without_text), False)] if added.without_text else []),
+            *([(added.no_text, without_text(added.without_text), False)] if added.without_text else []),
             (added.replaced, "known, with another content now: replaced", False),
             (added.unchanged, "known and unchanged", False),
             (added.repeated, "with an id that a later one has: left out", False),

@@ -159,10 +159,11 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
     vars(arguments).update(own)
     listed = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in own.items())
     complain(f"preset {name}: {listed or 'nothing is left to set'}")
-    if share is not None and arguments.verb == "index" and "common" not in given:
+    if share is not None and arguments.verb != "dedup" and "common" not in given:
         complain(
-            f"preset {name}: --ignore-common {share} is not used, as an index needs a list of common shingles; make it"
-            f" with `neardup dedup --ignore-common {share} --common FILE`, then use `neardup index --common FILE`"
+            f"preset {name}: --ignore-common {share} is not used, as `neardup {arguments.verb}` needs a list of common"
+            f" shingles; make it with `neardup dedup --ignore-common {share} --common FILE`, then use"
+            f" `neardup {arguments.verb} --common FILE`"
         )
 
 

@@ -32,12 +32,12 @@ def add_template_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_list_option(parser: argparse.ArgumentParser) -> None:
-    """Describe the list of common shingles of a new index."""
+    """Describe the list of common shingles that an index is made with, or a comparison."""
     parser.add_argument(
         "--common",
         metavar="FILE",
         default=_HIDDEN,
-        help="a list of shingles that do not count, as `neardup dedup --ignore-common` saves it; the index keeps it",
+        help="a list of shingles that do not count, as `neardup dedup --ignore-common` saves it",
     )
 
 
