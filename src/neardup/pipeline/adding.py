@@ -49,9 +49,9 @@ class Added:
     """What became of the documents of files: the counts add up to ``documents``.
 
     ``replaced`` and ``unchanged`` were known, with another content or with this one; ``repeated`` have an id that a
-    later one of the same run has, which is the one that counts; all others were new to the index, and are counted by
-    what it says of them; of the empty ones, ``no_text`` have no text at all, and the others are ``empty``. Where the
-    first record without a text is, also of those known before, says ``without_text``. ``total`` documents are in the index now.
+    later document of the same run has, which is admitted instead. All others are new to the index and are counted by
+    their verdict; of the empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the rest.
+    ``without_text`` locates the first record without a text, also of known ones. The index has ``total`` documents now.
     """
 
     documents: int
