@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from neardup.decisions.admission import NONE, Matches, stand
 
 
-def expected(own, exact, matches, keepers):
+def expected(own, exact, matches, keepers, representative):
     keepers = dict(keepers)
     answers = []
     for row, itself in enumerate(own):
         ordered = sorted((-value, document) for at, document, value in matches if at == row)
         closest = ordered[0] if ordered else None
         kept = [document for _, document in ordered if keepers[document] == document]
-        keeper = keepers[exact[row]] if exact[row] != NONE else kept[0] if kept else itself
+        first = kept[0] if kept and representative == "closest" else min(kept, default=itself)
+        keeper = keepers[exact[row]] if exact[row] != NONE else first
         if itself != NONE:
             keepers[itself] = keeper
         answers.append((closest, keeper))
@@ -36,18 +37,18 @@ def cases(draw):
     return own, exact, draw(st.permutations(matches)), there
 
 
-@given(cases())
-def test_equals_the_rule(case):
+@given(cases(), st.sampled_from(["best-ranked", "closest"]))
+def test_equals_the_rule(case, representative):
     own, exact, matches, keepers = case
     rows, documents, values = zip(*matches, strict=True) if matches else ((), (), ())
     given_matches = Matches(np.array(rows, np.int64), np.array(documents, np.int64), np.array(values, np.float64))
     known = dict(keepers)
-    closest, standing = stand(own, exact, given_matches, known)
+    closest, standing = stand(own, exact, given_matches, known, representative)
     found = [
         (None if at == NONE else (-values[at], documents[at]), keeper)
         for at, keeper in zip(closest, standing, strict=True)
     ]
-    assert found == expected(own, exact, matches, keepers)
+    assert found == expected(own, exact, matches, keepers, representative)
     for itself, keeper in zip(own, standing, strict=True):
         if itself != NONE:
             assert known[itself] == keeper
@@ -57,4 +58,4 @@ def test_equals_the_rule(case):
 def test_nobody_stands_for_another_through_a_chain():
     """0 is kept, 1 stands behind it, and 2 matches 1 alone: it is a near duplicate, and kept."""
     matches = Matches(np.array([0]), np.array([1]), np.array([0.9]))
-    assert stand([2], [NONE], matches, {1: 0}) == ([0], [2])
+    assert stand([2], [NONE], matches, {1: 0}, "best-ranked") == ([0], [2])

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from types import SimpleNamespace
 
 import networkx as nx
@@ -31,6 +32,20 @@ def greedy(sets, threshold, rule=resembles):
     for rank, members in enumerate(sets):
         kept = [better for better in range(rank) if matched[better] < 0 and rule(members, sets[better], threshold)]
         matched.append(min(kept, default=-1))
+    return matched
+
+
+def measure(one, other, of_smaller):
+    return Fraction(len({*one} & {*other}), min(len({*one}), len({*other})) if of_smaller else len({*one} | {*other}))
+
+
+def closest(sets, threshold, *, of_smaller=False):
+    matched = greedy(sets, threshold, overlaps if of_smaller else resembles)
+    for rank, match in enumerate([*matched]):
+        if match >= 0:
+            rule = overlaps if of_smaller else resembles
+            kept = [b for b in range(rank) if matched[b] < 0 and rule(sets[rank], sets[b], threshold)]
+            matched[rank] = max(kept, key=lambda better: (measure(sets[rank], sets[better], of_smaller), -better))
     return matched
 
 
@@ -92,6 +107,26 @@ def make(request):
 @given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
 def test_the_kept_follow_the_greedy_rule(make, sets, threshold, size):
     assert settled(make(sets, threshold), len(sets), size) == greedy(sets, threshold)
+
+
+@given(SETS, THRESHOLDS, st.integers(1, 11), st.booleans(), st.sampled_from([1, 3]))
+def test_the_closest_of_the_kept_matches(sets, threshold, size, of_smaller, threads):
+    with LocalEngine(threads) as engine:
+        matcher = ExactResemblance(
+            feature_sets(sets), threshold, of_smaller=of_smaller, closest=True, parts=engine.parts, map=engine.map
+        )
+        assert settled(matcher, len(sets), size) == closest(sets, threshold, of_smaller=of_smaller)
+    for rank, match in enumerate(closest(sets, threshold, of_smaller=of_smaller)):
+        assert match < 0 or matcher.common[rank] == len({*sets[rank]} & {*sets[match]})
+
+
+@given(SETS, THRESHOLDS, st.integers(1, 11))
+def test_the_closest_of_given_matches(sets, threshold, size):
+    def closeness(left, right):
+        return np.array([float(measure(sets[a], sets[b], False)) for a, b in zip(left, right, strict=True)])
+
+    holds = given_matcher(sets, threshold)._holds
+    assert settled(GivenMatches(holds, closeness=closeness), len(sets), size) == closest(sets, threshold)
 
 
 @given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))

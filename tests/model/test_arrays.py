@@ -1,8 +1,12 @@
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
+from neardup import Checksum, Field, MinHash, SimHash, Trials
 from neardup.model.arrays import Features, Signatures, TextBatch, require_same_recipe
-from neardup.model.errors import RecipeMismatch
+from neardup.model.errors import DataError, RecipeMismatch
 
 
 def test_a_text_batch_may_begin_anywhere_in_its_data():
@@ -39,3 +43,40 @@ def test_recipes_must_be_the_same():
     with pytest.raises(RecipeMismatch) as caught:
         require_same_recipe("a", "b")
     assert (caught.value.left, caught.value.right) == ("a", "b")
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Trials(), SimHash(bits=128), Checksum(fields=[Field(name="title")])])
+def test_signatures_go_to_arrow_and_back_with_their_recipe(tmp_path, scheme):
+    texts = ["one two three four", "", "one two three five", "six"]
+    signed = scheme.sign(pa.table({"title": texts}) if scheme.columns else texts)
+    table = signed.to_arrow()
+    assert table.column_names == ["signature", "present"]
+    pq.write_table(table, tmp_path / "signatures.parquet")
+    feather.write_feather(table, tmp_path / "signatures.arrow")
+    halves = pa.concat_tables([table.slice(0, 2), table.slice(2)])
+    named = table.append_column("id", pa.array(["a", "b", "c", "d"]))
+    read = pq.read_table(tmp_path / "signatures.parquet"), feather.read_table(tmp_path / "signatures.arrow")
+    for other in (table, halves, named, *read):
+        found = Signatures.from_arrow(other)
+        assert (found.recipe, found.rows.dtype) == (scheme.recipe, signed.rows.dtype)
+        assert (found.rows == signed.rows).all()
+        assert (found.present == signed.present).all()
+        assert scheme.matches(found, signed).tolist() == signed.present.tolist()
+    assert (Signatures.from_arrow(table.slice(1, 2)).rows == signed.rows[1:3]).all()
+    assert len(Signatures.from_arrow(table.slice(0, 0))) == 0
+
+
+def test_a_table_that_is_not_of_signatures_is_refused():
+    table = MinHash().sign(["one two three four"] * 2).to_arrow()
+    null = pa.array([None, [1] * 128], table["signature"].type)
+    inside = pa.array([[None] * 128, [1] * 128], table["signature"].type)
+    for wrong, rule in [
+        (table.replace_schema_metadata(None), "have no recipe"),
+        (table.drop_columns(["present"]), "must have the column 'present'"),
+        (table.set_column(0, "signature", pa.array([[1], [2]])), "must have the column 'signature'"),
+        (table.set_column(0, "signature", null), "have null in the column 'signature'"),
+        (table.set_column(0, "signature", inside), "have null in the column 'signature'"),
+        (table.set_column(1, "present", pa.array([True, None])), "have null in the column 'present'"),
+    ]:
+        with pytest.raises(DataError, match=rule):
+            Signatures.from_arrow(wrong)

@@ -38,7 +38,7 @@ def without(*numbers, more=()):
 def test_copies_of_a_document_follow_it_to_a_closer_one(folder):
     """The second one is closer to the copies, but was not there when the first copy came."""
     first, second = without(*range(6), more=["a", "b"]), without(38, 39, more=["c", "d"])
-    with Index.create(folder, MinHash(shingle=1, threshold=0.75), texts=True) as index:
+    with Index.create(folder, MinHash(shingle=1, threshold=0.75), texts=True, representative="closest") as index:
         ids = ["first", "copy1", "second", "copy2", "copy3", "copy4"]
         index.admit(ids, [first, without(), second, *[without()] * 3])
         assert [document.kept for document in index.get(ids)] == ["first", "first", "second", *["first"] * 3]

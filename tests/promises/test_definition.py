@@ -84,7 +84,7 @@ def ranked(table, keep):
     return sorted(positions, key=keys.get(keep, by_score))
 
 
-def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM):
+def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representative="best-ranked"):
     """The representative of each document by the definition, -1 for a kept one."""
     order = ranked(table, keep)
     texts = table["text"].to_pylist()
@@ -107,8 +107,18 @@ def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM):
     if gather == "components":
         chosen = decided_as_components(order, matches | {*leaders.items()})
     else:
-        chosen = representatives(order, leaders, matches)
+        closeness = closenesses(scheme, signatures, lists, verify) if representative == "closest" else None
+        chosen = representatives(order, leaders, matches, closeness)
     return [-1 if chosen[place] is None else chosen[place] for place in range(len(order))]
+
+
+def closenesses(scheme, signatures, lists, verify):
+    """What tells how close a pair is, as far as it is verified."""
+    if isinstance(scheme, FieldScheme) or verify == "none":
+        return lambda *_: 1
+    if verify == "estimate":
+        return lambda worse, better: scheme.estimate_pairs(signatures, np.array([worse]), np.array([better]))[0]
+    return lambda worse, better: share(scheme, {*lists[worse]}, {*lists[better]})
 
 
 def matching(scheme, signatures, lists, pairs, verify):
@@ -122,14 +132,12 @@ def matching(scheme, signatures, lists, pairs, verify):
     else:
         low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
-        holds &= np.array([exact(scheme, {*lists[a]}, {*lists[b]}) for a, b in pairs], np.bool_)
+        holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) >= scheme.threshold for a, b in pairs], np.bool_)
     return {pair for pair, match in zip(pairs, holds, strict=True) if match}
 
 
-def exact(scheme, one, other):
-    return len(one & other) / (min(len(one), len(other)) if scheme.measure == "overlap" else len(one | other)) >= (
-        scheme.threshold
-    )
+def share(scheme, one, other):
+    return len(one & other) / (min(len(one), len(other)) if scheme.measure == "overlap" else len(one | other))
 
 
 def decided_as_components(order, pairs):
@@ -153,10 +161,13 @@ def differing(seeds):
         keep, gather = str(random.choice(KEEPS)), str(random.choice(["kept", "kept", "components"]))
         verify = str(random.choice(["exact", "exact", "estimate", "none"]))
         room = int(random.choice([1, 2, 3, 64]))
+        representative = str(random.choice(["best-ranked", "closest"])) if gather == "kept" else "best-ranked"
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(buckets, "ROOM", room)
-            result = dedup(table, scheme=scheme, keep=keep, verify=verify, gather=gather, threads=1)
-        expected = answer(table, scheme, keep, verify, gather=gather, room=room)
+            result = dedup(
+                table, scheme=scheme, keep=keep, verify=verify, gather=gather, representative=representative, threads=1
+            )
+        expected = answer(table, scheme, keep, verify, gather=gather, room=room, representative=representative)
         dropped += sum(chosen >= 0 for chosen in expected)
         if result.representatives.tolist() != expected:
             wrong.append((seed, scheme.name, keep, verify, gather, room, result.representatives.tolist(), expected))

@@ -31,6 +31,7 @@ from neardup import (
     SimHash,
     Trials,
 )
+from neardup.model.protocols import ColumnScheme
 from neardup.model.verdicts import as_record
 from neardup.planning import Banding
 
@@ -93,12 +94,14 @@ def pool(name, families=30, seed=1):
     meet = meeting(scheme, SCHEMES[name].layout, signatures)
     matches = scheme.matches(signatures[left], signatures[right]).reshape(number, number)
     estimates = scheme.estimate(signatures[left], signatures[right]).reshape(number, number)
+    low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
+    shortened = scheme.estimate(low[left], low[right]).reshape(number, number)
     exact = np.zeros((number, number))
     if not scheme.columns:
         features = scheme.features(documents) if hasattr(scheme, "features") else scheme.first.features(documents)
         sets = [set(features.values[begin:end].tolist()) for begin, end in pairwise(features.offsets.tolist())]
         exact = np.array([[closeness(one, other, scheme.measure) for other in sets] for one in sets])
-        plausible = estimates >= scheme.floor
+        plausible = shortened >= scheme.floor
         if hasattr(scheme, "passes"):
             plausible &= scheme.passes(signatures, left, right).reshape(number, number)
         exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
@@ -145,6 +148,7 @@ class Oracle:
 
     pool: Pool
     texts: bool
+    representative: str = "best-ranked"
     alive: dict[int, Admitted] = field(default_factory=dict)  # by ordinal, so in the order of admission
     by_id: dict[str, Admitted] = field(default_factory=dict)
     following: int = 0
@@ -160,7 +164,10 @@ class Oracle:
         known = content is not None and (self.pool.signatures.present[which] or not self.pool.scheme.columns)
         same = next((other for other in among if known and other.content == content), None)
         matches = self.closest(which, among)
-        kept = next((other for _, other in matches if other.keeper == other.ordinal), None)
+        kept = [other for _, other in matches if other.keeper == other.ordinal]
+        if self.representative == "best-ranked":
+            kept.sort(key=lambda other: other.ordinal)
+        kept = kept[0] if kept else None
         keeper = same.keeper if same else kept.ordinal if kept else None
         if same:
             verdict = ExactDuplicate(same.id, None if keeper is None else self.alive[keeper].id)
@@ -300,6 +307,7 @@ SCHEMES = {
     "combined": Case(Combined(Trials(hashes=2, threshold=0.5, key=KEY), SimHash(distance=12, key=KEY))),
     "checksum": Case(Checksum()),
 }
+REPRESENTATIVES = ("best-ranked", "closest")
 KEYED = {"combined": KEY}
 CASES = [(name, texts) for name in SCHEMES for texts in (False, True)]
 STEPS = {
@@ -333,12 +341,19 @@ class Life:
         fields = FIELDS | ({"title": str} if case.scheme.columns and seed % 2 else {})
         self.declared = fields
         self.index = Index.create(
-            folder, case.scheme, layout=case.layout, fields=fields, texts=texts, durability="bulk", memory=1 << 20
+            folder,
+            case.scheme,
+            layout=case.layout,
+            fields=fields,
+            texts=texts,
+            representative=REPRESENTATIVES[seed % 3 == 0],
+            durability="bulk",
+            memory=1 << 20,
         )
         self.variety = self.random.random()
         self.key = KEYED.get(name)
         self.reader = Index.open(folder, key=self.key)
-        self.oracle = Oracle(self.pool, texts)
+        self.oracle = Oracle(self.pool, texts, REPRESENTATIVES[seed % 3 == 0])
         self.seen = ([], 0)  # what the reader last saw
         self.met = Counter()
         self.now = BEGIN

@@ -1,8 +1,8 @@
 """What a document repeats of the documents admitted before it, and which of them is its representative.
 
 The rule: a document whose content was admitted before has the representative of the first document with that content.
-Any other is dropped if it matches a kept document, and the closest of these is its representative. Otherwise it is
-kept, and is its own representative. No document is dropped through a chain.
+Any other is dropped if it matches a kept document, and the first of these (or the closest) is its representative.
+Otherwise it is kept, and is its own representative. No document is dropped through a chain.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import Positions
+from neardup.model.policy import Representative
 
 NONE = -1
 
@@ -33,13 +34,15 @@ class Standing(NamedTuple):
     keepers: list[int]
 
 
-def stand(own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int]) -> Standing:
+def stand(
+    own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int], representative: Representative
+) -> Standing:
     """Decide row by row what each repeats. Documents have numbers in the order of their admission.
 
     *own* are the rows' numbers, or ``NONE`` where they are not admitted; *exact* those of the first documents with the
     same content, or ``NONE``. *keepers* maps every document among the matches and the exact ones to its
-    representative; the rows' own are added as they are decided, so that later rows may have earlier ones. Of equally
-    close matches the first admitted counts.
+    representative; the rows' own are added as they are decided, so that later rows may have earlier ones. The first
+    admitted is the best-ranked *representative*, and counts among equally close matches.
     """
     order = np.lexsort((matches.documents, -matches.values, matches.rows))
     bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()
@@ -49,7 +52,8 @@ def stand(own: list[int], exact: list[int], matches: Matches, keepers: dict[int,
         begin, end = bounds[row], bounds[row + 1]
         closest.append(numbers[begin] if begin < end else NONE)
         if same == NONE:
-            keeper = next((match for match in documents[begin:end] if keepers[match] == match), itself)
+            kept = [match for match in documents[begin:end] if keepers[match] == match] or [itself]
+            keeper = kept[0] if representative == "closest" else min(kept)
         else:
             keeper = keepers[same]
         standing.append(keeper)

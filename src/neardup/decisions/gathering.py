@@ -5,6 +5,7 @@ a document that is kept, for the best-ranked such one. Nothing is dropped throug
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -53,10 +54,19 @@ class Matcher(Protocol):
 
 
 class GivenMatches:
-    """Pairs of which *holds* (asking ranks, candidate ranks) tells whether they match; *compares* says if it looks."""
+    """Pairs of which *holds* (asking ranks, candidate ranks) tells whether they match; *compares* says if it looks.
 
-    def __init__(self, holds: Callable[[Ranks, Ranks], Flags], *, compares: bool = True) -> None:
-        self._holds, self._compares = holds, compares
+    A dropped document's match is the best-ranked that is kept; with *closeness* of pairs, the closest that is kept.
+    """
+
+    def __init__(
+        self,
+        holds: Callable[[Ranks, Ranks], Flags],
+        *,
+        compares: bool = True,
+        closeness: Callable[[Ranks, Ranks], Any] | None = None,
+    ) -> None:
+        self._holds, self._compares, self._closeness = holds, compares, closeness
         self.compared = 0
 
     def _answers(self, block: Candidates) -> Flags:
@@ -65,7 +75,14 @@ class GivenMatches:
 
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Take each asking document's first match that stays."""
-        kernels.first_given(block.asking, block.bounds, block.candidates, self._answers(block), matched)
+        holds = self._answers(block)
+        kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched)
+        if self._closeness is not None:
+            kept = np.flatnonzero(holds & (matched[block.candidates] < 0))
+            asking, candidates = np.repeat(block.asking, np.diff(block.bounds))[kept], block.candidates[kept]
+            order = np.lexsort((candidates, -self._closeness(asking, candidates), asking))
+            firsts = order[np.diff(asking[order], prepend=-1) > 0]
+            matched[asking[firsts]] = candidates[firsts]
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join what matches."""
@@ -78,20 +95,22 @@ class ExactResemblance:
     With *of_smaller* it is their overlap that counts, ``|A & B| / min(|A|, |B|)``, instead of the resemblance.
     Only pairs that can still decide something are compared: the better document is kept so far, the
     worse one not dropped yet. *sets* is by rank. *parts* cuts a number of documents among the
-    threads and *map* runs a function on each part. ``common`` is the number of features that a settled
+    threads and *map* runs a function on each part. A dropped document's match is the best-ranked that is kept, or the
+    *closest*. ``common`` is the number of features that a settled
     document shares with its match, or ``UNKNOWN``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - every one a keyword with a default
         self,
         sets: FeatureSets,
         threshold: float,
         *,
         of_smaller: bool = False,
+        closest: bool = False,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
         map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
-        self._sets, self._threshold, self._of_smaller = sets, threshold, of_smaller
+        self._sets, self._threshold, self._of_smaller, self._closest = sets, threshold, of_smaller, closest
         self._parts, self._map = parts, map
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
@@ -108,6 +127,9 @@ class ExactResemblance:
 
         self.compared += sum(self._map(against_settled, self._parts(len(block.asking))))
         self.compared += self._first_matches(block, slice(0, len(block.asking)), (first, len(matched)), matched)
+        if self._closest:
+            kernel = partial(self._measured, kernels.closest_matches, block, matched)
+            self.compared += sum(self._map(kernel, self._parts(len(block.asking))))
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join what matches."""
@@ -132,8 +154,14 @@ class ExactResemblance:
             pass
 
     def _first_matches(self, block: Candidates, part: slice, span: tuple[int, int], matched: Positions) -> int:
+        return self._measured(kernels.first_matches, block, matched, part, span)
+
+    def _measured(
+        self, kernel: Any, block: Candidates, matched: Positions, part: slice, span: tuple[int, int] | tuple[()] = ()
+    ) -> int:
+        """Call a kernel that finds matches for a part of a block; return the number of comparisons."""
         sets = self._sets
-        compared: Any = kernels.first_matches(
+        compared: Any = kernel(
             block.asking[part],
             block.bounds[part.start : part.stop + 1],
             block.candidates,

@@ -225,6 +225,41 @@ def first_matches(
 
 
 @kernel
+def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold, of_smaller, matched, common):
+    """Replace the match of each asking set that has one by the closest candidate that matches it and has none itself.
+
+    Arrays and rule are as in ``first_matches``; of equally close candidates the first counts. Returns the number of
+    comparisons.
+    """
+    compared = 0
+    keys, owners = table_for(sizes, asking)
+    for turn in range(asking.size):
+        document = asking[turn]
+        if matched[document] < 0:
+            continue
+        size = sizes[document]
+        places = places_for(size)
+        fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
+        most = np.int64(0)
+        of = np.int64(1)
+        for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
+            other = sizes[candidate]
+            if matched[candidate] >= 0 or not may_match(size, other, threshold, of_smaller):
+                continue
+            compared += 1
+            shared = shared_enough(
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
+            )
+            whole = min(size, other) if of_smaller else size + other - shared
+            if shared * of > most * whole:
+                matched[document] = candidate
+                common[document] = shared
+                most = shared
+                of = whole
+    return compared
+
+
+@kernel
 def first_given(asking, bounds, candidates, holds, matched):
     """As ``first_matches``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
     for turn in range(asking.size):

@@ -1,7 +1,7 @@
 """Batches as arrays: what travels between the stages."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ Words = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
 AnyPositions = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
+
+_RECIPE: Final = "neardup.recipe"  # where the metadata of a table have it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +83,47 @@ class Signatures:
 
     def __getitem__(self, chosen: slice | AnyPositions | Flags) -> "Signatures":
         return Signatures(self.rows[chosen], self.present[chosen], self.recipe)
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table of one row per document: the columns ``signature`` and ``present``.
+
+        The recipe is in the metadata of its schema, which Parquet and Arrow files keep. Nothing is copied.
+        """
+        import pyarrow as pa
+
+        words = pa.array(np.ascontiguousarray(self.rows).reshape(-1))
+        column = pa.FixedSizeListArray.from_arrays(words, self.rows.shape[1])
+        table = pa.table({"signature": column, "present": self.present})
+        return table.replace_schema_metadata({_RECIPE: self.recipe})
+
+    @classmethod
+    def from_arrow(cls, table: Any) -> "Signatures":
+        """Return the signatures of an Arrow table as ``to_arrow`` makes it; other columns are ignored.
+
+        Raises ``DataError`` for a table without a recipe or with other columns of these names.
+        """
+        import pyarrow as pa
+
+        def holds_words(kind: Any) -> bool:
+            listed = pa.types.is_fixed_size_list(kind) and kind.list_size > 0
+            return bool(listed and pa.types.is_unsigned_integer(kind.value_type))
+
+        recipe = (table.schema.metadata or {}).get(_RECIPE.encode())
+        if recipe is None:
+            raise DataError("signatures", f"have no recipe: the table's metadata lacks {_RECIPE!r}")
+        kinds = {field.name: field.type for field in table.schema}
+        for name, holds in (("signature", holds_words), ("present", pa.types.is_boolean)):
+            if not holds(kinds.get(name, pa.null())):
+                raise DataError("signatures", f"must have the column {name!r} as Signatures.to_arrow makes it")
+            if table[name].null_count:
+                raise DataError("signatures", f"have null in the column {name!r}")
+        column = table["signature"].combine_chunks()
+        words = column.flatten()
+        if words.null_count:
+            raise DataError("signatures", "have null in the column 'signature'")
+        rows = words.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
+        present = table["present"].to_numpy().astype(np.bool_, copy=False)
+        return cls(rows, present, RecipeId(recipe.decode()))
 
 
 def require_same_recipe(left: RecipeId, right: RecipeId) -> None:

@@ -7,6 +7,7 @@ from neardup.model.errors import require
 
 Verify = Literal["exact", "estimate", "none"]
 Gather = Literal["kept", "components"]
+Representative = Literal["best-ranked", "closest"]
 SIMPLE_KEEPS = ("first", "last", "longest", "shortest")
 FIELD_KEEPS = ("max", "min")
 
@@ -27,11 +28,16 @@ class Policy:
     ``gather``
         ``kept``: a document is dropped only for a kept document that it matches itself;
         ``components``: whatever is connected by matches is one cluster, chains included.
+    ``representative``
+        the kept document that a dropped one is recorded with, of those that it matches: ``best-ranked``, or
+        ``closest``, the one of the highest measure (the best-ranked of equally close ones). Which documents are kept
+        does not depend on it.
     """
 
     keep: str = "first"
     verify: Verify = "exact"
     gather: Gather = "kept"
+    representative: Representative = "best-ranked"
 
     def __post_init__(self) -> None:
         kind, colon, field = self.keep.partition(":") if isinstance(self.keep, str) else ("", "", "")
@@ -39,8 +45,17 @@ class Policy:
         require(known, "keep", self.keep, f"must be {', '.join(SIMPLE_KEEPS)}, max:FIELD or min:FIELD")
         require(self.verify in get_args(Verify), "verify", self.verify, "must be exact, estimate or none")
         require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")
+        require_representative(self.representative)
+        alike = self.representative == "best-ranked" or self.gather == "kept"
+        require(alike, "representative", self.representative, 'must be best-ranked with gather="components"')
 
     @property
     def field(self) -> str | None:
         """The column that ranks the documents, if one does."""
         return self.keep.partition(":")[2] or None
+
+
+def require_representative(representative: object) -> None:
+    """Raise ``ParameterError`` unless this is one of ``Representative``."""
+    known = representative in get_args(Representative)
+    require(known, "representative", representative, "must be best-ranked or closest")

@@ -24,7 +24,7 @@ class Empty:
 class ExactDuplicate:
     """The same text, byte by byte, as that of document *of*, the first that was admitted with it.
 
-    *kept* is the document that stands for that one. If that was removed, it is the closest kept document that it
+    *kept* is that one's representative. If that was removed, it is the representative among the kept documents that it
     matches itself, or ``None``.
     """
 
@@ -38,7 +38,8 @@ class NearDuplicate:
     """Nearly the same as document *of*, the closest of those that match; of equally close ones the first admitted.
 
     *value* is the *measure* of the two, *verified* on the features of both texts, or else the scheme's estimate.
-    *kept* is the closest kept document that it matches itself. Where there is none, only a document matches that
+    *kept* is its representative: of the kept documents that it matches itself, the first admitted, or the closest if
+    the index was made with ``representative="closest"``. Where there is none, only a document matches that
     another one stands for: dropping it would go through a chain.
     """
 

@@ -23,9 +23,10 @@ from neardup.model.arrays import (
 )
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.schemes.checksum import BODY
+from neardup.schemes.plausibility import plausible_tests
 from neardup.text.columns import text_column, whole_batch
 
-CLOSEST: Final = 64  # kept candidates of a document that are verified, and as many others: the highest estimates
+CLOSEST: Final = 64  # candidates of a document that are not kept, and are verified: the highest estimates
 BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, as far as near duplicates are of one size
 
 
@@ -105,7 +106,7 @@ class Verifier:
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
     def matches(self, given: Asked, found: Found, most: int | None = CLOSEST) -> Matches:
-        """Verify candidates: of each document's kept ones and of its others those of the *most* highest estimates."""
+        """Verify candidates: all kept ones of a document, and of its others the *most* highest estimates."""
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
         scheme, number = self._scheme, len(given)
@@ -118,15 +119,15 @@ class Verifier:
             holds = scheme.match_pairs(both, left, right)
             values = scheme.estimate_pairs(both, left[holds], right[holds])
             return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
-        estimates = scheme.estimate_pairs(both, left, right)
-        plausible = estimates >= scheme.floor
-        if self._filters:
-            plausible &= cast("FilterScheme", scheme).passes(both, left, right)
-        chosen = np.flatnonzero(plausible)
+        chosen = np.arange(len(left))
+        for test in plausible_tests(scheme, both):
+            chosen = chosen[test(left[chosen], right[chosen])]
         if most is not None and len(chosen) > most:
             ordinals, keepers = self._store.take_all(("ordinal", "keeper"), places)
-            groups = 2 * left[chosen] + (ordinals == keepers)[inverse[chosen]]
-            chosen = chosen[_closest(groups, estimates[chosen], most)]
+            kept = (ordinals == keepers)[inverse[chosen]]
+            others = chosen[~kept]
+            estimates = scheme.estimate_pairs(both, left[others], right[others])
+            chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
         left, inverse = left[chosen], inverse[chosen]
         values = self._measured(cast("TextBatch", given.texts), left, places, inverse)
         holds = values >= scheme.threshold

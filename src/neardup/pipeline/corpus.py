@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.errors import require, require_name
-from neardup.model.policy import Gather, Policy, Verify
+from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme, Scheme, require_scheme
 from neardup.pipeline.clusters import largest_clusters
@@ -48,6 +49,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     keep: str = "first",
     verify: Verify = "exact",
     gather: Gather = "kept",
+    representative: Representative = "best-ranked",
     ignore_common: float | CommonShingles | None = None,
     threads: int | None = None,
     progress: bool | Progress | None = None,
@@ -59,11 +61,11 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     Of a table only the columns that are needed are read. A column named ``id`` has the ids if it exists; another
     *id* must exist. Without ids, positions are the ids.
     Documents are taken from the best rank to the worst (*keep*); one is dropped when it matches a kept
-    document, for the best-ranked such one. *scheme* is ``MinHash()`` by default; *threshold*
+    document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
     replaces the scheme's. With *ignore_common*, shingles in more than this share of the different documents do not
     count, or those of a list that was made before: system prompts, licence headers, forms (see ``CommonShingles``). See
-    ``Policy`` for *keep*, *verify* and *gather*, ``Result`` for what comes back. *progress* is called with a stage's
-    name, what is done and the total; ``True`` shows bars on standard error.
+    ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for what comes back. *progress* is called
+    with a stage's name, what is done and the total; ``True`` shows bars on standard error.
 
     Empty documents and those without words are kept, except that byte-identical ones
     that are not empty are exact duplicates. Same input and parameters, same decisions, whatever the
@@ -73,7 +75,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     ``ParameterError`` for a parameter that breaks its rule and ``DataError`` for input that
     is no collection of documents.
     """
-    policy = Policy(keep=keep, verify=verify, gather=gather)
+    policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen: Scheme = MinHash() if scheme is None else scheme
     if preset is not None:
         require(scheme is None, "preset", preset, "does not go with a scheme: it chooses one")
@@ -322,16 +324,25 @@ class _Run:
 
     def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
         scheme, verify = self._scheme, self._policy.verify
+        closest = self._policy.representative == "closest"
         if verify == "none":
             return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
         if verify == "estimate":
-            return GivenMatches(lambda left, right: scheme.match_pairs(signatures, left, right))
+            return GivenMatches(
+                partial(scheme.match_pairs, signatures),
+                closeness=partial(scheme.estimate_pairs, signatures) if closest else None,
+            )
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
         of_smaller = scheme.measure == "overlap"
         return ExactResemblance(
-            sets, scheme.threshold, of_smaller=of_smaller, parts=self._engine.parts, map=self._engine.map
+            sets,
+            scheme.threshold,
+            of_smaller=of_smaller,
+            closest=closest,
+            parts=self._engine.parts,
+            map=self._engine.map,
         )
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:

@@ -20,7 +20,7 @@ from neardup.model.errors import (
     require_path,
     require_sequence,
 )
-from neardup.model.policy import Gather, Policy, Verify
+from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.pipeline.corpus import dedup, require_fitting
 from neardup.pipeline.progress import Progress, followed
@@ -62,6 +62,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     keep: str = "first",
     verify: Verify = "exact",
     gather: Gather = "kept",
+    representative: Representative = "best-ranked",
     ignore_common: float | CommonShingles | None = None,
     report: AnyPath | None = None,
     page: Page | None = None,
@@ -86,7 +87,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError`` and
     ``OutputError``.
     """
-    policy = Policy(keep=keep, verify=verify, gather=gather)
+    policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
     require(text != id, "id", id, "must be another field than the text")
     _check_scheme(scheme, ignore_common)
@@ -127,6 +128,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             keep=keep,
             verify=verify,
             gather=gather,
+            representative=representative,
             ignore_common=ignore_common,
             threads=threads,
             progress=progress,

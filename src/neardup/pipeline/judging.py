@@ -19,6 +19,7 @@ class Judge:
     def __init__(self, store: Store, scheme: Any) -> None:
         self._store, self._scheme = store, scheme
         self._verifier = Verifier(store, scheme)
+        self._representative = store.manifest.terms["representative"]
         self._revision = Revision(store, scheme, self._verifier)
 
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
@@ -47,7 +48,7 @@ class Judge:
         if len(others):
             standing[others] = store.with_ordinals(keepers[others])
         known = dict(zip(places.tolist(), standing.tolist(), strict=True))
-        return stand(own.tolist(), exact.tolist(), matches, known)
+        return stand(own.tolist(), exact.tolist(), matches, known, self._representative)
 
     def _verdicts(
         self, given: Asked, own: Places, exact: Places, matches: Matches, standing: Standing

@@ -11,6 +11,7 @@ import numpy as np
 from neardup.index import check as checking
 from neardup.index.columns import Batch
 from neardup.index.disk import Disk
+from neardup.index.memory_disk import FOLDER, MemoryDisk
 from neardup.index.opening import Ways, create, open_
 from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
 from neardup.model.arrays import Signatures
@@ -23,6 +24,7 @@ from neardup.model.errors import (
     require_path,
     require_whole,
 )
+from neardup.model.policy import Representative, require_representative
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
@@ -54,24 +56,29 @@ class Index:
     @classmethod
     def create(  # noqa: PLR0913 - every one a keyword with a default
         cls,
-        path: str | PathLike[str],
+        path: str | PathLike[str] | None = None,
         scheme: Any = None,
         *,
         layout: Any = None,
         key: bytes | None = None,
         fields: Mapping[str, Any] | None = None,
         texts: bool = False,
+        representative: Representative = "best-ranked",
         durability: Durability = "commit",
         memory: int = 1 << 28,
         disk: Disk | None = None,
     ) -> Self:
-        """Make an index in a folder that does not exist or is empty, and open it to write.
+        """Make an index in a folder that does not exist or is empty, and open it to write; without *path*, in memory.
+
+        An index in memory answers in the same way. It has no folder, so it is gone when it is closed, no other process
+        can read it, and it cannot be searched by words.
 
         *scheme* is ``MinHash()`` by default, with *key* if one is given; the key is stored nowhere, and opening asks
         for it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` of fingerprints of
         64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or ``"flag"``. With
         *texts* the documents' texts are kept, and near duplicates verified on them; without, the scheme's estimate
-        decides.
+        decides. *representative* chooses among the kept documents that a document matches: the ``"best-ranked"``, which
+        is the first admitted, or the ``"closest"``.
 
         *durability* says what a power failure may take: ``"commit"`` nothing that was acknowledged; ``"interval"``
         what came in the last second; ``"bulk"`` all since the last ``flush`` or ``sync``. The death of the process
@@ -85,13 +92,16 @@ class Index:
         require_scheme(chosen)
         chosen = chosen.with_key(key)
         require_flag("texts", texts)
-        disk = Disk() if disk is None else disk
+        if disk is None:
+            disk = MemoryDisk() if path is None else Disk()
+        folder = FOLDER if path is None else require_path("path", path)
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
-        stated = own_terms.stated(chosen, layout, columns)
+        require_representative(representative)
+        stated = own_terms.stated(chosen, layout, columns, representative)
         common = common_of(chosen)
         attached = None if common is None else common.to_bytes()
-        store = create(require_path("path", path), terms, stated, _ways(durability, memory, disk), attached=attached)
+        store = create(folder, terms, stated, _ways(durability, memory, disk), attached=attached)
         return cls(store, chosen, disk)
 
     @classmethod
@@ -154,7 +164,13 @@ class Index:
 
     def __repr__(self) -> str:
         what = "closed" if self._store.closed else f"of {len(self._store):,} documents"
-        return f"<Index {what} in {str(self._store.folder)!r}, {self._scheme.name}>"
+        where = "memory" if self.is_in_memory else repr(str(self._store.folder))
+        return f"<Index {what} in {where}, {self._scheme.name}>"
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether it has no folder."""
+        return isinstance(self._disk, MemoryDisk)
 
     @property
     def scheme(self) -> Any:

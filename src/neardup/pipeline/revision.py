@@ -29,8 +29,8 @@ class Revision:
 
     Moreover, the representatives, and the verdicts of ``judge``, are those of a fresh index to which the documents
     alive are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
-    while there are no oversized buckets (``Stats.oversized_buckets``), no document has more than ``CLOSEST`` kept
-    candidates or as many others, and the policy stays the same.
+    while there are no oversized buckets (``Stats.oversized_buckets``), and the policy stays the same; verdicts, if
+    no document has more than ``CLOSEST`` candidates that are not kept.
     """
 
     def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
@@ -82,7 +82,8 @@ class Revision:
         known = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
         standing = store.with_ordinals(store.take("keeper", known))
         before = dict(zip(known.tolist(), standing.tolist(), strict=True))
-        decided = stand(places.tolist(), exact.tolist(), matches, before)
+        chosen = store.manifest.terms["representative"]
+        decided = stand(places.tolist(), exact.tolist(), matches, before, chosen)
         own, old = store.take_all(("ordinal", "keeper"), places)
         return _Step(places, given, exact, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
 

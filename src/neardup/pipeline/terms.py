@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy.typing as npt
 import pyarrow as pa
@@ -16,6 +16,7 @@ from neardup.index.manifest import Manifest
 from neardup.index.opening import ATTACHED, Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
+from neardup.model.policy import Representative
 from neardup.model.protocols import require_scheme
 from neardup.model.tables import TableDesign
 from neardup.pipeline.fields import field_kinds
@@ -58,7 +59,7 @@ def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) ->
     return Columns(blank.dtype.str, int(blank.shape[1]), fields, texts)
 
 
-def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
+def stated(scheme: Any, layout: Any, own: Columns, representative: Representative) -> dict[str, Any]:
     """Write down what opening an index wants to know; the key is no part of it."""
     return {
         "scheme": schemes.written(scheme),
@@ -71,6 +72,7 @@ def stated(scheme: Any, layout: Any, own: Columns) -> dict[str, Any]:
         "row": [own.row_kind, own.row_width],
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
+        "representative": representative,
     }
 
 
@@ -154,6 +156,7 @@ def columns_of(manifest: Manifest) -> Columns:
     given = manifest.terms
     fields = tuple((name, kind) for name, kind in given["fields"])
     expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
+    expect(given["representative"] in get_args(Representative), "invalid choice of representatives")
     expect(field_kinds(dict(fields)) == fields, "invalid fields")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 

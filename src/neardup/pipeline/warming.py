@@ -41,6 +41,7 @@ def warm() -> None:
     dedup([f"{_TEXTS[0]}, says {word}" for word in "abc"], scheme=first, ignore_common=0.5, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=first, verify=policy.verify, gather=policy.gather, threads=1)
+    dedup(_TEXTS, scheme=first, representative="closest", threads=1)
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
         _ranked(scheme)

@@ -230,7 +230,7 @@ def test_json_has_every_count(run, source):
     counted = json.loads(run(source, "--dry-run", "--json").out)
     expected = {"documents": 8, "kept": 5, "exact": 1, "near": 2, "empty": 1, "too_short": 1, "duplicate_ids": 0}
     assert expected.items() <= counted.items()
-    assert counted["policy"] == {"keep": "first", "verify": "exact", "gather": "kept"}
+    assert counted["policy"] == {"keep": "first", "verify": "exact", "gather": "kept", "representative": "best-ranked"}
     assert (counted["scheme"], counted["threshold"], counted["rejected"]) == ("minhash", 0.6, [])
 
 

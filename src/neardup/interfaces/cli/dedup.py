@@ -73,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     policy.add_argument(
         "--gather", choices=("kept", "components"), default="kept", help="match the kept copy itself, or chain matches"
     )
+    policy.add_argument(
+        "--representative",
+        choices=("best-ranked", "closest"),
+        default="best-ranked",
+        help="which of the kept copies that a document matches is recorded with it",
+    )
     running = parser.add_argument_group("how it runs")
     running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
@@ -110,6 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
             keep=arguments.keep,
             verify=arguments.verify,
             gather=arguments.gather,
+            representative=arguments.representative,
             ignore_common=given.get("ignore_common"),
             report=paths["report"],
             page=lambda done: _page(done, scheme),
