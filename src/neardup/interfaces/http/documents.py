@@ -69,10 +69,15 @@ class VerdictsAnswer(msgspec.Struct):
     verdicts: list[VerdictAnswer]
 
 
-class DocumentQuery(Input):
-    """A document, and whether its text is wanted."""
+class IdQuery(Input):
+    """A document."""
 
     id: Id
+
+
+class DocumentQuery(IdQuery):
+    """A document, and whether its text is wanted."""
+
     text: bool = False
 
 
@@ -87,10 +92,9 @@ class DocumentAnswer(msgspec.Struct):
     text: str | None = None
 
 
-class GroupQuery(Input):
+class GroupQuery(IdQuery):
     """A document, and a page of its cluster."""
 
-    id: Id
     page: Page = 1
     size: Size = 10
 
@@ -104,12 +108,6 @@ class GroupAnswer(msgspec.Struct):
     page: int
     size: int
     members: list[str]
-
-
-class RemoveQuery(Input):
-    """A document to remove."""
-
-    id: Id
 
 
 class RemovedAnswer(msgspec.Struct):
@@ -161,7 +159,7 @@ def group(service: Service, given: GroupQuery) -> GroupAnswer:
     return GroupAnswer(given.id, members[0], len(members), given.page, given.size, shown)
 
 
-def remove(service: Service, given: RemoveQuery) -> RemovedAnswer:
+def remove(service: Service, given: IdQuery) -> RemovedAnswer:
     """Remove a document; the documents that it represents are decided again."""
     with _changed(service) as index:
         done = index.remove([given.id])

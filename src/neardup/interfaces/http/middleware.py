@@ -29,6 +29,7 @@ HEADERS: Final = {
     b"cross-origin-opener-policy": b"same-origin",
 }
 OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
+PROBES: Final = OPEN | {"/metrics"}  # paths that are answered however busy the service is
 _DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
 
 
@@ -73,6 +74,8 @@ class Guard:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
             return Refusal(problems.HOST)
+        if self._service.is_full and scope["path"] not in PROBES:  # at once, as rejected clients often repeat at once
+            return self._service.rejected()
         return None
 
 

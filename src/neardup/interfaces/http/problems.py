@@ -99,34 +99,9 @@ UNWRITABLE: Final = Kind(
     " continue, and writes resume when they can.",
 )
 
-KINDS: Final = (
-    MALFORMED,
-    UNAUTHORIZED,
-    FORBIDDEN,
-    NO_ROUTE,
-    NO_DOCUMENT,
-    METHOD,
-    TOO_SLOW,
-    READ_ONLY,
-    NO_SEARCH,
-    TOO_LARGE,
-    URL_TOO_LONG,
-    NOT_JSON,
-    HOST,
-    INVALID,
-    QUERY_TIME,
-    OVERLOADED,
-    BROKEN,
-    UNAVAILABLE,
-    UNWRITABLE,
-)
+KINDS: Final = tuple(kind for kind in [*vars().values()] if isinstance(kind, Kind))  # in the order above
 _BY_STATUS: Final = {kind.status: kind for kind in (FORBIDDEN, NO_ROUTE, METHOD)}
 _NUMBERS: Final = count(1)
-
-
-def overloaded() -> Refusal:
-    """Return the refusal of a request beyond a limit."""
-    return Refusal(OVERLOADED, headers={"retry-after": "1"})
 
 
 def refusal_of(error: Exception) -> Refusal:

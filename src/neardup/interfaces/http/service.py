@@ -10,7 +10,7 @@ from typing import Final, Literal, Self, TypeVar, get_args
 
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import overloaded
+from neardup.interfaces.http.problems import OVERLOADED, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.judged import JudgedSets
@@ -89,7 +89,7 @@ class Service:
     async def admission(self, *, long: bool) -> AsyncIterator[None]:
         """Count a request as in progress, or reject it (429) where too many of its kind are."""
         if self._in_progress[long] >= self._most[long]:
-            self._reject()
+            raise self.rejected()
         self._in_progress[long] += 1
         try:
             await asyncio.sleep(0)  # requests that have arrived are counted before the event loop works on one of them
@@ -100,11 +100,17 @@ class Service:
     def require_body_memory(self) -> None:
         """Reject a request (429) while large bodies have more than their memory."""
         if self.body_memory > self.limits.body_memory:
-            self._reject()
+            raise self.rejected()
 
-    def _reject(self) -> None:
+    @property
+    def is_full(self) -> bool:
+        """Whether the most short requests are in progress, which is when all requests are rejected early."""
+        return self._in_progress[False] >= self._most[False]
+
+    def rejected(self) -> Refusal:
+        """Count a rejected request, and return its refusal."""
         self.metrics.rejected.inc()
-        raise overloaded()
+        return Refusal(OVERLOADED, headers={"retry-after": "1"})
 
     async def run(self, work: Callable[[], Answer], *, long: bool) -> Answer:
         """Do work that takes long, or that would wait for such work, in a thread; other work at once."""
