@@ -391,7 +391,7 @@ def test_behind_the_last_page(hostile, paged):
 def test_a_group_that_is_gone(hostile, paged):
     got = paged(hostile).get("/?q=baker&include=1")
     assert got.status_code == 200
-    assert "There is no such group" in got.text
+    assert "These results have no such group" in got.text
 
 
 def test_rules_and_repeats_change_what_is_shown(hostile, paged):

@@ -1,4 +1,4 @@
-"""Which names a service answers to: a page elsewhere cannot make a browser speak to it under a name of its own."""
+"""The host names that a service answers to, so that no page of another site reaches it under its own name."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _AUTHORITY: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:@/\s]+)(?::\d{1,5})?")
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine reaches a host.
+    """Return whether only this machine reaches a host.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "example.org")]
     [True, True, True, False, False]
@@ -25,10 +25,9 @@ def is_loopback(host: str) -> bool:
 
 
 class Hosts:
-    """The names that are answered to: those of the loopback, the one that is bound, and those that are *allowed*.
+    """The host names that are served: those of the loopback, the bound one, and the *allowed* ones.
 
-    Bound to every address, a machine is known by numbers that nobody listed, so any is answered to: a number cannot be
-    made to lead elsewhere.
+    A service that is bound to all addresses also answers to all IP addresses: they cannot be redirected like names.
 
     >>> hosts = Hosts("127.0.0.1", ["search.example"])
     >>> [hosts.knows(host) for host in (b"localhost:80", b"search.example", b"evil.example", b"10.0.0.1")]
@@ -41,19 +40,10 @@ class Hosts:
             require(_AUTHORITY.fullmatch(name.lower()) is not None, "allow_host", name, "must be the name of a host")
         self._names = {_name(name) for name in (*LOOPBACK, *names)}
         self._numbers = bound in _ANYWHERE
-        self._met: dict[bytes, bool] = {}
 
     def knows(self, host: bytes) -> bool:
-        """Say whether a ``Host`` is answered to."""
-        known = self._met.get(host)
-        if known is None:
-            known = self._allows(host.decode("latin-1"))
-            if known and len(self._met) < 64:  # noqa: PLR2004 - spellings of few names
-                self._met[host] = True
-        return known
-
-    def _allows(self, host: str) -> bool:
-        name = _name(host)
+        """Return whether the service answers to a ``Host`` header."""
+        name = _name(host.decode("latin-1"))
         return name is not None and (name in self._names or (self._numbers and _is_number(name)))
 
 

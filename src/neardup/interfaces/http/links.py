@@ -1,4 +1,4 @@
-"""Addresses of the pages, which take any text along, and addresses elsewhere, of which only some are led to."""
+"""URLs of the pages, with any text as a parameter, and URLs of other sites, of which only some become links."""
 
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -12,9 +12,9 @@ _SCHEMES: Final = ("http", "https")
 
 
 def link(path: str, **given: object) -> str | None:
-    """Give the address of a page with what it is asked, ``None`` for one longer than the service takes.
+    """Return the URL of a page with its parameters, ``None`` if it is longer than the service accepts.
 
-    What is ``None`` or empty is left out.
+    Parameters that are ``None`` or empty are omitted.
 
     >>> link("/documents", id="a b&c#d", page=None)
     '/documents?id=a%20b%26c%23d'
@@ -25,7 +25,7 @@ def link(path: str, **given: object) -> str | None:
 
 
 def elsewhere(address: str | None) -> str | None:
-    r"""Give an address that a page may lead to: one of the web, and nothing that a browser reads otherwise.
+    r"""Return a URL that a page may link to: of http or https, and not ambiguous to browsers; else ``None``.
 
     >>> elsewhere("https://a.example/x y"), elsewhere("javascript:alert(1)"), elsewhere("http:\\\\a.example")
     ('https://a.example/x%20y', None, None)
@@ -42,7 +42,7 @@ def elsewhere(address: str | None) -> str | None:
     return quote(address.strip(), safe=_WRITTEN, errors="replace")
 
 
-_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # what an address is written with, beside letters and digits
+_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # characters that need no escape, besides letters and digits
 
 
 def _quoted(text: str) -> str:

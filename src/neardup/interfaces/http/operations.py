@@ -92,7 +92,8 @@ class Operation:
         return Route(self.path.replace("{id}", "{id:id}"), answered, methods=[self.method], name=self.name)
 
     async def _answer_body(self, service: Service, request: Request) -> bytes:
-        query_of(request, Nothing)
+        if request.scope["query_string"]:
+            query_of(request, Nothing)  # which refuses it
         async with body_of(request, service) as body:
             long = len(body) > self.short or (self.compares_texts and service.index.keeps_texts)
             async with service.admission(long=long):

@@ -73,7 +73,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
     url = f"http://{name}:{listening.getsockname()[1]}/"
     ignored = {number for number in _ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
     if deployment.workers > 1:
-        return _run_workers(deployment, listening, ignored, report, lambda: started(url, service))
+        return _run_workers(deployment, listening, ignored, lambda: started(url, service))
 
     def end(number: int, _: FrameType | None) -> None:
         server.force_exit = server.should_exit and number == signal.SIGINT
@@ -155,7 +155,7 @@ def _warm_up(service: Service) -> None:
 
 
 def _run_workers(
-    deployment: Deployment, listening: socket.socket, ignored: set[int], report: Report, started: Callable[[], None]
+    deployment: Deployment, listening: socket.socket, ignored: set[int], started: Callable[[], None]
 ) -> int:
     """Run workers under the supervisor of uvicorn, which replaces those that die, until a signal ends them."""
     ready = multiprocessing.get_context("spawn").Event()
@@ -169,8 +169,10 @@ def _run_workers(
     try:
         app = partial(worker, deployment, ready)
         config = _config(app, deployment.limits, factory=True, workers=deployment.workers)
-        log = logging.getLogger("uvicorn.error")
-        log.addHandler(_Reporting(report))
+        shown = logging.StreamHandler()
+        shown.setFormatter(logging.Formatter("neardup: %(message)s"))
+        log = logging.getLogger("uvicorn.error")  # of the supervisor, which reports workers that died
+        log.addHandler(shown)
         log.setLevel(logging.INFO)
         supervisor = Multiprocess(config, [listening])
         for number in _ENDING:
@@ -180,17 +182,6 @@ def _run_workers(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.processes))
-
-
-class _Reporting(logging.Handler):
-    """Reports what the supervisor logs."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self._report = report
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._report(record.getMessage())
 
 
 def worker(deployment: Deployment, ready: Event) -> Guard:

@@ -1,4 +1,4 @@
-"""Who may do what: tokens, of which only hashes are stored."""
+"""Tokens and what they allow; only their hashes are stored."""
 
 import re
 import secrets
@@ -20,7 +20,7 @@ _MOST_BYTES: Final = 1 << 20
 
 
 class Tokens:
-    """The tokens that are known, by their hashes.
+    """Known tokens, by their hashes.
 
     >>> token, line = new_token("read")
     >>> known = Tokens.parsed([line])
@@ -36,7 +36,7 @@ class Tokens:
 
     @classmethod
     def parsed(cls, lines: Iterable[str], name: str = "tokens") -> Self:
-        """Read lines ``SCOPE sha256:HEX``, each with any remark behind it; empty ones and ``#`` count for nothing."""
+        """Read lines ``SCOPE sha256:HEX REMARK``; empty lines and comments (``#``) are ignored."""
         known: list[tuple[Scope, bytes]] = []
         for number, line in enumerate(lines, 1):
             if not line.strip() or line.lstrip().startswith("#"):
@@ -44,7 +44,8 @@ class Tokens:
             found = _LINE.fullmatch(line.strip())
             if found is None:
                 raise InputRefused(
-                    f"{name}:{number}", "is no line of a token file: SCOPE sha256:HEX, of scope read or write"
+                    f"{name}:{number}",
+                    "is not a valid token line: write SCOPE sha256:HEX, with the scope read or write",
                 )
             scope: Scope = "write" if found[1] == "write" else "read"
             known.append((scope, bytes.fromhex(found[2])))
@@ -52,7 +53,7 @@ class Tokens:
 
     @classmethod
     def in_file(cls, name: str) -> Self:
-        """Read a file of them."""
+        """Read a token file."""
         try:
             with Path(name).open("rb") as stream:
                 content = stream.read(_MOST_BYTES + 1)
@@ -66,7 +67,7 @@ class Tokens:
         return known
 
     def scope_of(self, token: bytes) -> Scope | None:
-        """Say what a token allows. The time this takes tells nothing of those that are known."""
+        """Return what a token allows; the time this takes does not depend on the known tokens."""
         own, allowed = sha256(token).digest(), -1
         for scope, known in self._known:
             if compare_digest(own, known):
@@ -75,13 +76,13 @@ class Tokens:
 
 
 def new_token(scope: Scope) -> tuple[str, str]:
-    """Make a token, and the line of it for a token file."""
+    """Make a token and its line of a token file."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     return token, f"{scope} sha256:{sha256(token.encode()).hexdigest()}"
 
 
 def add_token(scope: Scope, name: str) -> str:
-    """Make a token, and add its line to a file, which only its owner may read if it is new; give the token."""
+    """Make a token and add its line to a file, which only its owner may read if it is new; return the token."""
     token, line = new_token(scope)
     path = Path(name)
     try:
@@ -98,12 +99,12 @@ def add_token(scope: Scope, name: str) -> str:
 
 
 def is_exposed(name: str) -> bool:
-    """Say whether others than its owner may read or write a file."""
+    """Return whether other users than its owner may read or write a file."""
     return bool(Path(name).stat().st_mode & 0o077)
 
 
 def presented(authorization: bytes, *, basic: bool) -> bytes | None:
-    """Take the token out of the header of a request: a bearer's or, with *basic*, the password of any user."""
+    """Return the token in an Authorization header: a Bearer token or, with *basic*, the password of any user."""
     way, _, credentials = authorization.strip().partition(b" ")
     credentials = credentials.strip()
     if way.lower() == b"bearer":

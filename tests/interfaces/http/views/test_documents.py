@@ -14,8 +14,8 @@ def test_one_that_stands_for_nobody():
     view = document_view(document(title="The ferry", url="https://a.example/"), ["a"], 1)
     assert view.entry.title == (("The ferry", False),)
     assert view.entry.href == "https://a.example/"
-    assert (view.keeper, view.others, view.pages) == (None, (), None)
-    assert "no other document" in view.standing
+    assert (view.representative, view.others, view.pages) == (None, (), None)
+    assert "no other document" in view.status
 
 
 def test_one_that_stands_for_others_lists_them_by_pages():
@@ -31,8 +31,8 @@ def test_one_that_stands_for_others_lists_them_by_pages():
 
 def test_a_repeat_leads_to_the_one_that_stands_for_it():
     view = document_view(document("b", "a/&"), ["a/&", "b"], 1)
-    assert view.keeper.href == "/documents?id=a%2F%26"
-    assert view.keeper.compare == "/compare?a=a%2F%26&b=b"
+    assert view.representative.href == "/documents?id=a%2F%26"
+    assert view.representative.compare == "/compare?a=a%2F%26&b=b"
     assert view.others == ()
 
 

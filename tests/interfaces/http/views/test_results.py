@@ -156,7 +156,7 @@ def test_behind_the_last_page_it_leads_back():
 def test_members_are_those_of_the_page():
     whole = group(shown(hit()), [repeat(hit("b"))], hides=31)
     view = members_view(Asked(query="x", include=7, page=2), answer(whole, include=7, page=2, pages=4, hidden=31))
-    assert (view.heading, len(view.stay), len(view.repeats)) == ("Duplicates (31)", 1, 1)
+    assert (view.heading, len(view.kept_hits), len(view.repeats)) == ("Duplicates (31)", 1, 1)
     assert view.back == "/?q=x"
     assert view.pages.following == "/?q=x&include=7&page=3"
 

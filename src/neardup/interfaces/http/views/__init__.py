@@ -1,1 +1,1 @@
-"""What the pages show, made from what the library answers: pure, and nothing of it is HTML."""
+"""The contents of pages, made from answers of the library by pure functions, without HTML."""

@@ -1,4 +1,4 @@
-"""Two documents side by side: what they share, what only one has, and what the index's scheme says of them."""
+"""Two documents side by side: shared and unshared passages, and the decision of the scheme of the index."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -22,7 +22,7 @@ _OMITTED: Final = {"shared": "the same", "alone": "only here", "between": "not m
 
 
 class PieceView(NamedTuple):
-    """A stretch of a text. A shared one is the anchor *own*, leads to *target*, and has more *anchors* in front."""
+    """A stretch of a text. A shared stretch has the anchor *own*, links to *target*, and may have more *anchors*."""
 
     kind: str
     text: str
@@ -34,7 +34,7 @@ class PieceView(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of both: *left* says how much of its end is not shown."""
+    """One of the two documents; *left* describes the end that is not shown."""
 
     letter: str
     label: str
@@ -45,7 +45,7 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonView:
-    """A comparison; *measures* are names, values and what these mean."""
+    """A comparison; *measures* are names, values and their meanings."""
 
     matches: bool
     answer: str
@@ -57,7 +57,7 @@ class ComparisonView:
 
 
 def comparison_view(a: "Document", b: "Document", found: "Explanation") -> ComparisonView:
-    """Show what was found of two documents; passages were looked for in their first ``MOST`` characters."""
+    """Return the comparison of two documents; passages are searched in the first ``MOST`` characters."""
     notes = [passages_of(found)]
     if found.passages:
         notes.append("Each passage leads to its place in the other text.")

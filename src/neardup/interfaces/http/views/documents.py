@@ -1,4 +1,4 @@
-"""One document as the index knows it, and those it stands for."""
+"""A document of the index, and the documents that it represents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from neardup.model.seen import Document
 
 MOST: Final = 200_000  # characters of a text that are shown
-SIZE: Final = 20  # documents of a page that it stands for
+SIZE: Final = 20  # represented documents on a page
 
 _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
 
 
 class Other(NamedTuple):
-    """Another document, and where it is shown and compared."""
+    """Another document, with the URLs of its page and of its comparison."""
 
     label: str
     href: str | None
@@ -29,11 +29,11 @@ class Other(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentView:
-    """A document: *standing* says what it is to others, of which *keeper* is the one that stands for it."""
+    """A document; *status* is a sentence on its cluster, *representative* the document that represents it."""
 
     entry: Entry
-    standing: str
-    keeper: Other | None
+    status: str
+    representative: Other | None
     fields: tuple[tuple[str, str], ...]
     text: str | None
     note: str
@@ -43,7 +43,7 @@ class DocumentView:
 
 
 def entry_of(document: "Document") -> Entry:
-    """Show a stored document: its title and its address are its fields of these names."""
+    """Return the entry of a stored document; its title and URL are the fields of these names."""
     title, url = (document.fields.get(name) for name in ("title", "url"))
     return entry(
         id=document.id,
@@ -54,18 +54,18 @@ def entry_of(document: "Document") -> Entry:
 
 
 def document_view(document: "Document", members: Sequence[str], page: int) -> DocumentView:
-    """Show a document; *members* are the ids of its group, in which it may be any."""
+    """Return the page of a document; *members* are the ids of its cluster."""
     own = document.id
     stands = document.kept == own
     others = [member for member in members if member != own] if stands else []
     begin = (page - 1) * SIZE
     compares = document.text is not None
-    keeper = None if stands else _other(document.kept, own, document.kept, compares=compares)
+    representative = None if stands else _other(document.kept, own, document.kept, compares=compares)
     pages = -(-len(others) // SIZE)
     return DocumentView(
         entry=entry_of(document),
-        standing=_standing(len(others) if stands else None),
-        keeper=keeper,
+        status=_status(len(others) if stands else None),
+        representative=representative,
         fields=tuple(
             (shortened(name, _NAME), shortened(str(value), _VALUE))
             for name, value in (("id", own), *document.fields.items())
@@ -80,21 +80,21 @@ def document_view(document: "Document", members: Sequence[str], page: int) -> Do
 
 
 def _other(a: str, b: str, shown: str, *, compares: bool) -> Other:
-    """Lead to one of two documents, and to where they are compared if their texts are kept."""
+    """Return one of two documents, with a link to their comparison if the index keeps texts."""
     compare = link(COMPARE, a=a, b=b) if compares else None
     return Other(middle_shortened(shown, _NAME), link(DOCUMENT, id=shown), compare)
 
 
-def _standing(others: int | None) -> str:
-    """Say what a document is; *others* counts the documents that it represents; ``None``: it has another."""
+def _status(others: int | None) -> str:
+    """Describe the place of a document in its cluster; *others* counts those it represents, ``None``: it is a repeat."""
     if others is None:
-        return "It is a repeat. The document that stands for it is"
+        return "It is a repeat. Its representative is"
     if not others:
         return "It repeats no other document, and none repeats it."
     return (
-        "It stands for another document, which repeats it."
+        "It represents another document, which repeats it."
         if others == 1
-        else f"It stands for {others:,} others, which repeat it."
+        else f"It represents {others:,} other documents, which repeat it."
     )
 
 

@@ -1,4 +1,4 @@
-"""A document in a list: its title, where it was found, when it came, and a passage of its text."""
+"""A document in a list: its title, URL, time of admission, and a passage of its text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A document: *href* leads to where it was found, if that is of the web, *document* to what is stored of it."""
+    """A document: *href* links to its source on the web, *document* to its page."""
 
     name: str
     title: tuple[Part, ...]
@@ -39,7 +39,7 @@ def entry(  # noqa: PLR0913 - all that is shown
     marked: tuple[Part, ...] = (),
     snippet: tuple[Part, ...] = (),
 ) -> Entry:
-    """Show a document; *marked* is its title with what was looked for. Without a title it is called by its address."""
+    """Return an entry; *marked* is the title with the words of the query. Without a title, the URL is shown."""
     address = url or id
     name = shortened(title or address, _TITLE)
     return Entry(
@@ -55,7 +55,7 @@ def entry(  # noqa: PLR0913 - all that is shown
 
 
 def parts(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
-    """Cut a text at the ends of what was looked for.
+    """Cut a text at the ends of *spans*.
 
     >>> parts("the ferry", [(4, 9)])
     (('the ', False), ('ferry', True))
@@ -76,7 +76,7 @@ def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Part]:
 
 
 def shortened(text: str, most: int) -> str:
-    """Show so many characters of a text at most.
+    """Return a text with at most *most* characters.
 
     >>> shortened("a long title", 7)
     'a long…'
@@ -85,7 +85,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def address_shortened(address: str, most: int) -> str:
-    """Show an address as ``middle_shortened`` does, but never without an end of its host, which says whose it is.
+    """Shorten a URL as ``middle_shortened`` does, but keep its whole host, which identifies the site.
 
     >>> address_shortened("https://a-long-name.example/a-long-path/to-it", 20)
     'https://a-long-name.example/…path/to-it'
@@ -97,7 +97,7 @@ def address_shortened(address: str, most: int) -> str:
 
 
 def middle_shortened(text: str, most: int) -> str:
-    """Show so many characters of a text at most, of both of its ends.
+    """Return the two ends of a text, with at most *most* characters.
 
     >>> middle_shortened("https://a.example/a-long-one", 15)
     'https:/…ong-one'

@@ -1,4 +1,4 @@
-"""Links of which one is chosen, and the pages of what is too long for one."""
+"""Links with a selected one, and links to the pages of a list."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ _AROUND: Final = 2  # numbers on either side of the page that is shown
 
 
 class Choice(NamedTuple):
-    """A link that may be the one that is chosen."""
+    """A link that may be the selected one."""
 
     label: str
     href: str | None
@@ -15,7 +15,7 @@ class Choice(NamedTuple):
 
 
 class Paging(NamedTuple):
-    """Links to pages; ``None`` among the numbers stands for those left out."""
+    """Links to pages; ``None`` among the numbers is a gap."""
 
     previous: str | None
     following: str | None
@@ -23,7 +23,7 @@ class Paging(NamedTuple):
 
 
 def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging | None:
-    """Lead to the pages around one, the first and the last; ``None`` where there is only one, or not this one.
+    """Return links to the neighbors of a page, the first and the last; ``None`` if there are no other pages.
 
     >>> [choice and choice.label for choice in paging(6, 11, str).numbers]
     ['1', None, '4', '5', '6', '7', '8', None, '11']

@@ -1,4 +1,4 @@
-"""The pages of a search: results, and all that one of them hides."""
+"""The pages of a search: results, and all hits that one of them hides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _USUAL: Final = {"rule": "near", "strictness": "usual", "page": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a reader asks a search for."""
+    """A search as its page has it."""
 
     query: str = ""
     page: int = 1
@@ -37,19 +37,19 @@ class Asked:
 
     @property
     def ways(self) -> dict[str, str]:
-        """How repeats are handled, by the names in addresses; what is usual is left out."""
+        """The parameters of the URL that choose how repeats are handled, without defaults."""
         given = {"rule": self.rule, "strictness": self.strictness, "repeats": "shown" if self.repeats else None}
         return {name: value for name, value in given.items() if value is not None and value != _USUAL.get(name)}
 
     def link(self, **changed: Any) -> str:
-        """Give the address of the same search with something else; of a query too long for a link, the start."""
+        """Return the URL of the search with changed parameters; of the start page if the query is too long."""
         given = {"q": self.query, **self.ways, "include": self.include, "page": self.page, **changed}
         unusual = {name: value for name, value in given.items() if value != _USUAL.get(name)}
         return link(START, **unusual) or START
 
 
 class RepeatView(NamedTuple):
-    """A hidden hit: *why* it is hidden, the name of the hit *of* that it matches, and where both are compared."""
+    """A hidden hit: the reason, the name of the matched hit *of*, and the URL of their comparison."""
 
     entry: Entry
     why: str
@@ -58,7 +58,7 @@ class RepeatView(NamedTuple):
 
 
 class ResultView(NamedTuple):
-    """A result with its hidden hits: what these are called, some of them, and the page *others* that lists them all."""
+    """A result with the heading and the first of its hidden hits; *others* links to all of them."""
 
     entry: Entry
     hidden: str
@@ -68,7 +68,7 @@ class ResultView(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchView:
-    """What all pages of a search have: the query, as it is shown and as it was *typed*, and what goes on with it."""
+    """What all pages of a search have: the query, as shown and as *typed*, the other parameters, and pages."""
 
     query: str
     typed: str
@@ -79,7 +79,7 @@ class SearchView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsView(SearchView):
-    """A page of results; without any it has *advice*, and perhaps where to go *instead*."""
+    """A page of results; without results it has *advice*, and possibly a link to use *instead*."""
 
     found: bool
     first: int
@@ -93,16 +93,16 @@ class ResultsView(SearchView):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersView(SearchView):
-    """A page of what a result hides, with its *heading*; *stay* are those that are shown."""
+    """A page of the hits that a result hides; *kept_hits* are the hits that hide them."""
 
     back: str
     heading: str
-    stay: tuple[Entry, ...]
+    kept_hits: tuple[Entry, ...]
     repeats: tuple[RepeatView, ...]
 
 
 def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]) -> ResultsView:
-    """Show the results of a search; *thresholds* are those of each step of strictness, none if there are no others."""
+    """Return the results of a search; *thresholds* are those of the steps of strictness, if there are any."""
     results = tuple(_result(asked, group) for group in answer.results)
     advice, instead = ((), None) if results else _advice(asked, answer)
     return ResultsView(
@@ -124,18 +124,18 @@ def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]
 
 
 def members_view(asked: Asked, answer: "Answer") -> MembersView:
-    """Show the members of the group that was asked for."""
+    """Return the members of the group of the query."""
     return MembersView(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
         back=asked.link(include=None, page=1),
         heading=_begun(hidden_of(answer.collapse, sum(group.hides for group in answer.results))),
-        stay=tuple(_entry(shown.hit, shown) for group in answer.results for shown in group.shown),
+        kept_hits=tuple(_entry(shown.hit, shown) for group in answer.results for shown in group.shown),
         repeats=tuple(_repeat(one, group) for group in answer.results for one in group.repeats),
     )
 
 
 def total_of(answer: "Answer") -> str:
-    """Say how many results there are, on all pages, how many repeats, and of how many, if not all were looked at."""
+    """Describe the numbers of results and repeats on all pages, and of examined hits if not all were examined."""
     said = [_count(answer.groups, "result")]
     if answer.collapse == "off":
         said.append("repeats shown")
@@ -148,7 +148,7 @@ def total_of(answer: "Answer") -> str:
 
 
 def hidden_of(collapse: str, number: int) -> str:
-    """Name the hits that a result hides: those of the same site are not duplicates.
+    """Name the hidden hits of a result: hits of the same site are not duplicates.
 
     >>> hidden_of("near", 3), hidden_of("site", 1200)
     ('duplicates (3)', '1,200 more from this site')
@@ -157,7 +157,7 @@ def hidden_of(collapse: str, number: int) -> str:
 
 
 def because(one: "Repeat") -> str:
-    """Say by which rule a hit is hidden, and what that saw."""
+    """Describe the rule that hides a hit, and its value."""
     if one.threshold is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
         return _begun(f"{one.rule}{known}")
@@ -169,7 +169,7 @@ def because(one: "Repeat") -> str:
 
 
 def typed(query: str) -> str:
-    """Give a query as a field of a form holds it: without what ends a line or a text."""
+    """Return a query for a form field, without control characters."""
     return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in query)  # noqa: PLR2004
 
 
@@ -226,7 +226,7 @@ def _entry(hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
 
 
 def _advice(asked: Asked, answer: "Answer") -> tuple[tuple[str, ...], Choice | None]:
-    """Say why there is nothing to see, and where there would be something."""
+    """Explain why there are no results, and what to do instead."""
     if answer.pages and asked.page > answer.pages:
         last = Choice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
         return (f"There is no page {asked.page:,} of these results.",), last
