@@ -46,10 +46,10 @@ def test_where_there_is_none():
 )
 def test_steps_ascend_and_each_goes(scheme):
     steps = steps_of(scheme)
-    assert list(steps) == [name for name in ("loose", "usual", "strict", "strictest") if name in steps]
+    assert list(steps) == [name for name in ("loose", "default", "strict", "strictest") if name in steps]
     assert list(steps.values()) == sorted(set(steps.values()))
-    assert steps["usual"] == pytest.approx(scheme.match_estimate, abs=1e-4)
-    for name in set(steps) - {"usual"}:
+    assert steps["default"] == pytest.approx(scheme.match_estimate, abs=1e-4)
+    for name in set(steps) - {"default"}:
         at_threshold(scheme, steps[name])
 
 

@@ -23,28 +23,32 @@ def at_threshold(scheme: Any, threshold: float) -> Any:
 
 @lru_cache(8)  # as every page of results asks for those of the same scheme
 def steps_of(scheme: Any) -> Mapping[str, float]:
-    """Name thresholds of a scheme from loose to strictest, of which the usual one is its own; none if it has no such.
+    """Name thresholds of a scheme from loose to strictest, with its own as the default; without a threshold, none.
 
     >>> from neardup import MinHash
     >>> dict(steps_of(MinHash(threshold=0.6)))
-    {'loose': 0.4, 'usual': 0.6, 'strict': 0.8, 'strictest': 0.95}
+    {'loose': 0.4, 'default': 0.6, 'strict': 0.8, 'strictest': 0.95}
     """
-    usual = scheme.match_estimate
-    if usual is None:
+    default = scheme.match_estimate
+    if default is None:
         return MappingProxyType({})
-    apart = 1 - usual
-    loose = max(usual - 2 * apart, usual * 2 / 3)
-    steps = {"loose": loose, "usual": usual, "strict": usual + apart / 2, "strictest": usual + apart * 7 / 8}
+    apart = 1 - default
+    loose = max(default - 2 * apart, default * 2 / 3)
+    steps = {"loose": loose, "default": default, "strict": default + apart / 2, "strictest": default + apart * 7 / 8}
     rounded = {name: round(step, 4) for name, step in steps.items()}
     return MappingProxyType(
-        {name: step for name, step in rounded.items() if name == "usual" or _differs(scheme, step, rounded["usual"])}
+        {
+            name: step
+            for name, step in rounded.items()
+            if name == "default" or _differs(scheme, step, rounded["default"])
+        }
     )
 
 
-def _differs(scheme: Any, step: float, usual: float) -> bool:
-    """Tell whether a step is another one than the usual, and can be had."""
+def _differs(scheme: Any, step: float, default: float) -> bool:
+    """Tell whether a step is different from the default, and possible."""
     try:
         at_threshold(scheme, step)
     except ParameterError:
         return False
-    return step != usual
+    return step != default

@@ -24,7 +24,7 @@ from neardup.model.seen import Document
 from neardup.pipeline.searching import Search
 
 WHEN = datetime(2026, 3, 7, tzinfo=UTC)
-STEPS = {"loose": 0.4, "usual": 0.6, "strict": 0.8, "strictest": 0.95}
+STEPS = {"loose": 0.4, "default": 0.6, "strict": 0.8, "strictest": 0.95}
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
 WEB = "https://a.example/"
 

@@ -32,7 +32,7 @@ class SearchPageQuery(Input):
     q: Query = ""
     page: Page = 1
     rule: Way = "near"
-    strictness: Step = "usual"
+    strictness: Step = "default"
     repeats: Literal["hidden", "shown"] = "hidden"
     include: GroupId | None = None
 
@@ -66,7 +66,7 @@ def search_page(service: Service, given: SearchPageQuery) -> bytes:
         include=None if given.include is None else int(given.include),
     )
     thresholds = steps_of(service.index.scheme)
-    own = given.strictness == "usual" or given.rule != "near" or shown
+    own = given.strictness == "default" or given.rule != "near" or shown
     answer = search_table(service).answer(
         given.q,
         page=given.page,

@@ -11,7 +11,7 @@ from neardup.interfaces.http.views.results import (
     typed,
 )
 
-STEPS = {"loose": 0.4, "usual": 0.6, "strict": 0.8, "strictest": 0.95}
+STEPS = {"loose": 0.4, "default": 0.6, "strict": 0.8, "strictest": 0.95}
 
 
 @pytest.mark.parametrize(

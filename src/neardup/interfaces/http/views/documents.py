@@ -86,7 +86,7 @@ def _other(a: str, b: str, shown: str, *, compares: bool) -> Other:
 
 
 def _status(others: int | None) -> str:
-    """Describe the place of a document in its cluster; *others* counts those it represents, ``None``: it is a repeat."""
+    """Describe a document in its cluster; *others* counts those it represents, ``None`` means it is a repeat."""
     if others is None:
         return "It is a repeat. Its representative is"
     if not others:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 
 Way = Literal["near", "exact", "site"]
-Step = Literal["loose", "usual", "strict", "strictest"]
+Step = Literal["loose", "default", "strict", "strictest"]
 
 SIZE: Final = 10  # results of a page
 LISTED: Final = 5  # duplicates under a result; a page of their own has all
 _VALUE: Final = 200  # characters
 
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
-_USUAL: Final = {"rule": "near", "strictness": "usual", "page": 1}
+_DEFAULTS: Final = {"rule": "near", "strictness": "default", "page": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Asked:
     query: str = ""
     page: int = 1
     rule: Way = "near"
-    strictness: Step = "usual"
+    strictness: Step = "default"
     repeats: bool = False
     include: int | None = None
 
@@ -39,13 +39,13 @@ class Asked:
     def ways(self) -> dict[str, str]:
         """The parameters of the URL that choose how repeats are handled, without defaults."""
         given = {"rule": self.rule, "strictness": self.strictness, "repeats": "shown" if self.repeats else None}
-        return {name: value for name, value in given.items() if value is not None and value != _USUAL.get(name)}
+        return {name: value for name, value in given.items() if value is not None and value != _DEFAULTS.get(name)}
 
     def link(self, **changed: Any) -> str:
         """Return the URL of the search with changed parameters; of the start page if the query is too long."""
         given = {"q": self.query, **self.ways, "include": self.include, "page": self.page, **changed}
-        unusual = {name: value for name, value in given.items() if value != _USUAL.get(name)}
-        return link(START, **unusual) or START
+        chosen = {name: value for name, value in given.items() if value != _DEFAULTS.get(name)}
+        return link(START, **chosen) or START
 
 
 class RepeatView(NamedTuple):
