@@ -1,6 +1,6 @@
 """The documentation, the messages and the help are in plain English: a table of constructions that are not used.
 
-Checked are the README and the glossary (without code), the string constants of the package that are not
+Checked are the README, the guide and the glossary (without code), the string constants of the package that are not
 docstrings, and the first docstring line of each verb, which the command line prints.
 """
 
@@ -18,10 +18,12 @@ PAGES = [
     ROOT / "docs/glossary.md",
     *(page for page in sorted((ROOT / "docs/guide").glob("*.md"))),
 ]
+PACKAGE = ROOT / "src/neardup"
+VERBS = PACKAGE / "interfaces/cli"
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"
 RULES = {  # a pattern, and what to write instead of what it finds
-    r"(?<!\bthere )\b(is|are|was|were|be) none\b": "is invalid, is not found, or the verb negated",
+    r"(?<!\bthere )\b(is|are|was|were|be) (?-i:none)\b": "is invalid, is not found, or the verb negated",
     r"(?<!\bthere )\b(is|are|was|were) no (?!longer|more|less|better|worse|different|later|earlier)": "is not a ...",
     r"\bwhat (is|are|was|were) (no|not)\b": "a noun, such as: invalid records",
     r"(?:^|[.;:,|] |\b(?:and|by|for|of|to|with) )who (?!is \w+\?)": "a noun before it, such as: clients with a token",
@@ -112,9 +114,24 @@ def of_module(source: str, file: str, *, docstrings: bool) -> Iterator[Text]:
         yield Text(file, 1, docstring.partition("\n")[0])
 
 
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_the_documentation(page):
     found = trouble(of_page(page))
+    assert not found, "\n".join(found)
+
+
+def test_the_messages():
+    found = [
+        line
+        for module in modules()
+        for line in trouble(
+            of_module(module.read_text("utf-8"), module.relative_to(ROOT).as_posix(), docstrings=module.parent == VERBS)
+        )
+    ]
     assert not found, "\n".join(found)
 
 

@@ -173,7 +173,7 @@ def test_on_the_command_line(tmp_path, capsys):
     assert main(["plan", "--scheme", "smallest", "--features", "5"]) == 0
     assert "smallest: features 5" in capsys.readouterr().out
     assert main(["dedup", str(source), "--out", str(tmp_path / "again.jsonl"), "--features", "2"]) == 2
-    assert "--features 2 does not go with --scheme minhash, only with smallest" in capsys.readouterr().err
+    assert "--features 2 cannot be used with --scheme minhash, only with smallest" in capsys.readouterr().err
 
 
 def test_a_name_is_taken_once():

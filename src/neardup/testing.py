@@ -23,7 +23,7 @@ SAMPLE: Final = (
     "The ferry left the harbour at dawn. Forty passengers stood on deck.",
     "The ferry left the harbour at dawn; forty passengers stood on deck!",
     "The ferry left the harbour at dusk. Forty passengers stood on deck.",
-    "Nothing in this text resembles any other. It tells of apples, pears and plums.",
+    "Nothing in this text resembles any other. It describes apples, pears and plums.",
     "Two words",
     "你好世界你好世界",
     "The ferry left the harbour at dawn. Forty passengers stood on deck.",
@@ -109,10 +109,10 @@ def _check_pairs(scheme: Any, signatures: Signatures) -> None:
     present = signatures.present[left] & signatures.present[right]
     if scheme.estimate_decides:
         expected = (estimates >= scheme.threshold) & present
-        _expect((matches == expected).all(), "its estimate does not decide, though estimate_decides says so")
+        _expect((matches == expected).all(), "its estimate does not decide, although estimate_decides is true")
     if scheme.keys_decide:
         shared = share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled) & present
-        _expect((matches == shared).all(), "its keys do not decide, though keys_decide says so")
+        _expect((matches == shared).all(), "its keys do not decide, although keys_decide is true")
     if scheme.match_estimate is not None:
         _expect((estimates[matches] >= scheme.match_estimate - 1e-9).all(), "a match is below match_estimate")
 
@@ -197,7 +197,7 @@ def _check_law(scheme: Any) -> None:
         rate = scheme.match_pairs(signed, pairs, pairs + _PAIRS).mean()
         law = scheme.probability(_measured(scheme, texts)).mean()
         error = 5 * np.sqrt(max(law * (1 - law), 1 / _PAIRS) / _PAIRS)
-        rule = f"{changed} of {_WORDS} words apart, {rate:.3f} of pairs match, and probability says {law:.3f}"
+        rule = f"{changed} of {_WORDS} words apart, {rate:.3f} of pairs match, but the law predicts {law:.3f}"
         _expect(abs(rate - law) <= error + _SLACK, rule)
 
 

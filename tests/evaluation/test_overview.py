@@ -11,7 +11,7 @@ UNKNOWN = float("nan")
 
 @st.composite
 def runs(draw):
-    """Documents in their order: kept (None), or the kept one, resemblance and exactness."""
+    """Documents in their order: kept (None), or the kept document, resemblance and exactness."""
     kept = draw(st.lists(st.booleans(), max_size=60))
     heads = [position for position, stays in enumerate(kept) if stays]
     shares = st.one_of(st.sampled_from([0.0, 0.5, 0.6, 1.0, UNKNOWN]), st.floats(0, 1))

@@ -298,7 +298,7 @@ def test_what_exists_is_not_replaced(tmp_path):
     with pytest.raises(StorageRefused, match="exists already"):
         tables.save(tmp_path / "a")
     assert (tmp_path / "a").read_text() == "mine"
-    with pytest.raises(StorageRefused, match="is no folder"):
+    with pytest.raises(StorageRefused, match="is not a folder"):
         tables.save(tmp_path / "nowhere" / "a")
     assert [one.name for one in tmp_path.iterdir()] == ["a"]
 

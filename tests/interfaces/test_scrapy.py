@@ -337,7 +337,7 @@ def test_a_crawl_that_was_killed_may_be_gone_on_with_for_new_pages_only(crawl, s
         ({"index": ""}, "must name the folder of the index"),
         ({"action": "hide"}, "must be drop or tag"),
         ({"refetch": "sometimes"}, "must be unfinished, never or always"),
-        ({"urls": "url"}, "is no setting; there are NEARDUP_INDEX"),
+        ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),
         ({"key_file": "nowhere"}, "the key cannot be read"),
     ],
 )

@@ -305,8 +305,7 @@ def test_stopped_while_waiting_for_more_input(tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
         assert (
-            process.stderr.read()
-            == b"neardup: interrupted; unfinished output was removed, what was complete by then is left\n"
+            process.stderr.read() == b"neardup: interrupted; unfinished outputs were removed, complete ones were kept\n"
         )
     assert names(tmp_path) == []
 

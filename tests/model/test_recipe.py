@@ -45,7 +45,7 @@ def test_a_key_of_zeros_is_a_key():
 
 
 def test_a_seed_does_not_go_with_a_key():
-    with pytest.raises(ParameterError, match="seed=2 does not go with a key"):
+    with pytest.raises(ParameterError, match="seed=2 cannot be used with a key"):
         Hashing(key=KEY, seed=2)
 
 

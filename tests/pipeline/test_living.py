@@ -218,8 +218,8 @@ def test_a_layout_is_honoured_and_remembered(folder, scheme, layout, other):
         (SimHash(), TableDesign(kind="blocks", distance=2, pieces=4), "must be for the scheme's distance, 3"),
         (SimHash(bits=128), TableDesign(kind="blocks", distance=3, pieces=4), "must be a Blocks"),
         (MinHash(), "bands", "must be a Banding"),
-        (Trials(), Banding(permutations=128, bands=8), "does not go with this scheme, which has none"),
-        (Checksum(), Blocks(bits=64, distance=3, blocks=6), "does not go with this scheme, which has none"),
+        (Trials(), Banding(permutations=128, bands=8), "cannot be used with this scheme"),
+        (Checksum(), Blocks(bits=64, distance=3, blocks=6), "cannot be used with this scheme"),
     ],
 )
 def test_a_layout_that_does_not_fit(folder, scheme, layout, rule):
@@ -263,7 +263,7 @@ def test_where_an_index_can_be_made(tmp_path, folder):
     for place, reason in (
         (folder, "is not empty: an index needs a folder of its own"),
         (full, "is not empty: an index needs a folder of its own"),
-        (file, "is no folder"),
+        (file, "is not a folder"),
         (tmp_path / "no" / "such", f"cannot be made: there is no folder '{tmp_path / 'no'}'"),
         (file / "within", f"cannot be made: there is no folder '{file}'"),
     ):

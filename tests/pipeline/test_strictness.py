@@ -35,7 +35,7 @@ def test_what_is_no_threshold(threshold):
 
 def test_where_there_is_none():
     assert Checksum().match_estimate is None
-    with pytest.raises(ParameterError, match="does not go with the scheme checksum"):
+    with pytest.raises(ParameterError, match="cannot be used with the scheme checksum"):
         at_threshold(Checksum(), 0.5)
     with pytest.raises(ParameterError, match="is too low for this minhash"):
         at_threshold(MinHash(), 0.001)

@@ -112,7 +112,7 @@ def test_a_key_is_not_shown():
 
 
 def test_a_seed_does_not_go_with_a_key():
-    with pytest.raises(ParameterError, match="seed=2 does not go with a key"):
+    with pytest.raises(ParameterError, match="seed=2 cannot be used with a key"):
         MinHash(key=KEY, seed=2)
 
 

@@ -39,5 +39,5 @@ def test_a_key_needs_a_scheme_that_has_one():
         name = "keyless"
 
     assert Keyless().with_key(None) is not None
-    with pytest.raises(ParameterError, match="does not go with this scheme"):
+    with pytest.raises(ParameterError, match="cannot be used with this scheme"):
         Keyless().with_key(bytes(16))

@@ -140,7 +140,7 @@ def test_every_parameter_is_written():
 
 
 def test_a_scheme_of_another_kind_takes_no_key():
-    with pytest.raises(ParameterError, match="does not go with this scheme") as refused:
+    with pytest.raises(ParameterError, match="cannot be used with this scheme") as refused:
         Checksum.__mro__[1]().with_key(b"a secret")
     assert "a secret" not in str(refused.value)
 

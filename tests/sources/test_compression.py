@@ -148,7 +148,7 @@ def test_a_plain_name_on_other_data_is_a_lie(loaded, data, name):
 def test_a_compressed_name_on_other_data_is_a_lie(loaded, compression):
     other = "zstd" if compression == "gzip" else "gzip"
     for data in (PLAIN, PACKED[other]):
-        with pytest.raises(DataError, match=f"its name says {compression}, but"):
+        with pytest.raises(DataError, match=f"its ending is that of {compression}, but"):
             loaded(data, compression)
 
 

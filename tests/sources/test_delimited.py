@@ -68,9 +68,9 @@ def test_quotes_of_tsv_are_letters_unless_asked_for(collection, written):
 def test_a_quote_that_swallows_rows_is_rejected_with_its_lines(collection):
     got = collection(HEADLINES, "x.tsv", quoting="minimal")
     assert got.ids.to_pylist() == ["1", "5"]
-    assert broken(got) == [(3, "a quoted field in it goes on to line 5 and is closed there in the middle of a field")]
+    assert broken(got) == [(3, "a quoted field in it continues to line 5 and is closed there in the middle of a field")]
     assert got.rejected[0].code == "torn quotes"
-    with pytest.raises(DataError, match=r"x\.tsv:3: a quoted field in it goes on to line 5"):
+    with pytest.raises(DataError, match=r"x\.tsv:3: a quoted field in it continues to line 5"):
         collection(HEADLINES, "x.tsv", quoting="minimal", strict=True)
 
 

@@ -57,7 +57,7 @@ class Overview:
 def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> Overview:
     """Look at a run over *n* documents: int64[n], float64[n] and bool[n].
 
-    *representatives* has, for each dropped document, the position of the kept one, and -1 for a kept one;
+    *representatives* has, for each dropped document, the position of the kept document, and -1 for a kept one;
     *resemblance* is NaN where it is unknown; *exact* is true for drops that are equal byte by byte. Both are read for
     dropped documents only. The same arrays give the same overview. ``DataError`` if they are not equally long.
     """

@@ -108,14 +108,14 @@ class Plan:
                 *(f"Not listed: {one.scheme}, whose recall is {one.recall:.4f} at best" for one in self.unreached),
                 "misses: of the pairs at the threshold, in simhash a cosine, else a resemblance",
                 f"false rate: of the pairs at {self.requirements.apart:g}, how many become candidates",
-                f"candidates: strangers, at {self.requirements.background:g}, that a document is compared with",
+                f"candidates: unrelated documents, at {self.requirements.background:g}, compared with a document",
                 "bytes: of a document's signature and keys; cost: these and the bytes read to compare it",
             ]
         if self.is_classic:
             return ["14 hashes are the default."]
         if self.signature_bytes is None or self.keys is None:
             return []
-        return [f"{self.signature_bytes:,} bytes a document, and {self.keys:,} keys of {WORD}"]
+        return [f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}"]
 
     @property
     def is_classic(self) -> bool:
@@ -153,7 +153,7 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     With *recall* and *threshold*: recommendations of all schemes that can be searched, or of the one named. The
     requirements are these and *false_rate*, *documents*, *apart*, *background* (see ``Requirements``).
 
-    Raises ``ParameterError`` for a number that is out of range, does not go with the scheme, or cannot be reached.
+    Raises ``ParameterError`` for a number that is out of range, cannot be used with the scheme, or cannot be reached.
 
     >>> classic = plan()
     >>> classic.curves[4].name, round(100 * classic.curves[4].probabilities[0], 2)  # 80 %; in print once 3.0
@@ -199,9 +199,9 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
     require(name in planned, "scheme", name, f"must be one of {', '.join(planned)}")
     kind = registry.named(name)
     for number, value in numbers.items():
-        rule = f"does not go with {name}, which has {', '.join(kind.plan_numbers)}"
+        rule = f"cannot be used with {name}, which has {', '.join(kind.plan_numbers)}"
         if number == "threshold":
-            rule = f"goes with {name} only if recall is given, too"
+            rule = f"requires recall with {name}"
         require(number in kind.plan_numbers, number, value, rule)
     made: Scheme = kind(**numbers)
     return made

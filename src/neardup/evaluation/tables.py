@@ -14,7 +14,7 @@ _COLUMNS: Final = (
     "tables",
     "leading bits",
     "probes",
-    "candidates a probe",
+    "candidates per probe",
     "candidates",
     "bytes each",
     "memory",

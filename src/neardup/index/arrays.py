@@ -81,13 +81,13 @@ def expect(holds: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentenc
 
 def counted(given: Any, most: int = MOST) -> int:
     """Take a number that a file states; for use in ``understood``."""
-    expect(type(given) is int and 0 <= given <= most, f"{given!r} is no number up to {most}")
+    expect(type(given) is int and 0 <= given <= most, f"{given!r} is not a number up to {most}")
     return int(given)
 
 
 def described(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     """Take the type, the shape and so the bytes of an array that a file states; for use in ``understood``."""
-    expect(isinstance(kind, str) and _TYPES.fullmatch(kind) is not None, f"{kind!r} is no type of an array")
+    expect(isinstance(kind, str) and _TYPES.fullmatch(kind) is not None, f"{kind!r} is not an array type")
     counts = tuple(counted(count) for count in shape)
     dtype = np.dtype(kind)
     return dtype, counts, prod(counts) * dtype.itemsize

@@ -111,7 +111,7 @@ def decoded(strings: TextBatch) -> list[str]:
     try:
         return [raw[begin:end].decode() for begin, end in pairwise(bounds)]
     except UnicodeDecodeError as error:
-        raise StorageDamaged("a column of strings", f"is no UTF-8: {error}") from error
+        raise StorageDamaged("a column of strings", f"is not valid UTF-8: {error}") from error
 
 
 def encoded(strings: list[str]) -> TextBatch:

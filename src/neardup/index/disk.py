@@ -116,7 +116,7 @@ class Disk:
             try:
                 path.mkdir(exist_ok=True)
             except FileExistsError:
-                raise StorageRefused(str(path), "is no folder") from None
+                raise StorageRefused(str(path), "is not a folder") from None
             except (FileNotFoundError, NotADirectoryError):
                 raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
 

@@ -78,7 +78,7 @@ def taken(strings: TextBatch, positions: AnyPositions, most: int = WHOLE) -> Tex
     """Copy the strings at these positions, or the first *most* bytes of each."""
     found, block = gathered(None, _NOWHERE, strings, positions, most)
     if block != INTACT:
-        raise IndexError("there are not so many strings")
+        raise IndexError("there are fewer strings")
     return found
 
 

@@ -63,7 +63,7 @@ class SortedLists:
         self.entries: Words = arrays[f"{name}.entries"]
         self._starts: Any = arrays[f"{name}.starts"]
         types = self.entries.dtype == np.uint64 and self._starts.dtype == np.uint32
-        expect(types and self.entries.ndim == self._starts.ndim == 2, f"the list {name!r} is none")  # noqa: PLR2004
+        expect(types and self.entries.ndim == self._starts.ndim == 2, f"invalid list {name!r}")  # noqa: PLR2004
         prefixes = self._starts.shape[1] - 1
         expect(prefixes >= 2 and prefixes & (prefixes - 1) == 0, f"the list {name!r} has no prefixes")  # noqa: PLR2004
         expect(0 < len(self.entries) == len(self._starts), f"the list {name!r} is not as many as its prefixes")

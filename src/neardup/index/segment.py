@@ -38,7 +38,7 @@ class Segment:
             meta = arrays.meta
             self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
             self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
-            expect(0 < self.documents <= 1 << self.bits, "there are not so many documents")
+            expect(0 < self.documents <= 1 << self.bits, "invalid number of documents")
             _require_columns(arrays, columns, self.documents)
             listed = LISTS if meta["tables"] is None else LISTS[:-1]
             self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in listed}

@@ -512,7 +512,7 @@ class Store:
             nothing = np.empty(0, np.int64)
             named = (arrays["ordinal"], arrays["seen"], arrays.get("told", nothing), arrays.get("numbers", nothing))
             ordinals, moments, told, numbers = map(_ordinals, named)
-            expect(len(moments) == 1 and len(told) == len(numbers), "what it says of documents is incomplete")
+            expect(len(moments) == 1 and len(told) == len(numbers), "the record of seen documents is incomplete")
             places = self.with_ordinals(ordinals)
             self._see(places[places >= 0], int(moments[0]), self.with_ordinals(told), numbers)
         else:
@@ -545,7 +545,7 @@ class Store:
         except BaseException as error:
             self._fail(error)
             if isinstance(error, StorageFailed):
-                rule = f"cannot be written: {error}. Nothing acknowledged is lost; reads go on; each change tries again"
+                rule = f"cannot be written: {error}. Acknowledged changes are safe; reads continue; each change retries"
                 raise StorageFailed(str(self.folder), rule) from error
             raise
         self.failure, self._owed = None, False
@@ -717,7 +717,7 @@ class Store:
         self._moved = not self._disk.holds(self.folder)
         if self._moved:
             where = self._disk.moved_to(self.folder)
-            rule = f"was moved, replaced or unlocked while it was being written. What was acknowledged is in {where}"
+            rule = f"was moved, replaced or unlocked while it was being written. Acknowledged changes are in {where}"
             raise StorageMoved(str(self.folder), f"{rule}; open the index again to write here")
 
     # Places.

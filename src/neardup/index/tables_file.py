@@ -81,7 +81,7 @@ def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) 
         disk.rename(unfinished, path)
         disk.sync_folder(path.parent)
     except FileNotFoundError:
-        raise StorageRefused(str(path.parent), "is no folder") from None
+        raise StorageRefused(str(path.parent), "is not a folder") from None
     except BaseException:
         disk.remove(unfinished)
         raise

@@ -101,7 +101,7 @@ class Settings:
         """Read them; an unknown name is an error."""
         for name in settings:
             known = not str(name).startswith("NEARDUP_") or name in DEFAULTS
-            require(known, str(name), settings[name], f"is no setting; there are {', '.join(DEFAULTS)}")
+            require(known, str(name), settings[name], f"is not a setting; the settings are {', '.join(DEFAULTS)}")
         given = {name: settings.get(name, default) for name, default in DEFAULTS.items()}
         for name in ("NEARDUP_HTML", "NEARDUP_TEXTS"):
             given[name] = settings.getbool(name)

@@ -6,7 +6,7 @@
     ├── DataError        input that cannot be read as documents (also ValueError)
     │   ├── InputRefused     refused by its name, before anything was read
     │   ├── FieldMissing     a field that no record has
-    │   └── ValueRefused     a value that does not go with the others of its column
+    │   └── ValueRefused     a value that cannot be used with the others of its column
     ├── OutputError      a result that cannot be written        (also OSError)
     │   └── OutputRefused    refused by its name, before anything was read
     ├── ExtraMissing     a library that is not installed        (also ImportError)
@@ -196,7 +196,7 @@ class FieldMissing(DataError):  # noqa: N818 - the name of the event
 
 
 class ValueRefused(DataError):  # noqa: N818 - the name of the event
-    """A value of a column that does not go with the others; *row* is its position."""
+    """A value of a column that cannot be used with the others; *row* is its position."""
 
     code = "value refused"
 

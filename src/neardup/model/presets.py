@@ -34,7 +34,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
         settings={"shingle": 5, "threshold": 0.95},
     ),
     "code": Preset(
-        about="copies of source files with light edits, whatever licence headers they share",
+        about="copies of source files with light edits, ignoring shared licence headers",
         settings={"shingle": 5, "threshold": 0.8},
         ignore_common=0.002,
     ),

@@ -30,7 +30,7 @@ class Hashing:
         length_holds = self.key is None or (isinstance(self.key, bytes) and len(self.key) == KEY_BYTES)
         require(length_holds, "key", "(secret)", f"must be {KEY_BYTES} bytes")
         alone = self.key is None or self.seed == _SEED
-        require(alone, "seed", self.seed, "does not go with a key: the key alone decides the hash functions")
+        require(alone, "seed", self.seed, "cannot be used with a key: the key alone decides the hash functions")
 
     @property
     def keyed(self) -> bool:

@@ -105,7 +105,7 @@ def moment_of(microseconds: int) -> datetime:
     try:
         return EPOCH + timedelta(microseconds=microseconds)
     except OverflowError as error:
-        raise StorageDamaged("a column of times", f"has {microseconds}, which is none") from error
+        raise StorageDamaged("a column of times", f"has the invalid time {microseconds}") from error
 
 
 def chosen_rows(container: Container, rows: slice | Positions) -> Container:

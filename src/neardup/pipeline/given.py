@@ -152,5 +152,5 @@ def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
         kind = np.dtype(columns.row_kind)
         raise DataError("signatures", f"must have rows of {columns.row_width} {kind}, as its scheme has")
     if present.dtype != np.bool_ or present.shape != (len(rows),):
-        raise DataError("signatures", "must have a flag a row that tells whether there is one")
+        raise DataError("signatures", "must have one flag per row: whether the document has a signature")
     return Signatures(np.ascontiguousarray(rows), present, given.recipe)

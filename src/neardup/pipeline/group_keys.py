@@ -12,8 +12,8 @@ from neardup.model.protocols import Scheme
 from neardup.schemes.registry import kinds
 
 _RULE: Final = (
-    "must be {names}: of no other scheme do two documents match exactly where integers are equal. Collapse "
-    "what the engine answers (collapse, collapse_response), or store who stands for a document in an Index as a field"
+    "must be {names}: the matches of other schemes cannot be expressed as equal integers. Use collapse "
+    "or collapse_response for the engine's answer, or store the representative from an Index as a field"
 )
 
 

@@ -21,7 +21,7 @@ _MOST_BYTES: Final = (1 << 31) - 1  # that one array of short strings can hold
 class Summary:
     """What a run did, in numbers.
 
-    ``documents`` = ``kept`` + ``exact`` + ``near``: dropped are those equal byte by byte to the kept one,
+    ``documents`` = ``kept`` + ``exact`` + ``near``: dropped are those equal byte by byte to the kept document,
     and those that are not. ``empty`` documents hold nothing but white space, ``too_short`` ones have no
     signature for another reason: no words, or no required field; ``duplicate_ids`` counts
     documents whose id an earlier one has.

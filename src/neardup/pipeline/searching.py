@@ -272,7 +272,9 @@ class Search:
         """
         require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
         near = collapse == "near"
-        require(near or threshold is None, "threshold", threshold, "goes with the collapse of near duplicates only")
+        require(
+            near or threshold is None, "threshold", threshold, "can only be used with the collapse of near duplicates"
+        )
         scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
         limit = _limit(query, seconds)
 

@@ -34,7 +34,7 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
     tabled = scheme.table_distance is not None
     kinds = (*((type(own),) if own is not None else ()), *((TableDesign,) if tabled else ()))
     names = " or ".join(f"a {kind.__name__}" for kind in kinds)
-    rule = f"must be {names}" if kinds else "does not go with this scheme, which has none"
+    rule = f"must be {names}" if kinds else "cannot be used with this scheme"
     require(layout is None or isinstance(layout, kinds), "layout", layout, rule)
     _require_fit(layout, scheme, own)
     by_keys = None if isinstance(layout, TableDesign) else layout

@@ -21,8 +21,8 @@ from neardup.schemes import registry
 from neardup.text.marking import Marker
 
 _TEXTS = [
-    "The harbour was quiet. Nobody was there, J. Smith said! E\u0301t\u00e9 was over",
-    "The harbour was quiet. Nobody was there, J. Smith said! Summer was over",
+    "The harbour was quiet. No one was there, J. Smith wrote! E\u0301t\u00e9 was over",
+    "The harbour was quiet. No one was there, J. Smith wrote! Summer was over",
     "short",
     "",
 ]
@@ -38,7 +38,7 @@ def warm() -> None:
     first = schemes[0]
     for scheme in (variant for kind in kinds for variant in kind.variants()):
         dedup(_TEXTS, scheme=scheme, threads=1)
-    dedup([f"{_TEXTS[0]}, says {word}" for word in "abc"], scheme=first, ignore_common=0.5, threads=1)
+    dedup([f"{_TEXTS[0]}, writes {word}" for word in "abc"], scheme=first, ignore_common=0.5, threads=1)
     for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
         dedup(_TEXTS, scheme=first, verify=policy.verify, gather=policy.gather, threads=1)
     dedup(_TEXTS, scheme=first, representative="closest", threads=1)

@@ -180,7 +180,7 @@ class Checksum(SchemeDefaults):
 
     def with_threshold(self, threshold: float) -> Self:
         """Refuse: a checksum has no threshold."""
-        raise ParameterError("threshold", threshold, "does not go with a checksum, which is equal or not")
+        raise ParameterError("threshold", threshold, "cannot be used with a checksum, which has no threshold")
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, from its fields."""

@@ -71,7 +71,13 @@ class MinHash(FeatureScheme):
         SHINGLE.by_default("3"),
         Option("permutations", "whole", "minima in a signature", "128", "P"),
         Option("recall", "number", "share of the pairs at the threshold that are compared", "0.999", "R"),
-        Option("bands", "whole", "parts of the signature of which one must be equal", "the fewest for the recall", "B"),
+        Option(
+            "bands",
+            "whole",
+            "parts of the signature; pairs with an equal part are compared",
+            "the fewest for the recall",
+            "B",
+        ),
         BAG,
         *ANALYSIS,
     )

@@ -60,7 +60,7 @@ class SchemeDefaults:
         if key is None:
             return self
         if not hasattr(self, "key"):
-            raise ParameterError("key", "(secret)", "does not go with this scheme, which has none")
+            raise ParameterError("key", "(secret)", "cannot be used with this scheme")
         return replace(self, key=key)  # type: ignore[type-var]  # every scheme is a dataclass
 
     def with_common(self, common: CommonShingles | None) -> Self:
@@ -76,10 +76,10 @@ class SchemeDefaults:
 
     def require_shingles(self) -> None:
         """Raise ``ParameterError`` unless the scheme can be given a list of common shingles."""
-        rule = f"does not go with {self.name}, which compares fields and no shingles"
+        rule = f"cannot be used with {self.name}, which compares fields and no shingles"
         require(hasattr(self, "common"), "ignore_common", None, rule)
         listed = getattr(self, "common", None)
-        require(listed is None, "ignore_common", None, "does not go with a scheme that has a list already")
+        require(listed is None, "ignore_common", None, "cannot be used with a scheme that has a list already")
 
     @property
     def key_identity(self) -> str:
@@ -105,7 +105,7 @@ class SchemeDefaults:
     def at_estimate(self, estimate: float) -> Self:
         """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if there is none."""
         if self.match_estimate is None:
-            raise ParameterError("threshold", estimate, f"does not go with the scheme {self.name}")
+            raise ParameterError("threshold", estimate, f"cannot be used with the scheme {self.name}")
         try:
             return self.with_threshold(estimate)
         except ParameterError as error:  # its layout cannot reach the recall there

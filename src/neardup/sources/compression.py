@@ -221,7 +221,9 @@ def _next(file: BufferedIOBase) -> bytes:
 def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
     head = file.read(8)
     if head and sniff(head) != compression:
-        raise DataError(source, f"its name says {compression}, but its first bytes are not those of {compression}")
+        raise DataError(
+            source, f"its ending is that of {compression}, but its first bytes are not those of {compression}"
+        )
     file.seek(0)
     data = bytearray()
     for chunk in _members(source, file, _expander(compression), padded=compression in _PADDED):
@@ -259,7 +261,7 @@ def _members(source: str, file: BinaryIO, new: Callable[[], _Expander], *, padde
     except (zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the file; one of bzip2 has no number
             raise
-        after = "what follows its compressed data is not compressed data" if complete else "it is corrupt"
+        after = "the data after its compressed data is not compressed" if complete else "it is corrupt"
         raise DataError(source, f"{after} ({error})") from error
     if member is not None or not complete:
         raise DataError(source, "it ends in the middle: the file is truncated")
@@ -283,4 +285,4 @@ def compressed(file: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
     elif compression is None:
         yield file
     else:
-        raise OutputError(str(compression), "is no known compression")
+        raise OutputError(str(compression), "is not a known compression")

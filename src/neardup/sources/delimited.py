@@ -279,7 +279,7 @@ def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Reje
         reasons[row] = ("it is longer than 2 GiB", "too long")
     for row in file.torn:
         line = int(file.last[row])
-        rule = f"a quoted field in it goes on to line {line:,} and is closed there in the middle of a field"
+        rule = f"a quoted field in it continues to line {line:,} and is closed there in the middle of a field"
         reasons.setdefault(row, (rule, "torn quotes"))
     broken = [Rejected(spans.source, int(spans.line[row]), *reason) for row, reason in reasons.items()]
     return file.where(_without(len(spans), reasons)), broken

@@ -79,7 +79,7 @@ class Analysis:
                 ("stop_words", self.stop_words),
                 ("stem", self.stem),
             ):
-                require(not value, name, getattr(self, name), "chooses words, so it does not go with unit letter")
+                require(not value, name, getattr(self, name), "selects words, so it cannot be used with unit letter")
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
         log.write(b"torn")
     shown = neardup("check", "seen", code=1)
     assert "4 bytes behind its last record" in shown.out
-    assert "the next one begins anew without it" in shown.out
+    assert "the next writer discards it" in shown.out
     assert "Restore" not in shown.out
 
 

@@ -120,7 +120,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "required"),
         (["", "a.txt"], "the name of a file is empty; --strings takes both arguments as texts"),
-        (["a.txt", "b.txt", "--force"], "--force goes with --html"),
+        (["a.txt", "b.txt", "--force"], "--force requires --html"),
     ],
 )
 def test_wrong_usage_is_said(run, arguments, message):

@@ -548,7 +548,7 @@ def test_a_quotation_mark_in_tsv_swallows_no_rows(run, tmp_path):
     assert run("in.tsv", "--out", "kept.tsv").out.startswith("5  documents\n4  kept\n")
     assert (tmp_path / "kept.tsv").read_text() == "id\ttext\n" + "".join(rows[:1] + rows[2:])
     shown = run("in.tsv", "--out", "kept.tsv", "--force", "--quoting", "minimal", code=1).out
-    assert "rejected: in.tsv:3: a quoted field in it goes on to line 5 and is closed there in the middle" in shown
+    assert "rejected: in.tsv:3: a quoted field in it continues to line 5 and is closed there in the middle" in shown
     assert "if quotation marks are plain text there, use --quoting none" in shown
 
 
@@ -848,9 +848,9 @@ def test_a_damaged_parquet_file(run, tmp_path, cut):
     [
         ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999, mtime=0)[:-9], "the file is truncated"),
         ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
-        ("a.jsonl.gz", b'{"text": "a"}\n', "its name says gzip"),
-        ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its name says zstd"),
-        ("a.jsonl", gzip.compress(b"{}", mtime=0), "rename it, so that its ending says so"),
+        ("a.jsonl.gz", b'{"text": "a"}\n', "its ending is that of gzip"),
+        ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its ending is that of zstd"),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), "rename it with the ending of its format"),
         ("a.csv", '"text"\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
         ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
         ("a.parquet", b"", "no bytes at all"),
@@ -895,21 +895,21 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--stem", "klingon"], "--stem klingon must be one of arabic"),
         (
             ["--stem", "english", "--unit", "letter"],
-            "--stem english chooses words, so it does not go with unit letter",
+            "--stem english selects words, so it cannot be used with unit letter",
         ),
         (["--seed", "-1"], "--seed -1 must be an integer"),
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
         (["--key-file", "."], "the key cannot be read"),
         (["--key-file", "in.jsonl"], "a key file must hold 16 bytes or 32 hexadecimal digits"),
-        (["--fields", "a"], "--fields a does not go with --scheme minhash, only with checksum"),
+        (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
         (["--scheme", "checksum", "--fields", "a:x"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", ""], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a must name each field once"),
-        (["--scheme", "simhash", "--bag"], "--bag does not go with --scheme simhash, only with minhash or trials"),
+        (["--scheme", "simhash", "--bag"], "--bag cannot be used with --scheme simhash, only with minhash or trials"),
         (["--scheme", "simhash", "--blocks", "3"], "--blocks 3 must be an integer above the distance, 3"),
-        (["--scheme", "checksum", "--threshold", "0.5"], "does not go with --scheme checksum"),
+        (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
         (["--text", "id"], "must be another field than the text"),
@@ -1077,7 +1077,7 @@ def test_records_without_text_are_counted_apart(run, tmp_path):
 def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"not json\n")
     said = run(tmp_path / "a.jsonl", "--dry-run", "--scheme", "checksum", "--ignore-common", "0.1", code=2).err
-    assert said == "neardup: --ignore-common does not go with checksum, which compares fields and no shingles\n"
+    assert said == "neardup: --ignore-common cannot be used with checksum, which compares fields and no shingles\n"
 
 
 @pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])

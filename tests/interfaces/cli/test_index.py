@@ -326,7 +326,7 @@ def test_interrupted_it_goes_on(neardup, tmp_path, number, code):
     assert running.returncode == code, told
     assert "Traceback" not in told
     if number == signal.SIGINT:
-        assert "what was admitted stays, and the same command goes on" in told
+        assert "admitted documents are in the index; run the same command again to continue" in told
     before = len(ids("seen"))
     assert 0 < before < 15_000
     added = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)

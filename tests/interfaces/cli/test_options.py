@@ -156,7 +156,7 @@ def test_options_are_refused_before_anything_is_compiled(monkeypatch, capsys):
 
     monkeypatch.setattr(dedup, "say_if_cold", cold)
     arguments = argparse.Namespace(dry_run=True, scheme="trials", permutations=8, inputs=["in.jsonl"])
-    with pytest.raises(ParameterError, match="does not go with --scheme trials"):
+    with pytest.raises(ParameterError, match="cannot be used with --scheme trials"):
         dedup.run(arguments)
     assert capsys.readouterr().err == ""
 
@@ -173,5 +173,5 @@ def test_stop_words_come_from_a_file_or_a_list(tmp_path):
 @pytest.mark.parametrize(("name", "expected"), [("NFC", "NFC"), ("NFKC", "NFKC"), ("none", None)])
 def test_normalization_arrives(name, expected):
     assert scheme("--normalization", name) == MinHash(analysis=Analysis(normalization=expected))
-    with pytest.raises(ParameterError, match="does not go with --scheme sentences"):
+    with pytest.raises(ParameterError, match="cannot be used with --scheme sentences"):
         scheme("--scheme", "sentences", "--normalization", name)

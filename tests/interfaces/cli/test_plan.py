@@ -50,7 +50,7 @@ def test_some_are_drawn_with_their_defaults(capsys, scheme):
     assert main(["plan", "--scheme", scheme.name]) == 0
     assert capsys.readouterr().out.startswith(str(plan(scheme)))
     assert main(["plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9"]) == 2
-    assert f"does not go with {scheme.name}, which is drawn with its defaults" in capsys.readouterr().err
+    assert f"cannot be used with {scheme.name}, which is drawn with its defaults" in capsys.readouterr().err
 
 
 def test_without_braille_it_is_drawn_in_ascii(monkeypatch):
@@ -155,33 +155,33 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--fingerprints", "20M", "--scheme", "minhash"], "--scheme minhash does not go with --fingerprints"),
-        (["--fingerprints", "20M", "--recall", "0.9"], "--recall 0.9 does not go with --fingerprints"),
-        (["--fingerprints", "20M", "--bits", "64"], "--bits 64 does not go with --fingerprints"),
-        (["--fingerprints", "20M", "--documents", "5"], "--documents 5 does not go with --fingerprints"),
-        (["--fingerprints", "20M", "--svg", "a.svg"], "--svg a.svg does not go with --fingerprints"),
-        (["--fingerprints", "20M", "--force"], "--force does not go with --fingerprints"),
+        (["--fingerprints", "20M", "--scheme", "minhash"], "--scheme minhash cannot be used with --fingerprints"),
+        (["--fingerprints", "20M", "--recall", "0.9"], "--recall 0.9 cannot be used with --fingerprints"),
+        (["--fingerprints", "20M", "--bits", "64"], "--bits 64 cannot be used with --fingerprints"),
+        (["--fingerprints", "20M", "--documents", "5"], "--documents 5 cannot be used with --fingerprints"),
+        (["--fingerprints", "20M", "--svg", "a.svg"], "--svg a.svg cannot be used with --fingerprints"),
+        (["--fingerprints", "20M", "--force"], "--force cannot be used with --fingerprints"),
         (["--fingerprints", "20M", "--distance", "8"], "--distance 8 must be an integer from 0 to 7"),
         (["--fingerprints", "0"], "--fingerprints 0 must be an integer from 1"),
         (["--fingerprints", "2^99"], "must be an integer from 1"),
         (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1000000 must be at least"),
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0 must be more than 0"),
-        (["--memory", "1GB"], "--memory 1000000000 goes with --fingerprints"),
-        (["--measure"], "--measure goes with --fingerprints"),
+        (["--memory", "1GB"], "--memory 1000000000 requires --fingerprints"),
+        (["--measure"], "--measure requires --fingerprints"),
         (["--hashes", "14"], "--hashes 14 needs a scheme"),
         (["--threshold", "0.8"], "--threshold needs --recall"),
         (["--recall", "0.8"], "--recall needs --threshold"),
-        (["--scheme", "trials", "--permutations", "8"], "--permutations 8 does not go with trials"),
+        (["--scheme", "trials", "--permutations", "8"], "--permutations 8 cannot be used with trials"),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
         (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
         (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
         (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3"),
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 must be less"),
-        (["--scheme", "simhash", "--threshold", "0.8"], "0.8 goes with simhash only if --recall is given, too"),
-        (["--scheme", "trials", "--threshold", "0.8"], "0.8 goes with trials only if --recall is given, too"),
+        (["--scheme", "simhash", "--threshold", "0.8"], "requires --recall with simhash"),
+        (["--scheme", "trials", "--threshold", "0.8"], "requires --recall with trials"),
         (["--documents", "5"], "--documents needs --threshold and --recall"),
-        (["--force"], "--force goes with --svg"),
+        (["--force"], "--force requires --svg"),
     ],
 )
 def test_wrong_options_are_told(capsys, options, complaint):

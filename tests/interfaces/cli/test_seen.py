@@ -134,7 +134,7 @@ def test_ctrl_c_ends_it_with_a_word(seen):
         assert talk.program.wait(30) == 130
         told = talk.program.stderr.read().decode()
     assert "Traceback" not in told
-    assert "--skip goes on" in told
+    assert "continue after the last answer with --skip" in told
     with Index.open(seen) as index:
         assert len(index) == 1
 

@@ -56,7 +56,7 @@ def test_an_index_keeps_the_list(neardup, source):
         (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
         (["--common", "none.npz"], "the common shingles cannot be read: No such file", 2),
         (["--common", "in.jsonl"], "is not a file of common shingles", 1),
-        (["--scheme", "checksum", "--fields", "text", "--ignore-common", "0.1"], "does not go with checksum", 2),
+        (["--scheme", "checksum", "--fields", "text", "--ignore-common", "0.1"], "cannot be used with checksum", 2),
     ],
 )
 def test_wrong_usage(neardup, source, options, message, code):
@@ -100,6 +100,6 @@ def test_a_preset_and_a_list(neardup, source):
     assert shown.err == "neardup: preset code: --shingle 5 --threshold 0.8\n"
     assert json.loads(shown.out)["new"] == 4
     assert (
-        "does not go with --scheme simhash"
+        "cannot be used with --scheme simhash"
         in neardup("dedup", source, "--dry-run", "--preset", "code", "--scheme", "simhash", code=2).err
     )

@@ -98,12 +98,12 @@ def test_it_says_what_the_run_did(run):
         "0 pairs at most, not compared",
         "The resemblance of 1 near duplicate to",
         "resemblance at least 0.6 (verified)",
-        "1 kept document stands for others, 2 for none",
-        "3 documents, of which a is kept",
+        "1 kept document represents others; without duplicates: 2",
+        "3 documents; kept: a",
         "c dropped for a",
         "b dropped for a",
         "same text: equal byte by byte",
-        "88% of it is in the kept one",
+        "88% of it is in the kept document",
         "scheme minhash",
         "shingle 3",
         f"recipe {MinHash().recipe}",
@@ -173,13 +173,13 @@ def test_a_word_of_a_million_characters(run):
 def test_nothing_dropped(run, documents):
     page = run(documents)
     assert "There are no near duplicates." in page.text
-    assert "No document stands for another." in page.text
+    assert "No document represents another." in page.text
     assert page.having("details", "pair") == 0
 
 
 def test_everything_dropped_for_one(run):
     page = run([(f"d{number}", f"{LINE} {number}") for number in range(40)])
-    assert "40 documents, of which d0 is kept" in page.text
+    assert "40 documents; kept: d0" in page.text
     assert page.having("details", "pair") == 4  # three members, and the one that a sample of clusters has
 
 

@@ -39,7 +39,7 @@ _VERBS = (  # each is a module of this package
     "demo",
     "warm",
 )
-_INTERRUPTED = "interrupted; unfinished output was removed, what was complete by then is left"
+_INTERRUPTED = "interrupted; unfinished outputs were removed, complete ones were kept"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

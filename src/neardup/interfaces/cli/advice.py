@@ -17,7 +17,7 @@ _SHOWN = 200  # characters of a wrong value
 _READING = {"dedup", "index"}  # verbs with the options that say how files are read
 _NEXT = {  # by the code of an error
     "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
-    "ending": "rename it, so that its ending says so",
+    "ending": "rename it with the ending of its format",
     "compressed stream": "decompress it first, such as with: zcat FILE | neardup ...",
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
@@ -31,7 +31,7 @@ _NEXT = {  # by the code of an error
 _NEXT_READING = {
     "too large": "--max-bytes raises this cap",
     "open quote": "if quotation marks are plain text in this file, use --quoting none",
-    "ending unknown": "--format jsonl, csv, tsv or parquet says what it is; of single texts, name their folder",
+    "ending unknown": "use --format jsonl, csv, tsv or parquet; for single texts, name their folder",
     "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
     "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
     "folder of other files": "--glob reads others as text, such as --glob '*.py'",

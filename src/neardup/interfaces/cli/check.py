@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     show_lines(report.problems, style="yellow")
     if report.interrupted:
-        show_lines(["A writer that was stopped in the middle leaves such an end; the next one begins anew without it."])
+        show_lines(["An interrupted writer leaves such an end; the next writer discards it."])
     elif report.problems:
         show_lines(["Restore the index from a copy, or admit its documents to a new one."])
     return 1 if report.problems else 0

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from neardup.interfaces.cli.opening import add_index_argument, opened
 from neardup.interfaces.cli.terminal import progress_bars, show_counts
 
-INTERRUPTED = "interrupted; the index is as it was, or merged in part, and the same command goes on"
+INTERRUPTED = "interrupted; the index is unchanged or partly merged; run the same command again to continue"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Compare two texts: every measure, what each scheme's rule says, and what they share."""
+"""Compare two texts: every measure, the match decision of each scheme, and shared passages."""
 
 import argparse
 import json
@@ -122,7 +122,7 @@ def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | N
     """Give the path of the page that is wanted, if one is, once it is known that it may be written there."""
     if html is None:
         if force:
-            raise ParameterError("force", None, "goes with --html")
+            raise ParameterError("force", None, "requires --html")
         return None
     from neardup.sources.output import check_page
 

@@ -109,13 +109,13 @@ def _show(done: "FilesResult", seconds: float) -> None:
 
     screen = console()
     screen.print(
-        f"\nA collection of {len(done.documents):,} documents: which say the same, which one stays, and why?\n"
+        f"\nA collection of {len(done.documents):,} documents: which are near-duplicates, which are kept, and why?\n"
     )
     show_summary(done, seconds)
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)
     chosen = _chosen(dropped)
-    screen.print(f"\n{len(sizes):,} kept documents stand for {len(dropped):,} others. {len(chosen)} of them,")
+    screen.print(f"\n{len(sizes):,} kept documents represent {len(dropped):,} others. {len(chosen)} of them,")
     screen.print("with what differs marked:\n")
     ids = done.documents.ids.to_pylist()
     texts = dict(zip(ids, done.documents.texts.to_pylist(), strict=True))

@@ -30,7 +30,7 @@ _HIDDEN = argparse.SUPPRESS
 _MEGABYTE = 1 << 20
 
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
-INTERRUPTED = "interrupted; what was admitted stays, and the same command goes on"
+INTERRUPTED = "interrupted; admitted documents are in the index; run the same command again to continue"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

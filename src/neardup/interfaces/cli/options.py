@@ -43,7 +43,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         "--format",
         choices=("jsonl", "csv", "tsv", "parquet"),
         default=_HIDDEN,
-        help="what the inputs are (default: what their names say; standard input is jsonl)",
+        help="format of the inputs (default: by their names; standard input is jsonl)",
     )
     reading.add_argument(
         "--quoting",
@@ -97,7 +97,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         metavar="PATH",
         default=_HIDDEN,
-        help="secret key of 16 bytes or 32 hexadecimal digits, so that nobody can forge near-duplicates",
+        help="secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near-duplicates",
     )
 
 
@@ -137,7 +137,7 @@ def _defaults(owners: "dict[str, Option]") -> str:
 
 
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
-    """Build the scheme that the options describe; ``ParameterError`` for one that does not go with it."""
+    """Build the scheme that the options describe; ``ParameterError`` for one that cannot be used with it."""
     _apply_preset(arguments)
     return with_list(_plain_scheme(arguments), arguments)
 
@@ -150,7 +150,7 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
     name = given["preset"]
     default = _default()
     scheme = given.get("scheme", default)
-    require(scheme == default, "preset", name, f"does not go with --scheme {scheme}, only with {default}")
+    require(scheme == default, "preset", name, f"cannot be used with --scheme {scheme}, only with {default}")
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):
@@ -214,7 +214,7 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
 def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
-            rule = f"does not go with --scheme {scheme}, only with {' or '.join(owners)}"
+            rule = f"cannot be used with --scheme {scheme}, only with {' or '.join(owners)}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 

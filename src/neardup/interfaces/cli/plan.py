@@ -21,7 +21,7 @@ _SHARES: Final = {
     " resemblance at which it is wanted; in simhash, all of these are cosines",
     "recall": "recommend parameters that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
-    "apart": "with --recall: the resemblance of pairs that are no near-duplicates (default: half the threshold)",
+    "apart": "with --recall: the resemblance of pairs that are not near-duplicates (default: half the threshold)",
     "background": "with --recall: the resemblance of documents that have nothing to do with each other (default: 0.05)",
 }
 _WITH_FINGERPRINTS: Final = {"distance": "; 0 to 7 with --fingerprints"}
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.count,
         metavar="N",
         default=_HIDDEN,
-        help="compare the designs of an index of so many 64-bit fingerprints: a number such as 20M, 1B or 2^34",
+        help="compare the designs of an index of N 64-bit fingerprints: a number such as 20M, 1B or 2^34",
     )
     tables.add_argument(
         "--memory",
@@ -88,12 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
         return _plan_tables(given)
     for name in _OF_TABLES:
         if name in given and given[name] is not False:
-            raise ParameterError(name, None if given[name] is True else given[name], "goes with --fingerprints")
+            raise ParameterError(name, None if given[name] is True else given[name], "requires --fingerprints")
     path = _STDOUT if given.get("svg") == "-" else given.get("svg")
     if path == _STDOUT and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
     if arguments.force and path is None:
-        raise ParameterError("force", None, "goes with --svg")
+        raise ParameterError("force", None, "requires --svg")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
     wanted = {name: given[name] for name in named if name in given}
     _draw_default(wanted)
@@ -130,7 +130,7 @@ def _draw_default(wanted: dict[str, Any]) -> None:
     if "scheme" not in wanted or (kind := named(wanted["scheme"])).plan_numbers:
         return
     for name, value in wanted.items():
-        rule = f"does not go with {kind.name}, which is drawn with its defaults; in Python, plan takes any scheme"
+        rule = f"cannot be used with {kind.name}, which is drawn with its defaults; in Python, plan takes any scheme"
         require(name == "scheme", name, value, rule)
     wanted["scheme"] = kind()
 
@@ -150,8 +150,8 @@ def _plan_tables(given: dict[str, Any]) -> int:
     import neardup
 
     for name in (*_numbers(), *_SHARES, "documents", "scheme", "svg"):
-        require(name not in given or name == "distance", name, given.get(name), "does not go with --fingerprints")
-    require(not given["force"], "force", None, "does not go with --fingerprints")
+        require(name not in given or name == "distance", name, given.get(name), "cannot be used with --fingerprints")
+    require(not given["force"], "force", None, "cannot be used with --fingerprints")
     options = {name: given[name] for name in ("distance", "memory") if name in given}
     costs = neardup.hamming.measured_costs() if given["measure"] else None
     made = neardup.hamming.plan_tables(given["fingerprints"], costs=costs, **options)

@@ -6,8 +6,8 @@ import json
 from neardup.interfaces.cli.opening import add_index_argument, opened
 from neardup.interfaces.cli.terminal import show_counts
 
-EXAMPLE = "Example: neardup remove seen --ids gone.txt"
-INTERRUPTED = "interrupted; all documents are removed or none is, and the same command goes on"
+EXAMPLE = "Example: neardup remove seen --ids removed.txt"
+INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

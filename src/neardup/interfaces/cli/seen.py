@@ -14,7 +14,7 @@ from neardup.model.errors import DataError, OutputRefused, require
 
 EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit'
 INTERRUPTED = (
-    "interrupted; pages that were answered are remembered if --admit was given, and --skip goes on behind them"
+    "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip"
 )
 
 

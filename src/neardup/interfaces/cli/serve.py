@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--token-file",
         metavar="FILE",
         default=_HIDDEN,
-        help="who may ask: a file of tokens, stored as hashes; without it only this machine can reach the service, and"
-        " may do everything",
+        help="file of accepted tokens, stored as hashes; without it, the service is reachable only from this machine,"
+        " with all rights",
     )
     parser.add_argument(
         "--new-token",

@@ -56,13 +56,13 @@ def _measures(found: "Comparison") -> str:
 
 
 def _note(found: "Comparison") -> str:
-    leads = " Each passage leads to its place in the other text." if found.passages else ""
+    leads = " Each passage links to its place in the other text." if found.passages else ""
     return f"{passages_of(found)}{leads}"
 
 
 _EMPTY: Final = '<span class="omitted">empty</span>'
 _SECTIONS: Final = """<section>
-<h2>What each scheme says</h2>
+<h2>Decision by each scheme</h2>
 <div class="wide"><table>
 <tr><th>scheme</th><th>dedup decides</th><th>because</th><th>signatures alone</th><th>rule</th></tr>
 {schemes}</table></div>

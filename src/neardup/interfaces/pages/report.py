@@ -83,8 +83,8 @@ def _totals(done: "FilesResult") -> str:
     tiles = [
         (summary.documents, "documents", ""),
         (summary.kept, "kept", "kept"),
-        (summary.exact, "exact duplicates dropped", "gone"),
-        (summary.near, "near duplicates dropped", "gone"),
+        (summary.exact, "exact duplicates dropped", "dropped"),
+        (summary.near, "near duplicates dropped", "dropped"),
     ]
     rest = [
         (summary.empty - (without.records if without else 0), "empty, kept"),
@@ -114,7 +114,7 @@ def _resemblance(seen: Overview, done: "FilesResult", scheme: "Scheme") -> str:
     chart = histogram_svg(
         seen.counts.tolist(),
         seen.edges.tolist(),
-        title="How much near duplicates resemble the kept ones",
+        title="Resemblance of near duplicates to their representatives",
         threshold=scheme.threshold if summary.measure == "resemblance" else None,
         curve=_law(scheme) if lawful else None,
         up="near duplicates",
@@ -141,11 +141,12 @@ def _law(scheme: "Scheme") -> Curve:
 
 def _clusters(seen: Overview) -> str:
     if not len(seen.sizes):
-        return _section("Cluster sizes", "<p>No document stands for another.</p>\n")
+        return _section("Cluster sizes", "<p>No document represents another.</p>\n")
     number = int(seen.clusters.sum())
     caption = (
-        f"{_count(number, 'kept document stands', 'kept documents stand')} for others, {seen.alone:,} for none. "
-        f"Each point: how many clusters have that many documents, the kept one included. "
+        f"{_count(number, 'kept document represents', 'kept documents represent')} others; "
+        f"without duplicates: {seen.alone:,}. "
+        f"Each point is the number of clusters with that many documents, including the representative. "
         f"The largest has {int(seen.sizes[-1]):,}."
     )
     chart = loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title="How many clusters are how large")
@@ -161,7 +162,7 @@ def _largest(clusters: Sequence[Cluster], pairs: "_Pairs", summary: "Summary") -
         inner = "".join(pairs.shown(int(position), opened=True) for position in cluster.shown)
         parts.append(
             f'<details class="cluster"{" open" if not number else ""}>\n<summary><span class="figure">{cluster.size:,}'
-            f'</span> documents, of which <b class="id">{pairs.name(cluster.kept)}</b> is kept</summary>\n'
+            f'</span> documents; kept: <b class="id">{pairs.name(cluster.kept)}</b></summary>\n'
             f"{inner}</details>\n"
         )
     return _section("Largest clusters", *parts)
@@ -187,7 +188,7 @@ def _rejected(done: "FilesResult") -> str:
     )
     more = len(done.rejected) - _ASIDE
     rest = f"<p>And {more:,} more.</p>\n" if more > 0 else ""
-    head = "<thead><tr><th>File</th><th>Record</th><th>Why it is no document</th></tr></thead>"
+    head = "<thead><tr><th>File</th><th>Record</th><th>Reason</th></tr></thead>"
     return _section("Rejected", f"<table>\n{head}\n<tbody>\n{rows}</tbody>\n</table>\n", rest)
 
 
@@ -279,7 +280,7 @@ figcaption, .evidence { color: var(--soft); }
 .tiles dd { margin: 0; font-size: 1.7rem; font-weight: 600; line-height: 1.2; font-variant-numeric: tabular-nums; }
 .tiles dt { color: var(--soft); font-size: .85rem; }
 .kept dd { color: var(--kept); }
-.gone dd { color: var(--gone); }
+.dropped dd { color: var(--dropped); }
 td.number { width: 1%; }
 .parameters th { width: 11rem; font-weight: normal; color: var(--soft); }
 figure { margin: 0; }

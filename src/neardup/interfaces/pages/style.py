@@ -4,9 +4,9 @@ from typing import Final
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ground: #fff; --panel: #f6f7f9; --ink: #1c2128; --soft: #57606a; --line: #d5dae0;
-  --accent: #0b5cad; --kept: #1a7f37; --gone: #b35900; --mark: #ffe3c2; --mark-ink: #5c2b00; }
+  --accent: #0b5cad; --kept: #1a7f37; --dropped: #b35900; --mark: #ffe3c2; --mark-ink: #5c2b00; }
 @media (prefers-color-scheme: dark) { :root { --ground: #12161b; --panel: #1b2027; --ink: #e3e7ec; --soft: #98a2ad;
-  --line: #333b45; --accent: #6cb0ff; --kept: #56d364; --gone: #ffa657; --mark: #5a3510; --mark-ink: #ffe0bd; } }
+  --line: #333b45; --accent: #6cb0ff; --kept: #56d364; --dropped: #ffa657; --mark: #5a3510; --mark-ink: #ffe0bd; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
   overflow-wrap: anywhere; }
@@ -26,7 +26,7 @@ th { font-weight: 600; overflow-wrap: normal; }
 .yes, .no { white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .yes { color: var(--kept); font-weight: 600; }
-.no { color: var(--gone); font-weight: 600; }
+.no { color: var(--dropped); font-weight: 600; }
 .texts { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 @media (max-width: 44rem) { .texts { grid-template-columns: 1fr; } }
 .text { white-space: pre-wrap; border: 1px solid var(--line); border-radius: .5rem; background: var(--panel);

@@ -60,7 +60,7 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
     """Return the comparison of two documents; passages are searched in the first ``MOST`` characters."""
     notes = [passages_of(found)]
     if found.passages:
-        notes.append("Each passage leads to its place in the other text.")
+        notes.append("Each passage links to its place in the other text.")
     if any(len(one.text or "") > MOST for one in (a, b)):
         notes.append(f"Only the first {MOST:,} characters of each text are shown and searched for passages.")
     how = "on their texts" if found.verified else "by their signatures"
