@@ -97,7 +97,7 @@ def evidence_of(row: dict[str, Any]) -> str:
     """Say why a document was dropped: *row* is its row of the decisions.
 
     >>> evidence_of({"rule": "resemblance", "resemblance": 0.75, "contained_in_kept": 0.999, "contains_kept": 0.75})
-    'resemblance 0.75; over 99% of it is in the kept document, 75% of the kept document is in it'
+    'resemblance 0.75; over 99% of it and 75% of the kept document are shared'
     """
     rule, known = row["rule"], row["resemblance"]
     if rule in {"same text", "same features"}:
@@ -114,7 +114,7 @@ def evidence_of(row: dict[str, Any]) -> str:
         parts.append(str(rule))
     if row["contained_in_kept"] is not None and row["contains_kept"] is not None:
         within, around = percent(row["contained_in_kept"]), percent(row["contains_kept"])
-        parts.append(f"{within} of it is in the kept document, {around} of the kept document is in it")
+        parts.append(f"{within} of it and {around} of the kept document are shared")
     return "; ".join(parts)
 
 

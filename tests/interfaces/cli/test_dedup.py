@@ -854,7 +854,7 @@ def test_a_damaged_parquet_file(run, tmp_path, cut):
         ("a.csv", '"text"\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
         ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
         ("a.parquet", b"", "no bytes at all"),
-        ("a.jsonl.gz", gzip.compress(b"{}\n", mtime=0) + b"more", "what follows its compressed data"),
+        ("a.jsonl.gz", gzip.compress(b"{}\n", mtime=0) + b"more", "the data after its compressed data"),
     ],
 )
 def test_files_that_are_not_what_they_should_be(run, tmp_path, name, content, message):

@@ -45,7 +45,7 @@ def shown(capsys, monkeypatch):
 
 def test_it_shows_the_numbers_and_some_clusters_within_80_columns(shown):
     out = shown()
-    assert "which are near-duplicates, which are kept, and why?" in out
+    assert "which are repeats, which are kept, and why?" in out
     assert "224  kept" in out
     assert "resemblance at least 0.6 (verified)" in out
     assert out.count(" dropped for ") == 4

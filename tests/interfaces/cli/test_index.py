@@ -265,7 +265,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text must be another field"),
         (
             ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
-            "--stem english does not go",
+            "--stem english cannot be used",
         ),
         (["pages.jsonl", "--to", "seen", "--key-file", "none"], "the key cannot be read"),
         (["pages.jsonl"], "the following arguments are required: --to"),

@@ -96,7 +96,7 @@ def _of_parameter(error: ParameterError) -> str:
     )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
     option = error.name if several or error.name in {"output", "inputs"} else f"--{error.name.replace('_', '-')}"
-    rule = error.rule.replace("None or ", "").replace("if recall is", "if --recall is")
+    rule = error.rule.replace("None or ", "")
     if isinstance(error.value, int | float) and 1 < error.value < 100 and _SHARE.search(rule):  # noqa: PLR2004
         rule += f"; for {error.value:g} % write {error.value / 100:g}"
     return f"{option} {rule}" if error.value is None else f"{option} {value or repr(value)} {rule}"

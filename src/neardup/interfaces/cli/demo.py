@@ -108,9 +108,7 @@ def _show(done: "FilesResult", seconds: float) -> None:
     from rich.rule import Rule
 
     screen = console()
-    screen.print(
-        f"\nA collection of {len(done.documents):,} documents: which are near-duplicates, which are kept, and why?\n"
-    )
+    screen.print(f"\nA collection of {len(done.documents):,} documents: which are repeats, which are kept, and why?\n")
     show_summary(done, seconds)
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)

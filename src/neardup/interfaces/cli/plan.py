@@ -143,6 +143,11 @@ def _require_together(wanted: dict[str, Any]) -> None:
     for name in ("false_rate", "documents", "apart", "background"):
         require(name not in wanted, name, None, "needs --threshold and --recall")
     require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "needs --recall")
+    from neardup.schemes.registry import named
+
+    if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):
+        holds = "threshold" in named(scheme).plan_numbers
+        require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}")
 
 
 def _plan_tables(given: dict[str, Any]) -> int:
