@@ -23,6 +23,7 @@ from urllib.parse import unquote
 import pytest
 
 from neardup.interfaces.cli import main
+from neardup.schemes import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "src/neardup/samples/collection.jsonl"
@@ -161,6 +162,7 @@ def page(request) -> Path:
 
 def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))  # an example registers a scheme
     if SAMPLE.exists():
         shutil.copy(SAMPLE, "news.jsonl")
     namespace: dict[str, object] = {"__name__": "__main__"}

@@ -44,7 +44,6 @@ def summary(**parameters):
         ("minhash", Policy(verify="estimate"), "estimated resemblance at least 0.6 (not verified)"),
         ("trials", Policy(verify="estimate"), "signatures that match by the rule of trials (not verified)"),
         ("combined", Policy(verify="estimate"), "signatures that match by the rule of combined (not verified)"),
-        ("another", Policy(verify="estimate"), "signatures that match by the rule of another (not verified)"),
         ("simhash", Policy(), "resemblance at least 0.6 (verified), and fingerprints within the distance"),
         ("combined", Policy(), "resemblance at least 0.6 (verified), and a match by the second scheme"),
         ("simhash", Policy(verify="none"), "NOT VERIFIED: a shared key, and fingerprints within the distance"),
