@@ -201,7 +201,7 @@ def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path)
 
 
 def test_a_table_of_another_index_or_format_is_refused(table, path):
-    with pytest.raises(StorageRefused, match="another index: build it again"):
+    with pytest.raises(StorageRefused, match="another index: rebuild it"):
         FullText(path, "cd" * 16)
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 2")
@@ -211,7 +211,7 @@ def test_a_table_of_another_index_or_format_is_refused(table, path):
 
 
 def test_no_table_is_refused_and_none_is_made(path):
-    with pytest.raises(StorageRefused, match="is not there"):
+    with pytest.raises(StorageRefused, match="is missing"):
         FullText(path, MARK, writes=True)
     assert not path.exists()
 
@@ -219,7 +219,7 @@ def test_no_table_is_refused_and_none_is_made(path):
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(84)])
 def test_what_is_no_table_is_refused_and_can_be_built_over(path, content):
     path.write_bytes(content)
-    with pytest.raises((StorageRefused, StorageDamaged), match="build it again"):
+    with pytest.raises((StorageRefused, StorageDamaged), match="rebuild it"):
         FullText(path, MARK)
     FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
     assert found(FullText(path, MARK), "storm") == [0, 1]

@@ -97,7 +97,7 @@ def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
         assert index.judge(TEXTS) == judged
     if key is not None:
         for own, reason in (
-            (None, "was made with a key: open it with key="),
+            (None, "was made with a key: the same key is needed to open it"),
             (bytes(16), "was made with another key"),
         ):
             for mode in ("r", "w"):
@@ -120,7 +120,7 @@ def test_a_key_is_in_no_file(folder):
 
 def test_a_key_where_there_is_none(folder):
     made(folder)
-    with pytest.raises(StorageRefused, match="has no key: open it without key="):
+    with pytest.raises(StorageRefused, match="was made without a key: no key may be used to open it"):
         Index.open(folder, key=KEY)
 
 
@@ -157,7 +157,7 @@ def test_a_table_of_weights_is_given_again(folder, combined):
     scheme = SimHash(weights=TermWeights.fitted(TEXTS), distance=9)
     scheme = Combined(scheme, MinHash(threshold=0.1, recall=0.5)) if combined else scheme
     made(folder, scheme)
-    with pytest.raises(StorageRefused, match="with a table of weights: open it with scheme="):
+    with pytest.raises(StorageRefused, match="with a table of weights: open it with that scheme"):
         Index.open(folder)
     with Index.open(folder, "w", scheme=scheme) as index:
         assert index.judge(TEXTS[2:]) == [ExactDuplicate("c")]

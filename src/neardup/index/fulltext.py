@@ -37,7 +37,7 @@ BODY_WEIGHT: Final = 1.0
 MOST_BODY: Final = 1_000_000  # characters of a body that are found
 MOST_TITLE: Final = 10_000
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, of 16 bytes, as long as the table is as it was
-REBUILD: Final = "build it again with Search.rebuild"
+REBUILD: Final = "rebuild it"
 
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 
@@ -274,7 +274,7 @@ class FullText:
         try:
             inode = self._path.stat().st_ino
         except FileNotFoundError:
-            raise StorageRefused(str(self._path), f"is not there: {REBUILD}") from None
+            raise StorageRefused(str(self._path), f"is missing: {REBUILD}", "search table") from None
         old: list[sqlite3.Connection] = []
         with self._pool:
             if self._closed:
@@ -304,12 +304,12 @@ class FullText:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
             newer = f"is of format {version}, and this neardup reads {FORMAT}: {REBUILD}"
-            raise StorageRefused(str(self._path), newer)
+            raise StorageRefused(str(self._path), newer, "search table")
         rows = connection.execute("SELECT mark FROM state").fetchall()
         if len(rows) != 1:
-            raise StorageDamaged(str(self._path), f"is not as it was written: {REBUILD}")
+            raise StorageDamaged(str(self._path), f"is not as it was written: {REBUILD}", "search table")
         if rows[0][0] != self._mark:
-            raise StorageRefused(str(self._path), f"belongs to another index: {REBUILD}")
+            raise StorageRefused(str(self._path), f"belongs to another index: {REBUILD}", "search table")
 
 
 def remove(path: Path) -> None:
@@ -407,7 +407,7 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
     if code in _BUSY:
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
-        return StorageDamaged(str(path), f"is not as it was written ({error}): {REBUILD}")
+        return StorageDamaged(str(path), f"is not as it was written ({error}): {REBUILD}", "search table")
     return StorageFailed(str(path), str(error))
 
 

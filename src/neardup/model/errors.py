@@ -102,13 +102,17 @@ class OutputError(NeardupError, OSError):
 
 
 class StorageError(NeardupError, OSError):
-    """An index on disk that cannot be used; says which file and why."""
+    """An index on disk that cannot be used: which file, and why.
+
+    *code* names the kind of trouble, as in ``DataError``.
+    """
 
     code = "storage"
 
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, reason)
+    def __init__(self, where: str, reason: str, code: str = "") -> None:
+        super().__init__(where, reason, code)
         self.where, self.reason = where, reason
+        self.code = code or type(self).code
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"

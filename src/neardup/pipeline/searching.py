@@ -108,7 +108,7 @@ class Search:
         path = store.folder / fulltext.NAME
         if not has_table(store.folder):
             if not (make and store.writes):
-                raise StorageRefused(str(store.folder), f"has no search table: {fulltext.REBUILD}")
+                raise StorageRefused(str(store.folder), f"has no search table: {fulltext.REBUILD}", "search table")
             cls.rebuild(index, progress)
         search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
         if store.writes:
@@ -448,9 +448,7 @@ def _require_texts(index: Index) -> None:
             str(index.store.folder), "is in memory and cannot be searched by words; create it in a folder"
         )
     if not index.keeps_texts:
-        raise StorageRefused(
-            str(index.store.folder), "keeps no texts and cannot be searched; create it with texts=True"
-        )
+        raise StorageRefused(str(index.store.folder), "keeps no texts and cannot be searched", "no texts")
 
 
 def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:

@@ -90,7 +90,9 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         require_scheme(scheme)
         own = scheme.with_key(key)
     elif not whole:
-        raise StorageRefused(where, f"has a scheme {given['name']!r} with a table of weights: open it with scheme=")
+        raise StorageRefused(
+            where, f"has a scheme {given['name']!r} with a table of weights: open it with that scheme", "scheme needed"
+        )
     else:
         own = _with_list(made.with_key(key), common_in(folder, manifest, disk))
     if own.recipe == given["recipe"]:
@@ -99,17 +101,19 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
             raise StorageRefused(where, lacks)
         return own
     if own.key_identity != given["key"] and scheme is None:
-        raise StorageRefused(where, _wrong_key(str(given["key"]), key))
+        raise StorageRefused(where, *_wrong_key(str(given["key"]), key))
     if own.name != given["name"]:
         raise StorageRefused(where, f"was made with the scheme {given['name']}; {own.name} cannot be used with it")
     raise StorageRefused(where, f"was made with other {own.name} settings; leave them out or use the same")
 
 
-def _wrong_key(stated: str, key: bytes | None) -> str:
-    """Say what is wrong with a key, or with none; *stated* is the identity of the one an index was made with."""
+def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
+    """Return why a key, or its absence, is wrong, and the code of it; *stated* identifies the key of the index."""
     if key is None:
-        return "was made with a key: open it with key="
-    return "was made with another key" if "key:" in stated else "has no key: open it without key="
+        return "was made with a key: the same key is needed to open it", "key needed"
+    if "key:" in stated:
+        return "was made with another key", "other key"
+    return "was made without a key: no key may be used to open it", "no key"
 
 
 def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:

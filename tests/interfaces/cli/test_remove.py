@@ -67,4 +67,4 @@ def test_a_key_is_wanted(neardup, tmp_path):
     Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
     (tmp_path / "gone").write_text("first\n")
     shown = neardup("remove", "keyed", "--ids", "gone", code=2)
-    assert "was made with a key: name the file of its key with --key-file" in shown.err
+    assert "name the file of its key with --key-file" in shown.err

@@ -6,7 +6,15 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.model.errors import DataError, FieldMissing, NeardupError, OutputError, ParameterError, QueryTimeout
+from neardup.model.errors import (
+    DataError,
+    FieldMissing,
+    NeardupError,
+    OutputError,
+    ParameterError,
+    QueryTimeout,
+    StorageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,15 +51,14 @@ _NEXT_STDIN = {
     "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
     "json over lines": "convert them first: jq -c . FILE | neardup ...",
 }
-_INSTEAD = {  # of what the library says, in the command line's words
-    "open it with key=": "name the file of its key with --key-file",
-    "was made with another key": "was made with another key than the one in --key-file",
-    "open it with scheme=": "only in Python can it be opened, with scheme=",
-    "build it again with Search.rebuild": "`neardup reindex DIR` builds it",
-    "open it without key=": "leave out --key-file",
-    "keeps no texts and cannot be searched; create it with texts=True": "This index keeps no texts. Make a new one in"
-    " another folder: neardup index INPUT --to NEWDIR --search",
-    "is not an index: it has no manifest": "is not an index; `neardup index INPUT --to DIR` makes one",
+_NEXT_STORAGE = {
+    "key needed": "name the file of its key with --key-file",
+    "other key": "name the file of its own key with --key-file",
+    "no key": "leave out --key-file",
+    "scheme needed": "this is only possible in Python",
+    "search table": "use: neardup reindex DIR",
+    "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
+    "not an index": "to make one: neardup index INPUT --to DIR",
 }
 _SHARE = re.compile("at most 1$|below 1(?:$|: a share)")  # the end of a rule for shares
 _REJECTED = {  # by the code of a rejected record
@@ -69,9 +76,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         stopped = f"the search was stopped after {error.seconds:g} seconds"
         return f"{stopped}; use fewer or rarer words, or allow more with --seconds"
     message = str(error)
-    for said, instead in _INSTEAD.items():
-        message = message.replace(said, instead)
-    following = _next(error, arguments)
+    following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
     return f"{message}; {following}" if following else message
 
 
