@@ -11,8 +11,8 @@ import pytest
 import neardup
 from neardup import Analysis
 from neardup.interfaces.cli import main
-from neardup.kernels.minhash import band_keys
 from neardup.model.arrays import require_same_recipe, shares
+from neardup.model.candidates import chained
 from neardup.model.errors import require_share, require_whole
 from neardup.model.options import ANALYSIS, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
@@ -73,9 +73,9 @@ class Smallest(FeatureScheme):
 
     def keys(self, signatures):
         require_same_recipe(self.recipe, signatures.recipe)
-        keys = np.empty((len(signatures), 1), np.uint64)
-        words = np.ascontiguousarray(signatures.rows).view(np.uint32)
-        band_keys(words, np.array([0, words.shape[1]]), keys)
+        keys = np.zeros((len(signatures), 1), np.uint64)
+        for column in signatures.rows.T:
+            keys[:, 0] = chained(keys[:, 0], column)
         return keys
 
     def ranked_rule(self, signatures):
