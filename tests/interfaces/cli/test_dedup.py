@@ -2,6 +2,8 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -776,13 +778,22 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "--scheme checksum compares title and body by default",
             1,
         ),
+        (["semicolons.csv"], "the fields are: id;text; the fields of CSV must be separated by commas", 1),
         (["in.jsonl", "x.csv"], "inputs must be of one format, not of several: in.jsonl (jsonl) and x.csv (csv)", 2),
     ],
 )
 def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path, arguments, message, code):
     (tmp_path / "in.jsonl").write_text('{"ID": 1, "Text": "a"}\n')
     (tmp_path / "x.csv").write_text("text\na\n")
+    (tmp_path / "semicolons.csv").write_text("id;text\n1;a\n")
     assert message in run(*arguments, "--dry-run", code=code).err
+
+
+def test_csv_on_standard_input_is_answered_with_the_way_out():
+    command = [sys.executable, "-m", "neardup", "dedup", "-", "--dry-run"]
+    done = subprocess.run(command, input=b"id,text\n1,a\n", capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith(b"; nothing was written; name the format of CSV or TSV with --format\n")
 
 
 def test_a_header_alone_is_a_collection_and_an_empty_table_is_none(run, tmp_path):

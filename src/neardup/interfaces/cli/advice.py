@@ -48,6 +48,7 @@ _NEXT_READING = {
     "field taken": "mark the files from before, or remove the field",
 }
 _NEXT_STDIN = {
+    "all rejected": "nothing was written; name the format of CSV or TSV with --format",
     "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
     "json over lines": "convert them first: jq -c . FILE | neardup ...",
 }
@@ -124,6 +125,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
 
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = vars(arguments)
+    if len(error.existing) == 1 and ";" in error.existing[0]:
+        return "the fields of CSV must be separated by commas, or by tabs in .tsv, not by semicolons"
     for name, words in (("text", "text"), ("id", "id"), ("url", "URL")):
         if error.field == given.get(name):
             alike = [other for other in error.existing if other.lower() == error.field.lower()]
