@@ -35,9 +35,9 @@ from .pipeline.collapsing import Collapsed as Collapsed
 from .pipeline.collapsing import collapse as collapse
 from .pipeline.crawl import CrawlFilter as CrawlFilter
 from .pipeline.group_keys import group_keys as group_keys
-from .pipeline.judged import JudgedSets as JudgedSets
-from .pipeline.living import Index as Index
+from .pipeline.index import Index as Index
 from .pipeline.responses import collapse_response as collapse_response
+from .pipeline.result_cache import JudgedSets as JudgedSets
 from .pipeline.rules import NearDuplicates as NearDuplicates
 from .pipeline.rules import SameValue as SameValue
 from .pipeline.searching import Search as Search

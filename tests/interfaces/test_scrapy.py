@@ -465,7 +465,7 @@ def test_what_an_unfinished_crawl_has_admitted_does_not_depend_on_the_clock(pipe
     process, crawler = pipeline()
     process.process_item(first)
     crawler.end("finished")
-    monkeypatch.setattr("neardup.pipeline.living.microseconds_or_now", lambda _: 0)  # it was set back
+    monkeypatch.setattr("neardup.pipeline.index.microseconds_or_now", lambda _: 0)  # it was set back
     process, crawler = pipeline()
     process.process_item(second | {"text": words(2)})
     crawler.end("shutdown")

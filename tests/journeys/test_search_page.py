@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import neardup
-from neardup.pipeline.adding import add_files
+from neardup.pipeline.ingestion import add_files
 from neardup.pipeline.searching import Search
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

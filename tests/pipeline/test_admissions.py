@@ -2,7 +2,7 @@ import pytest
 
 import neardup
 from neardup.index.store import Store
-from neardup.pipeline.given import TOGETHER
+from neardup.pipeline.inputs import TOGETHER
 
 STORM = "the storm tore roofs from nine houses by the sea and felled the old lime tree before the church"
 

@@ -12,7 +12,7 @@ from neardup.errors import StorageRefused
 from neardup.index.disk import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
-from neardup.pipeline.adding import add_files
+from neardup.pipeline.ingestion import add_files
 from neardup.pipeline.searching import Search, has_table, keeping_up, site_of
 from neardup.text.marking import REACH
 

@@ -15,7 +15,7 @@ from lives import AT, Step, create, kills_apart, reopen, require_representatives
 
 from neardup.index.disk import Disk
 from neardup.model.verdicts import ExactDuplicate
-from neardup.pipeline.given import TOGETHER
+from neardup.pipeline.inputs import TOGETHER
 
 LONGEST = 0.08  # seconds that a life lasts at most
 MOST = 25  # documents of a step

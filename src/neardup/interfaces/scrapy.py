@@ -301,9 +301,9 @@ class NearDuplicatePipeline:
 
 def _opened(settings: Settings) -> "CrawlFilter":
     """Open the index to write, or make it."""
-    from neardup.pipeline.adding import is_index
     from neardup.pipeline.crawl import CrawlFilter
-    from neardup.pipeline.living import Index
+    from neardup.pipeline.index import Index
+    from neardup.pipeline.ingestion import is_index
     from neardup.sources.keys import key_in
 
     folder = settings.index

@@ -10,10 +10,10 @@ from neardup.index.columns import NEVER, Batch, encoded
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Flags
 from neardup.model.verdicts import Known, New, Verdict
-from neardup.pipeline.asking import Asked, contents
+from neardup.pipeline.crawl_decisions import Judge
 from neardup.pipeline.fields import taken_rows
-from neardup.pipeline.given import Given
-from neardup.pipeline.judging import Judge
+from neardup.pipeline.inputs import Given
+from neardup.pipeline.verification import Asked, contents
 from neardup.text.columns import whole_batch
 
 

@@ -14,11 +14,11 @@ from neardup.model.arrays import Positions, Signatures
 from neardup.model.errors import DataError, ParameterError, counted, require, require_flag, require_whole
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
-from neardup.pipeline.given import types_of
 from neardup.pipeline.hits import Hits, PlacedHits
-from neardup.pipeline.judged import Judged, JudgedSets
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
+from neardup.pipeline.inputs import types_of
 from neardup.pipeline.near_hits import HitVerify, NearHits, near_hits
+from neardup.pipeline.result_cache import Judged, JudgedSets
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 
 _VALUES: Final = frozenset({str, int, type(None)})

@@ -11,7 +11,7 @@ from neardup.index.columns import STRING
 from neardup.model.errors import DataError, kind_of, require_kind
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.hosts import host
 from neardup.text.columns import text_column

@@ -14,7 +14,7 @@ from neardup.index.growing import some
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import DataError, StorageDamaged, kind_of, require
-from neardup.pipeline.written import READ
+from neardup.pipeline.field_values import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
 

@@ -13,8 +13,8 @@ from neardup.index.columns import packed
 from neardup.index.store import Places
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError, kind_of
-from neardup.pipeline.given import types_of
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
+from neardup.pipeline.inputs import types_of
 from neardup.text.containers import table_or_column
 
 _PLAIN = frozenset({str, int})

@@ -15,9 +15,9 @@ from neardup.kernels.collapse import by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError
 from neardup.model.protocols import FieldScheme, RankedRule, Scheme
-from neardup.pipeline.given import types_of
 from neardup.pipeline.hits import Hits
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
+from neardup.pipeline.inputs import types_of
 from neardup.pipeline.rules import NearDuplicates
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.plausibility import plausible_pairs

@@ -7,9 +7,9 @@ from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, kind_of, require, require_kind
 from neardup.model.hits import HiddenHit
 from neardup.pipeline.collapsing import Collapsed, collapse, rules_of
-from neardup.pipeline.judged import JudgedSets
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
 from neardup.pipeline.near_hits import HitVerify
+from neardup.pipeline.result_cache import JudgedSets
 from neardup.pipeline.rules import NearDuplicates, Rule
 
 OURS: Final = "neardup"

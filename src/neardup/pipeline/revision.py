@@ -9,8 +9,8 @@ from neardup.decisions.admission import NONE, stand
 from neardup.index.postings import ROOM
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
-from neardup.pipeline.asking import Asked, Verifier
-from neardup.pipeline.given import BYTES_TOGETHER, TOGETHER
+from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
+from neardup.pipeline.verification import Asked, Verifier
 
 FIRST: Final = 64  # documents of the first step; later steps are larger
 NEAR: Final = 16 * ROOM  # documents of a key that are looked at for those that a newly kept one concerns

@@ -31,11 +31,11 @@ from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import Collapsed
 from neardup.pipeline.collapsing import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
-from neardup.pipeline.given import as_strings
 from neardup.pipeline.hits import PlacedHits
-from neardup.pipeline.judged import JudgedSets
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
+from neardup.pipeline.inputs import as_strings
 from neardup.pipeline.near_hits import HitVerify
+from neardup.pipeline.result_cache import JudgedSets
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
 from neardup.sources.hosts import host

@@ -19,7 +19,7 @@ from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageError
 from neardup.model.seen import Stats
 from neardup.pipeline import terms
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
 from neardup.pipeline.searching import keeping_up
 
 AnyPath = str | os.PathLike[str]

@@ -63,7 +63,7 @@ def curls(page):
 
 
 def test_the_examples_of_the_guide(serve, tmp_path):
-    from neardup.pipeline.adding import add_files
+    from neardup.pipeline.ingestion import add_files
 
     sample = Path(neardup.__file__).parent / "samples/collection.jsonl"
     add_files([str(sample)], str(tmp_path / "news"), texts=True)

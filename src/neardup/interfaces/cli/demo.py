@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(running: "ModuleType") -> int:
     """Serve the collection from an index in a temporary folder, which is removed at the end."""
-    from neardup.pipeline.adding import add_files
+    from neardup.pipeline.ingestion import add_files
 
     def started(address: str, _: object) -> None:
         print(f"A page to search the collection on, to open in a browser until Ctrl-C ends it:\n{address}", flush=True)

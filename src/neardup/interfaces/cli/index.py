@@ -24,7 +24,7 @@ from neardup.interfaces.wording import without_text
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
-    from neardup.pipeline.adding import Added
+    from neardup.pipeline.ingestion import Added
 
 _HIDDEN = argparse.SUPPRESS
 _MEGABYTE = 1 << 20
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
     fields = _fields(given.get("field", []))
     say_if_cold()
-    from neardup.pipeline.adding import add_files
+    from neardup.pipeline.ingestion import add_files
 
     started = time.monotonic()
     with progress_bars() as progress:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from neardup.interfaces.cli.options import add_key_option, key_of
 
 if TYPE_CHECKING:
-    from neardup.pipeline.living import Index
+    from neardup.pipeline.index import Index
 
 
 def add_index_argument(parser: argparse.ArgumentParser, *, with_key: bool = True) -> None:
@@ -18,6 +18,6 @@ def add_index_argument(parser: argparse.ArgumentParser, *, with_key: bool = True
 
 def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
     """Open the index that is named."""
-    from neardup.pipeline.living import Index
+    from neardup.pipeline.index import Index
 
     return Index.open(arguments.index, mode, key=key_of(arguments))

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     import msgspec
 
-    from neardup.pipeline.answering import TOGETHER, Answering
+    from neardup.pipeline.crawl_stream import TOGETHER, Answering
     from neardup.pipeline.searching import keeping_up
     from neardup.sources.arriving import arriving
     from neardup.sources.jsonl import refuse_array

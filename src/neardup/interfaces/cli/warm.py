@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(_: argparse.Namespace) -> int:
     """Compile everything that is not compiled yet."""
     from neardup.pipeline.compiled import is_warm
-    from neardup.pipeline.warming import warm
+    from neardup.pipeline.warm_up import warm
 
     warmed = is_warm()
     if warmed:

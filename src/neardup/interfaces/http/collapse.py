@@ -15,7 +15,7 @@ from neardup.interfaces.http.service import Service
 from neardup.model.arrays import Signatures
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.collapsing import collapse as collapsed_hits
-from neardup.pipeline.given import types_of
+from neardup.pipeline.inputs import types_of
 from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold

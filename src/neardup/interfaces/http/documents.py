@@ -13,7 +13,7 @@ from neardup.interfaces.http.service import Service
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
 from neardup.model.verdicts import Verdict
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
 
 Value = str | int | float | bool | None
 Fields = dict[str, Value]

@@ -13,8 +13,8 @@ from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import OVERLOADED, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.pipeline.collapsing import collapse
-from neardup.pipeline.judged import JudgedSets
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
+from neardup.pipeline.result_cache import JudgedSets
 from neardup.pipeline.searching import Collapsing, Search, has_table
 
 REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from neardup.pipeline.written import READ
+from neardup.pipeline.field_values import READ
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Verifying candidates on texts."""
 
 from neardup import Index
-from neardup.pipeline import asking
+from neardup.pipeline import verification
 
 TEXTS = [f"the storm broke over the harbour at dawn and tore boat {number} from its moorings" for number in range(40)]
 
@@ -9,15 +9,15 @@ TEXTS = [f"the storm broke over the harbour at dawn and tore boat {number} from 
 def test_texts_are_compared_some_at_a_time(tmp_path, monkeypatch):
     """What is held of them is bounded, and the verdicts are the same."""
     verdicts, held = [], []
-    measured = asking.Verifier._measured_at_once
+    measured = verification.Verifier._measured_at_once
 
     def noted(verifier, texts, left, places, right):
         held.append(sum(int(texts.offsets[row + 1] - texts.offsets[row]) for row in left.tolist()))
         return measured(verifier, texts, left, places, right)
 
-    monkeypatch.setattr(asking.Verifier, "_measured_at_once", noted)
-    for bound in (asking.BYTES_AT_ONCE, 1000):
-        monkeypatch.setattr(asking, "BYTES_AT_ONCE", bound)
+    monkeypatch.setattr(verification.Verifier, "_measured_at_once", noted)
+    for bound in (verification.BYTES_AT_ONCE, 1000):
+        monkeypatch.setattr(verification, "BYTES_AT_ONCE", bound)
         held.clear()
         with Index.create(tmp_path / str(bound), texts=True) as index:
             verdicts.append(index.admit([str(number) for number in range(40)], TEXTS))

@@ -21,11 +21,11 @@ from neardup.model.errors import DataError, FieldMissing, OutputRefused, Paramet
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl import HOST, URL, Moment, address_fields
+from neardup.pipeline.field_values import READ
 from neardup.pipeline.fields import field_kinds
-from neardup.pipeline.given import MOST_ID_BYTES
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
+from neardup.pipeline.inputs import MOST_ID_BYTES
 from neardup.pipeline.searching import TITLE, Search, keeping_up
-from neardup.pipeline.written import READ
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected, WithoutText

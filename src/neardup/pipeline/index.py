@@ -30,9 +30,9 @@ from neardup.model.seen import Admission, Document, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline import terms as own_terms
 from neardup.pipeline.admissions import Admissions
+from neardup.pipeline.crawl_decisions import Judge
 from neardup.pipeline.fields import field_kinds, field_values, moment_of
-from neardup.pipeline.given import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
-from neardup.pipeline.judging import Judge
+from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.terms import common_of
 from neardup.text.columns import text_column

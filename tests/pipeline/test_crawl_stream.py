@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from neardup import Checksum, Index, MinHash, ParameterError
-from neardup.pipeline.answering import Answering
+from neardup.pipeline.crawl_stream import Answering
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"

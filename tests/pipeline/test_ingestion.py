@@ -3,7 +3,7 @@ import json
 import pytest
 
 from neardup import DataError, Index, StorageError
-from neardup.pipeline.adding import add_files, is_index
+from neardup.pipeline.ingestion import add_files, is_index
 
 LINES = [
     {"id": "a", "text": "one two three four five", "url": "http://A.example/x"},

@@ -7,8 +7,8 @@ import pytest
 from neardup import DataError, MinHash, ParameterError
 from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Signatures
-from neardup.pipeline import given as inputs
-from neardup.pipeline.given import Given, as_strings, microseconds, require_ids, types_of
+from neardup.pipeline import inputs
+from neardup.pipeline.inputs import Given, as_strings, microseconds, require_ids, types_of
 from neardup.pipeline.terms import columns
 
 SCHEME = MinHash()

@@ -14,7 +14,7 @@ from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
 from neardup.pipeline.collapsing import collapse
 from neardup.pipeline.corpus import dedup
-from neardup.pipeline.living import Index
+from neardup.pipeline.index import Index
 from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, SameValue
 from neardup.schemes import registry

@@ -5,8 +5,8 @@ import pytest
 
 from neardup import JudgedSets, MinHash, ParameterError
 from neardup.decisions.collapse import alone, collapse
-from neardup.pipeline.judged import Judged
 from neardup.pipeline.near_hits import NearHits
+from neardup.pipeline.result_cache import Judged
 
 SCHEME = MinHash()
 TEXTS = ["a text of some words", "A text, of some words!", "", "another one that is quite different"]

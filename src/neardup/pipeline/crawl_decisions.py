@@ -9,8 +9,8 @@ from neardup.index.columns import NEVER, Batch
 from neardup.index.store import Places, Store
 from neardup.model.arrays import Flags
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
-from neardup.pipeline.asking import Asked, Verifier
 from neardup.pipeline.revision import Revision
+from neardup.pipeline.verification import Asked, Verifier
 
 
 class Judge:

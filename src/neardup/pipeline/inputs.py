@@ -10,7 +10,6 @@ import pyarrow as pa
 from neardup.index.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, require_same_recipe
 from neardup.model.errors import DataError, kind_of, require
-from neardup.pipeline.asking import Asked, asked
 from neardup.pipeline.fields import (
     EPOCH,
     FIRST_MOMENT,
@@ -20,6 +19,7 @@ from neardup.pipeline.fields import (
     field_columns,
     field_table,
 )
+from neardup.pipeline.verification import Asked, asked
 from neardup.text.columns import text_column, text_lengths
 
 MOST_ID_BYTES: Final = 1024
