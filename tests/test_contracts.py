@@ -1,5 +1,6 @@
 """House rules that neither import-linter nor ruff can see."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,13 @@ def test_tests_mirror_modules(room):
         if test.name not in HOUSE_TESTS and not module.with_suffix(".py").is_file() and not module.is_dir():
             strays.append(test.relative_to(ROOT).as_posix())
     assert strays == []
+
+
+def test_every_module_has_a_test_of_its_name():
+    untested = []
+    for module in sorted(SOURCE.rglob("*.py")):
+        own = module.relative_to(SOURCE)
+        declares = any(isinstance(part, ast.FunctionDef) for part in ast.walk(ast.parse(module.read_text("utf-8"))))
+        if declares and not module.name.startswith("__") and not (TESTS / own.parent / f"test_{own.name}").is_file():
+            untested.append(own.as_posix())
+    assert untested == []

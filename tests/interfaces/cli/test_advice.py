@@ -1,0 +1,49 @@
+from argparse import Namespace
+
+import pytest
+
+from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
+from neardup.model.errors import DataError, FieldMissing, ParameterError, QueryTimeout, StorageRefused
+from neardup.sources.collection import QuotedLines, Rejected
+
+DEDUP = Namespace(verb="dedup", text="text", id="id")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ParameterError("min_length", 0, "must be an integer of at least 1"), "--min-length 0 must be an integer"),
+        (ParameterError("threshold", 80.0, "must be above 0 and at most 1"), "at most 1; for 80 % write 0.8"),
+        (ParameterError("stem", "", "must be None or one of english"), "--stem '' must be one of english"),
+        (ParameterError("bag", None, "does not go with this"), "--bag does not go with this"),
+        (ParameterError("fields", ["a", "b"], "must have different names"), "fields a b must have different names"),
+        (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}... must be short"),
+        (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
+        (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
+        (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3: is wrong"),
+        (StorageRefused("seen", "was made with a key", "key needed"), "name the file of its key with --key-file"),
+        (
+            FieldMissing("a.jsonl", "is missing", "field", "text", ("Text", "id")),
+            "--text names the field of the text, such as --text Text",
+        ),
+    ],
+)
+def test_what_to_do_next(error, words):
+    assert words in advice(error, DEDUP)
+
+
+def test_verbs_that_read_no_files_do_not_name_their_options():
+    error = DataError("a.gz", "expands to more than 8 GiB", "too large")
+    assert "--max-bytes" in advice(error, DEDUP)
+    assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
+
+
+def test_rejected_records_are_explained_once_for_each_code():
+    rejected = [Rejected("a.csv", 1, "too long", "too large"), Rejected("a.csv", 2, "too long", "too large")]
+    assert advice_on_rejected(rejected) == ["--max-bytes raises the cap"]
+    assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")]) == []
+
+
+def test_records_over_several_lines_are_counted():
+    assert advice_on_quotes(QuotedLines(1, "a.tsv", 3, 1200)).startswith("1 record holds line ends")
+    assert "lines 3 to 1,200 of a.tsv" in advice_on_quotes(QuotedLines(1500, "a.tsv", 3, 1200))
