@@ -265,7 +265,7 @@ def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, big, number, c
     os.close(ours)
     assert b"Traceback" not in shown
     if number == signal.SIGINT:
-        assert b"neardup: interrupted; unfinished output was removed" in shown
+        assert b"neardup: interrupted; unfinished outputs were removed" in shown
     assert old.read_text() == "as it was"
     assert names(tmp_path) == before
 

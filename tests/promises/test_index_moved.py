@@ -70,7 +70,7 @@ def test_a_writer_whose_folder_was_replaced_changes_nothing_there_and_says_so(fo
     index = Index.open(folder, "w")
     index.admit(["c"], TEXTS[2:])
     before, old = contents(other), replace(folder, other)
-    with pytest.raises(StorageMoved, match=f"What was acknowledged is in {old};"):
+    with pytest.raises(StorageMoved, match=f"Acknowledged changes are in {old};"):
         CHANGES[change](index)
     if change != "close":
         assert list(index.ids()) == ["a", "b", "c"]

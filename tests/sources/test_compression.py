@@ -101,7 +101,7 @@ def test_every_truncation_is_noticed(loaded, compression):
 
 @BOTH
 def test_rubbish_after_the_end_is_noticed(loaded, compression):
-    with pytest.raises(DataError, match="what follows its compressed data"):
+    with pytest.raises(DataError, match="the data after its compressed data"):
         loaded(PACKED[compression] + b"rubbish", compression)
 
 
@@ -236,7 +236,7 @@ def test_zeros_may_follow_where_the_format_says_so(loaded, compression):
         assert loaded(padded, compression) == PLAIN
         assert loaded(padded + PACKED[compression], compression) == PLAIN * 2
     else:
-        with pytest.raises(DataError, match="what follows its compressed data"):
+        with pytest.raises(DataError, match="the data after its compressed data"):
             loaded(padded, compression)
 
 

@@ -4,18 +4,18 @@ import pytest
 
 from neardup.interfaces.cli import main
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.pipeline import compiled, warming
+from neardup.pipeline import compiled, warm_up
 
 
 @pytest.fixture
 def cold(monkeypatch):
     monkeypatch.setattr(compiled, "is_warm", lambda: False)
-    monkeypatch.setattr(warming, "warm", lambda: None)
+    monkeypatch.setattr(warm_up, "warm", lambda: None)
 
 
 def test_warming_what_is_warm_says_so(capsys, monkeypatch):
     monkeypatch.setattr(compiled, "is_warm", lambda: True)
-    monkeypatch.setattr(warming, "warm", lambda: None)
+    monkeypatch.setattr(warm_up, "warm", lambda: None)
     assert main(["warm"]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("The kernels are compiled already")
