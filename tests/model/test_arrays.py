@@ -66,6 +66,19 @@ def test_signatures_go_to_arrow_and_back_with_their_recipe(tmp_path, scheme):
     assert len(Signatures.from_arrow(table.slice(0, 0))) == 0
 
 
+def test_rows_of_another_width_or_type_are_refused():
+    table = MinHash().sign(["one two three four"] * 2).to_arrow()
+    narrow = pa.array([[1], [2]], pa.list_(pa.uint32(), 1))
+    small = pa.array([[1] * 128, [2] * 128], pa.list_(pa.uint8(), 128))
+    for rows in (narrow, small):
+        with pytest.raises(DataError, match="but were saved with rows of 128 uint32"):
+            Signatures.from_arrow(table.set_column(0, "signature", rows))
+    assert len(Signatures.from_arrow(table.to_batches()[0])) == 2
+    for wrong in (None, [1], table.append_column("present", table["present"])):
+        with pytest.raises(DataError, match="signatures"):
+            Signatures.from_arrow(wrong)
+
+
 def test_a_table_that_is_not_of_signatures_is_refused():
     table = MinHash().sign(["one two three four"] * 2).to_arrow()
     null = pa.array([None, [1] * 128], table["signature"].type)

@@ -27,6 +27,8 @@ def test_an_unknown_name_is_refused():
 def test_a_name_is_taken_once():
     taken = type("Taken", (MinHash,), {"name": "trials"})
     nameless = type("Nameless", (), {"name": ""})
-    for kind, rule in ((taken, "must not be the name of another scheme"), (nameless, "must be an identifier")):
+    foreign = type("Foreign", (), {"name": "foreign"})
+    rules = {taken: "must not be the name", nameless: "must be an identifier", foreign: "must be a class that derives"}
+    for kind, rule in rules.items():
         with pytest.raises(ParameterError, match=rule):
             registry.register(kind)

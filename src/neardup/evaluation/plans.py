@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.errors import ParameterError, require
+from neardup.model.protocols import require_scheme
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
 
@@ -209,8 +210,7 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
 
 def _drawn(scheme: Any, **more: Any) -> Plan:
     """Draw a scheme's curves, with the numbers that a plan has of it."""
-    for question in ("name", "measure", "probability", "curves"):
-        require(hasattr(scheme, question), "scheme", scheme, f"must be a scheme: it has no {question}")
+    require_scheme(scheme, "probability")
     values = spread(*scheme.curve_range)
     layout = scheme.layout_numbers
     parameters = {name: getattr(scheme, name) for name in scheme.plan_numbers if name not in layout}

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import DataError, RecipeMismatch, require
+from neardup.model.errors import DataError, RecipeMismatch, kind_of, require
 from neardup.model.recipe import RecipeId
 
 Bytes = npt.NDArray[np.uint8]
@@ -16,6 +16,7 @@ AnyPositions = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 
 _RECIPE: Final = "neardup.recipe"  # where the metadata of a table have it
+_ROW: Final = "neardup.row"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,13 +95,13 @@ class Signatures:
         words = pa.array(np.ascontiguousarray(self.rows).reshape(-1))
         column = pa.FixedSizeListArray.from_arrays(words, self.rows.shape[1])
         table = pa.table({"signature": column, "present": self.present})
-        return table.replace_schema_metadata({_RECIPE: self.recipe})
+        return table.replace_schema_metadata({_RECIPE: self.recipe, _ROW: _row_of(self.rows)})
 
     @classmethod
     def from_arrow(cls, table: Any) -> "Signatures":
         """Return the signatures of an Arrow table as ``to_arrow`` makes it; other columns are ignored.
 
-        Raises ``DataError`` for a table without a recipe or with other columns of these names.
+        Raises ``DataError`` for anything else than a table (or record batch) that ``to_arrow`` made.
         """
         import pyarrow as pa
 
@@ -108,9 +109,7 @@ class Signatures:
             listed = pa.types.is_fixed_size_list(kind) and kind.list_size > 0
             return bool(listed and pa.types.is_unsigned_integer(kind.value_type))
 
-        recipe = (table.schema.metadata or {}).get(_RECIPE.encode())
-        if recipe is None:
-            raise DataError("signatures", f"have no recipe: the table's metadata lacks {_RECIPE!r}")
+        table, recipe, row = _with_metadata(table)
         kinds = {field.name: field.type for field in table.schema}
         for name, holds in (("signature", holds_words), ("present", pa.types.is_boolean)):
             if not holds(kinds.get(name, pa.null())):
@@ -122,8 +121,33 @@ class Signatures:
         if words.null_count:
             raise DataError("signatures", "have null in the column 'signature'")
         rows = words.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
+        if row != _row_of(rows):
+            raise DataError(
+                "signatures", f"have rows of {_row_of(rows)}, but were saved with rows of {row or 'nothing'}"
+            )
         present = table["present"].to_numpy().astype(np.bool_, copy=False)
-        return cls(rows, present, RecipeId(recipe.decode()))
+        return cls(rows, present, RecipeId(recipe))
+
+
+def _with_metadata(given: Any) -> tuple[Any, str, str]:
+    """Return a table or batch as a table, the recipe of its signatures, and how their rows are described."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
+    if not isinstance(table, pa.Table):
+        raise DataError("signatures", f"must be an Arrow table as Signatures.to_arrow makes it, not {kind_of(given)}")
+    if len({*table.column_names}) < table.num_columns:
+        raise DataError("signatures", "have two columns of one name")
+    metadata = table.schema.metadata or {}
+    recipe, row = (metadata.get(name.encode(), b"").decode(errors="replace") for name in (_RECIPE, _ROW))
+    if not recipe:
+        raise DataError("signatures", f"have no recipe: the table's metadata lacks {_RECIPE!r}")
+    return table, recipe, row
+
+
+def _row_of(rows: npt.NDArray[np.generic]) -> str:
+    """Describe the width and type of rows."""
+    return f"{rows.shape[1]} {rows.dtype}"
 
 
 def require_same_recipe(left: RecipeId, right: RecipeId) -> None:

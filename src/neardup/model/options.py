@@ -23,7 +23,9 @@ class Option(NamedTuple):
         return self._replace(default=default)
 
 
-THRESHOLD: Final = Option("threshold", "number", "least resemblance of a match; for sentences, least overlap", "", "T")
+THRESHOLD: Final = Option(
+    "threshold", "number", "least resemblance of a match; least overlap with --relative-to smaller", "", "T"
+)
 SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a feature", "", "Q")
 BAG: Final = Option("bag", "flag", "count the repeats of a feature")
 STEM: Final = Option("stem", "text", "stem words", "no", "LANGUAGE")

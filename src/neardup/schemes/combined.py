@@ -52,7 +52,7 @@ class Combined(SchemeDefaults):
     name = "combined"
     columns = ()
     also = "a match by the second scheme"
-    options: ClassVar[tuple[Option, ...]] = (THRESHOLD.by_default("where chance is even"),)
+    options: ClassVar[tuple[Option, ...]] = (THRESHOLD.by_default("0.9094, where half of the pairs match"),)
 
     def __post_init__(self) -> None:
         for name, part in (("first", self.first), ("second", self.second)):

@@ -6,6 +6,7 @@ from neardup.model.errors import require
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.combined import Combined
 from neardup.schemes.minhash import MinHash
+from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.sentences import Sentences
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
@@ -19,10 +20,12 @@ def register(kind: Kind) -> Kind:
     """Add a kind of scheme (a class that derives from ``SchemeDefaults``) under its name; returns the class.
 
     ``dedup``, ``Index``, ``collapse``, ``compare``, ``plan`` and the command line know it from then on, in this
-    process. Raises ``ParameterError`` for a name that is empty or taken.
+    process. Raises ``ParameterError`` for anything else, and for a name that is empty or taken.
     """
     name = getattr(kind, "name", "")
     require(isinstance(name, str) and name.isidentifier(), "name", name, "must be an identifier")
+    derived = isinstance(kind, type) and issubclass(kind, SchemeDefaults)
+    require(derived, "kind", kind, "must be a class that derives from SchemeDefaults, such as by FeatureScheme")
     require(_KINDS.get(name, kind) is kind, "name", name, "must not be the name of another scheme")
     _KINDS[name] = kind
     return kind
@@ -30,7 +33,7 @@ def register(kind: Kind) -> Kind:
 
 def named(name: str) -> type[Any]:
     """Return the kind of scheme of this name; ``ParameterError`` if there is none."""
-    require(name in _KINDS, "scheme", name, f"must be one of {', '.join(_KINDS)}")
+    require(isinstance(name, str) and name in _KINDS, "scheme", name, f"must be one of {', '.join(_KINDS)}")
     return _KINDS[name]
 
 

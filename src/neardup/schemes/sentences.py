@@ -65,8 +65,13 @@ class Sentences(FeatureScheme):
     plan_numbers = ("size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.5"),
-        Option("size", "whole", "smallest values that are kept", "64", "K"),
-        Option("relative_to", ("union", "smaller"), "of what the shared ones are a share", "union"),
+        Option("size", "whole", "sentence hashes in a signature, the smallest", "64", "K"),
+        Option(
+            "relative_to",
+            ("union", "smaller"),
+            "shared sentences as a share of the union, or of the smaller document",
+            "union",
+        ),
         STEM.by_default("english"),
         MIN_LENGTH.by_default("3"),
     )

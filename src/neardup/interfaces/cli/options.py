@@ -65,7 +65,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         type=size,
         metavar="SIZE",
         default=_HIDDEN,
-        help="cap on what a compressed input may expand to (default: 8 GiB)",
+        help="cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8 GiB)",
     )
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
@@ -84,10 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
     def started(address: str, service: "Service") -> None:
         does = "reads and writes" if service.writes == "yes" else "reads only"
         who = "clients with a token" if token_file is not None else "all clients on this machine, without tokens"
-        print(
-            f"Serving {len(service.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
-            flush=True,
-        )
+        with suppress(OSError):  # nobody may read it
+            print(
+                f"Serving {len(service.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
+                flush=True,
+            )
 
     deployment = server.Deployment(
         folder=arguments.index,

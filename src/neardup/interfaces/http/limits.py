@@ -14,7 +14,7 @@ class Limits:
     """Limits in bytes, seconds and numbers; all are positive.
 
     *body*, *url* and *head* limit the bytes of a request. A body must arrive within *body_seconds*; *idle_seconds* is
-    how long a connection is kept without a request; *query_seconds* limits one search.
+    how long a connection is kept after an answer; *query_seconds* limits one search.
 
     At most *short_requests* requests that need little work and *long_requests* that need more are in progress, and
     bodies of more than 64 KiB have *body_memory* bytes together. Further requests are rejected (429). With more than

@@ -70,19 +70,20 @@ async def body_of(request: Request, service: Service) -> AsyncIterator[bytes]:
     parts: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(limits.body_seconds):
-            async for part in request.stream():
-                parts.append(part)
-                size += len(part)
-                if size > limits.body:
-                    raise Refusal(problems.TOO_LARGE)
-                if size > SMALL:
-                    service.body_memory += size - held
-                    held = size
-                    service.require_body_memory()
+        try:
+            async with asyncio.timeout(limits.body_seconds):
+                async for part in request.stream():
+                    parts.append(part)
+                    size += len(part)
+                    if size > limits.body:
+                        raise Refusal(problems.TOO_LARGE)
+                    if size > SMALL:
+                        service.body_memory += size - held
+                        held = size
+                        service.require_body_memory()
+        except TimeoutError:
+            raise Refusal(problems.TOO_SLOW, headers={"connection": "close"}) from None
         yield b"".join(parts)
-    except TimeoutError:
-        raise Refusal(problems.TOO_SLOW, headers={"connection": "close"}) from None
     finally:
         service.body_memory -= held
 
