@@ -79,7 +79,7 @@ INVALID: Final = Kind(
     "invalid",
     422,
     "Invalid request",
-    f"A value is invalid, for example a batch of more than {BATCH:,}, a page of more than {PAGE}, or an unknown name.",
+    f"A value is invalid, for example a batch of more than {BATCH:,}, a page size above {PAGE}, or an unknown name.",
 )
 QUERY_TIME: Final = Kind(
     "query-time", 422, "Query too slow", f"The search took longer than {_LIMITS.query_seconds:g} seconds."
