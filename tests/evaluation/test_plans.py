@@ -148,7 +148,7 @@ def test_what_has_no_plan(arguments, name):
     assert caught.value.rule in str(caught.value)
 
 
-def test_a_wanted_shows_the_curves_of_the_cheapest():
+def test_requirements_show_the_curves_of_the_cheapest():
     made = plan(threshold=0.8, recall=0.99)
     best = made.recommendations[0]
     assert (made.scheme, made.layout, made.threshold) == (best.scheme, best.layout, 0.8)

@@ -11,14 +11,14 @@ from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bit_agreement
 
 SCHEMES = {"minhash": MinHash, "trials": Trials, "simhash": SimHash}
-WISHES = [
+REQUIREMENTS = [
     Requirements(threshold=0.8, recall=0.99),
     Requirements(threshold=0.8, recall=0.9, false_rate=0.01, documents=30_000_000),
     Requirements(threshold=0.98, recall=0.9),
     Requirements(threshold=0.5, recall=0.9, documents=10**9, apart=0.1, background=0.0),
     Requirements(threshold=1.0, recall=0.999999),
 ]
-everything = pytest.mark.parametrize("wanted", WISHES, ids=lambda wanted: f"{wanted.threshold}-{wanted.recall}")
+everything = pytest.mark.parametrize("wanted", REQUIREMENTS, ids=lambda wanted: f"{wanted.threshold}-{wanted.recall}")
 
 
 def tail(number, needed, chance):

@@ -74,7 +74,7 @@ class Recommendation:
 
 @dataclass(frozen=True, kw_only=True)
 class Unreached:
-    """The best recall that a scheme can offer where none of its parameters fulfil a wanted."""
+    """The best recall that a scheme can offer where none of its parameters meet the requirements."""
 
     scheme: str
     recall: float

@@ -25,14 +25,14 @@ from neardup.pipeline.documents import Documents
 from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, Summary, decisions_table
+from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
-from neardup.schemes.minhash import MinHash
 from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
 from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import common_of, fitted_common
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
-from neardup.text.templates import CommonShingles, require_share
+from neardup.text.templates import CommonShingles, require_share_of_documents
 
 _SIGNED = 1 << 12  # documents signed together
 _MANY = 8  # one dropped document in so many is worth looking for
@@ -76,7 +76,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     is no collection of documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
-    chosen: Scheme = MinHash() if scheme is None else scheme
+    chosen: Scheme = registry.default() if scheme is None else scheme
     if preset is not None:
         require(scheme is None, "preset", preset, "cannot be used with a scheme: it chooses one")
         chosen = preset_scheme(preset)
@@ -106,7 +106,7 @@ def _required(scheme: Scheme) -> list[str]:
 def require_fitting(common: float | CommonShingles, scheme: Any) -> None:
     """Raise ``ParameterError`` for a wrong share, and for a scheme that can have no list of common shingles."""
     if not isinstance(common, CommonShingles):
-        require_share(common, "ignore_common")
+        require_share_of_documents("ignore_common", common)
     if scheme is not None:
         scheme.require_shingles()
 

@@ -33,7 +33,7 @@ from neardup.pipeline.admissions import Admissions
 from neardup.pipeline.crawl_decisions import Judge
 from neardup.pipeline.fields import field_kinds, field_values, moment_of
 from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
-from neardup.schemes.minhash import MinHash
+from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.text.columns import text_column
 
@@ -88,7 +88,7 @@ class Index:
         Raises ``ParameterError``, ``StorageRefused`` where there is something already, ``StorageBusy``,
         ``StorageFailed``.
         """
-        chosen = MinHash() if scheme is None else scheme
+        chosen = registry.default() if scheme is None else scheme
         require_scheme(chosen)
         chosen = chosen.with_key(key)
         require_flag("texts", texts)

@@ -19,7 +19,7 @@ from neardup.pipeline.hits import Hits
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import types_of
 from neardup.pipeline.rules import NearDuplicates
-from neardup.schemes.minhash import MinHash
+from neardup.schemes import registry
 from neardup.schemes.plausibility import plausible_pairs
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.shingling import FeatureBuffer
@@ -104,7 +104,8 @@ def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
             require_same_recipe(own.recipe, rule.scheme.recipe)
             own = rule.scheme
         return own
-    return MinHash() if rule.scheme is None else rule.scheme
+    fallback: Scheme = registry.default()
+    return fallback if rule.scheme is None else rule.scheme
 
 
 def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int, verify: HitVerify | None) -> NearHits:

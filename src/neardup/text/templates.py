@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.kernels import templates as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
-from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path
+from neardup.model.errors import DataError, InputRefused, OutputError, is_share, require, require_path
 from neardup.text.columns import batches, gathered, text_column
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class CommonShingles:
         ordered = terms.dtype == np.uint64 and terms.ndim == 1 and bool((terms[:-1] < terms[1:]).all())
         require(ordered, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
         require(isinstance(self.shingling, str), "shingling", self.shingling, "must be the id of a shingling")
-        require_share(self.share, "share")
+        require_share_of_documents("share", self.share)
         terms.setflags(write=False)
         object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "share", float(self.share))
@@ -91,7 +91,7 @@ class CommonShingles:
         add something else count each. Documents meet if one of their ``MEETINGS`` smallest
         features is the same; what says something of its own has at least ``least_own(size)`` features.
         """
-        require_share(share, "share")
+        require_share_of_documents("share", share)
         plain = shingling.plain
         features = plain.features(sample(text_column(texts)))
         counted = different(features, plain.size)
@@ -169,11 +169,9 @@ class CommonShingles:
         return cls.from_bytes(content, os.fspath(path))
 
 
-def require_share(value: object, name: str) -> None:
+def require_share_of_documents(name: str, value: Any) -> None:
     """Raise ``ParameterError`` unless a value is a share of documents, above 0 and below 1."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    holds = number and 0 < value < 1  # type: ignore[operator]  # a number by now
-    require(bool(holds), name, value, "must be above 0 and below 1: a share of the documents")
+    require(is_share(value) and value < 1, name, value, "must be above 0 and below 1: a share of the documents")
 
 
 def least_own(size: int) -> int:

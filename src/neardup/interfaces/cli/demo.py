@@ -49,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.interfaces.pages.report import report_page
     from neardup.pipeline.files import dedup_files
-    from neardup.schemes.minhash import MinHash
+    from neardup.schemes.registry import default
 
-    scheme = MinHash()
+    scheme = default()
     with as_file(files("neardup.samples") / "collection.jsonl") as path:
         started = time.monotonic()
         with progress_bars() as progress:

@@ -43,12 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
     for name, meaning in _numbers().items():
         numbers.add_argument(f"--{name}", type=amounts.whole, metavar="N", default=_HIDDEN, help=meaning)
-    wantedes = parser.add_argument_group("requirements")
+    requirements = parser.add_argument_group("requirements")
     for name, meaning in _SHARES.items():
-        wantedes.add_argument(
+        requirements.add_argument(
             f"--{name.replace('_', '-')}", type=amounts.number, metavar="X", default=_HIDDEN, help=meaning
         )
-    wantedes.add_argument(
+    requirements.add_argument(
         "--documents",
         type=amounts.whole,
         metavar="N",
