@@ -31,8 +31,8 @@ from .pipeline import Result as Result
 from .pipeline import Summary as Summary
 from .pipeline import dedup as dedup
 from .pipeline import dedup_files as dedup_files
-from .pipeline.collapsing import Collapsed as Collapsed
-from .pipeline.collapsing import collapse as collapse
+from .pipeline.collapse import Collapsed as Collapsed
+from .pipeline.collapse import collapse as collapse
 from .pipeline.crawl import CrawlFilter as CrawlFilter
 from .pipeline.group_keys import group_keys as group_keys
 from .pipeline.index import Index as Index
@@ -40,7 +40,7 @@ from .pipeline.responses import collapse_response as collapse_response
 from .pipeline.result_cache import JudgedSets as JudgedSets
 from .pipeline.rules import NearDuplicates as NearDuplicates
 from .pipeline.rules import SameValue as SameValue
-from .pipeline.searching import Search as Search
+from .pipeline.search import Search as Search
 from .schemes.checksum import Checksum as Checksum
 from .schemes.checksum import Field as Field
 from .schemes.combined import Combined as Combined

@@ -1,8 +1,8 @@
 """Tables of 64-bit fingerprints that are found by their Hamming distance."""
 
 from neardup.evaluation.tables import TablePlan, plan_tables
-from neardup.index.costs import measured_costs
-from neardup.index.hamming import HammingTables
+from neardup.index.hamming.costs import measured_costs
+from neardup.index.hamming.tables import HammingTables
 from neardup.model.tables import Costs, TableDesign
 
 __all__ = [

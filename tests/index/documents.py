@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neardup.index.columns import Columns, encoded
+from neardup.index.disk.columns import Columns, encoded
 
 COLUMNS = Columns("<u8", 2, (("host", "string"), ("rank", "integer")), texts=True)
 

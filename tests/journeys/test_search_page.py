@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.pipeline.ingestion import add_files
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

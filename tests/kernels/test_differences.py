@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.index.prefixes import PrefixCode
+from neardup.index.hamming.prefixes import PrefixCode
 from neardup.kernels import differences
 from neardup.kernels.differences import LENGTHS, SPARE
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import encode
 
-from neardup.index.columns import encoded
+from neardup.index.disk.columns import encoded
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
 from neardup.kernels.strings import WHOLE, copy, locate, unpack
 

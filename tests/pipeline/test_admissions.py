@@ -1,7 +1,7 @@
 import pytest
 
 import neardup
-from neardup.index.store import Store
+from neardup.index.disk.store import Store
 from neardup.pipeline.inputs import TOGETHER
 
 STORM = "the storm tore roofs from nine houses by the sea and felled the old lime tree before the church"

@@ -10,7 +10,7 @@ from oracles import words
 
 import neardup
 from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, SimHash, Trials, dedup
-from neardup.index import buckets
+from neardup.index.memory import buckets
 from neardup.pipeline import corpus, result
 from neardup.text.columns import batches
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import DataError, Index, ParameterError
-from neardup.index.columns import decoded
+from neardup.index.disk.columns import decoded
 from neardup.pipeline.fields import chosen_rows, described, field_columns, field_kinds, field_table, taken_rows
 
 KINDS = {"host": "string", "rank": "integer", "share": "number", "when": "time", "live": "flag"}

@@ -34,7 +34,7 @@ from neardup import (
 )
 from neardup.errors import RecipeMismatch, StorageRefused
 from neardup.hamming import TableDesign
-from neardup.index.arrays import checksum
+from neardup.index.disk.arrays import checksum
 from neardup.model.seen import Removal
 from neardup.planning import Banding, Blocks
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.index.disk import LOCK, Disk, _named
+from neardup.index.disk.files import LOCK, Disk, _named
 from neardup.model.errors import StorageBusy
 
 ROOT = Path("/simulated")

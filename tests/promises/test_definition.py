@@ -11,7 +11,7 @@ import pytest
 from canonical import ROOM, candidates, representatives
 
 from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup
-from neardup.index import buckets
+from neardup.index.memory import buckets
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme
 
 KEEPS = ("first", "last", "longest", "shortest", "max:score", "min:score")

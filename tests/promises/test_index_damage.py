@@ -11,8 +11,8 @@ from disks import FOLDER, ROOT, File, MemoryDisk
 from lives import Step, create, reopen, script
 
 from neardup import Index
-from neardup.index.check import check
-from neardup.index.log import LogReader
+from neardup.index.disk.check import check
+from neardup.index.disk.log import LogReader
 from neardup.model.errors import StorageDamaged, StorageError
 
 KINDS = ("manifest", "log", "segment", "updates")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from neardup import DataError, ExactDuplicate, Index, MinHash, New, Signatures, SimHash
-from neardup.index import recent, store
-from neardup.index.postings import ROOM
+from neardup.index.disk import recent, store
+from neardup.index.disk.postings import ROOM
 from neardup.model.verdicts import as_record
 from neardup.pipeline.verification import Verifier
 from neardup.planning import Banding

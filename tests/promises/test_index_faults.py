@@ -15,7 +15,7 @@ from disks import FOLDER, ROOT, MemoryDisk
 from lives import AT, Record, answers, create, quiet, reopen, script
 
 from neardup import ExactDuplicate, Index, New, SimHash
-from neardup.index.disk import LOCK, Disk, _named
+from neardup.index.disk.files import LOCK, Disk, _named
 from neardup.model.errors import StorageError, StorageFailed, StorageRefused
 
 FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short", "Ctrl-C"]
@@ -193,7 +193,7 @@ def broken_unasked(index):
 
 @pytest.mark.parametrize("call", ["sync", "close", "flush"])
 def test_a_sync_that_fails_when_nobody_waits_for_it_is_told(monkeypatch, call):
-    monkeypatch.setattr("neardup.index.store.INTERVAL", 0.01)
+    monkeypatch.setattr("neardup.index.disk.store.INTERVAL", 0.01)
     fault = Fault(1 << 60, errno.EIO, ever=True)
     index = create(FOLDER, "simhash", MemoryDisk(meet=fault), "interval")
     with index._store.busy:
@@ -207,7 +207,7 @@ def test_a_sync_that_fails_when_nobody_waits_for_it_is_told(monkeypatch, call):
 
 
 def test_a_sync_that_failed_when_nobody_waited_is_made_good_by_the_next_change(monkeypatch):
-    monkeypatch.setattr("neardup.index.store.INTERVAL", 0.01)
+    monkeypatch.setattr("neardup.index.disk.store.INTERVAL", 0.01)
     fault = Fault(1 << 60, errno.EIO, ever=True)
     disk = MemoryDisk(meet=fault)
     index = create(FOLDER, "simhash", disk, "interval")

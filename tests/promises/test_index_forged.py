@@ -24,10 +24,10 @@ from disks import FOLDER, MemoryDisk
 from lives import AT, MEMORY, SCHEMES, Step, quiet, script
 
 from neardup import Index
-from neardup.index import arrays as arrays_of
-from neardup.index import log as log_of
-from neardup.index import manifest as manifest_of
-from neardup.index.arrays import checksum
+from neardup.index.disk import arrays as arrays_of
+from neardup.index.disk import log as log_of
+from neardup.index.disk import manifest as manifest_of
+from neardup.index.disk.arrays import checksum
 from neardup.model.errors import StorageError
 
 ROOM = 1 << 30  # bytes of memory that opening and asking may take, more than there were before
@@ -331,7 +331,7 @@ NAMES = [f"document {number}" for number in range(10)]
 
 
 def checked(disk):
-    from neardup.index.check import check
+    from neardup.index.disk.check import check
 
     return check(FOLDER, disk)
 

@@ -13,7 +13,7 @@ import traceback
 import pytest
 from lives import AT, Step, create, kills_apart, reopen, require_representatives, script
 
-from neardup.index.disk import Disk
+from neardup.index.disk.files import Disk
 from neardup.model.verdicts import ExactDuplicate
 from neardup.pipeline.inputs import TOGETHER
 

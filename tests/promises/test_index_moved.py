@@ -12,7 +12,7 @@ import pytest
 from lives import FAST, SCHEMES, quiet
 
 from neardup import Index
-from neardup.index.disk import LOCK, Disk
+from neardup.index.disk.files import LOCK, Disk
 from neardup.model.errors import StorageBusy, StorageFailed, StorageMoved, StorageRefused
 
 TEXTS = ["some text or other", "and some more of it", "a third one that is new"]

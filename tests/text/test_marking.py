@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.index.columns import encoded
+from neardup.index.disk.columns import encoded
 from neardup.model.answers import Marked
 from neardup.model.arrays import TextBatch
 from neardup.model.query import terms_of

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.admission import NONE
-from neardup.index.columns import NEVER, Batch, encoded
-from neardup.index.store import Places, Store
+from neardup.index.disk.columns import NEVER, Batch, encoded
+from neardup.index.disk.store import Places, Store
 from neardup.model.arrays import Flags
 from neardup.model.verdicts import Known, New, Verdict
 from neardup.pipeline.crawl_decisions import Judge

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leaders_by_features, spread
-from neardup.decisions.gathering import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.buckets import Buckets, Proposal
+from neardup.index.memory.buckets import Buckets, Proposal
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.index.columns import STRING
+from neardup.index.disk.columns import STRING
 from neardup.model.errors import DataError, kind_of, require_kind
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table

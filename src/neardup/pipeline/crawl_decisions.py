@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.admission import NONE, Matches, Standing, stand
-from neardup.index.columns import NEVER, Batch
-from neardup.index.store import Places, Store
+from neardup.index.disk.columns import NEVER, Batch
+from neardup.index.disk.store import Places, Store
 from neardup.model.arrays import Flags
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.revision import Revision

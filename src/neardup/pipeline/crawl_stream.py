@@ -6,14 +6,14 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from neardup.index.columns import STRING
+from neardup.index.disk.columns import STRING
 from neardup.model.errors import require
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl import address_fields
 from neardup.pipeline.field_values import READ
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.arriving import MOST_BYTES

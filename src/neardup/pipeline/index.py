@@ -8,12 +8,12 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from neardup.index import check as checking
-from neardup.index.columns import Batch
-from neardup.index.disk import Disk
-from neardup.index.memory_disk import FOLDER, MemoryDisk
-from neardup.index.opening import Ways, create, open_
-from neardup.index.store import LEAST_MEMORY, Durability, Places, Store
+from neardup.index.disk import check as checking
+from neardup.index.disk.columns import Batch
+from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import Ways, create, open_
+from neardup.index.disk.memory_files import FOLDER, MemoryDisk
+from neardup.index.disk.store import LEAST_MEMORY, Durability, Places, Store
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,

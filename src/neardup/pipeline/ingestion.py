@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.index.columns import STRING
-from neardup.index.manifest import NAME as MANIFEST
-from neardup.index.store import Durability
+from neardup.index.disk.columns import STRING
+from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
@@ -25,7 +25,7 @@ from neardup.pipeline.field_values import READ
 from neardup.pipeline.fields import field_kinds
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
-from neardup.pipeline.searching import TITLE, Search, keeping_up
+from neardup.pipeline.search import TITLE, Search, keeping_up
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses, document_id
 from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected, WithoutText

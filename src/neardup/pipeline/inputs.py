@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.index.columns import Batch, Columns
+from neardup.index.disk.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, require_same_recipe
 from neardup.model.errors import DataError, kind_of, require
 from neardup.pipeline.fields import (

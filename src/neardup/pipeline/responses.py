@@ -6,7 +6,7 @@ from typing import Any, Final
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, kind_of, require, require_kind
 from neardup.model.hits import HiddenHit
-from neardup.pipeline.collapsing import Collapsed, collapse, rules_of
+from neardup.pipeline.collapse import Collapsed, collapse, rules_of
 from neardup.pipeline.index import Index
 from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.result_cache import JudgedSets

@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.admission import NONE, stand
-from neardup.index.postings import ROOM
-from neardup.index.store import Places, Store
+from neardup.index.disk.postings import ROOM
+from neardup.index.disk.store import Places, Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
 from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.verification import Asked, Verifier

@@ -7,13 +7,13 @@ from typing import Any, get_args
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.index.arrays import expect, understood
-from neardup.index.columns import Columns
-from neardup.index.disk import Disk
-from neardup.index.finding import Finding
-from neardup.index.manifest import NAME as MANIFEST
-from neardup.index.manifest import Manifest
-from neardup.index.opening import ATTACHED, Terms
+from neardup.index.disk.arrays import expect, understood
+from neardup.index.disk.columns import Columns
+from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import ATTACHED, Terms
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.manifest import Manifest
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.policy import Representative

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from neardup.index import check as checking
-from neardup.index.disk import Disk
-from neardup.index.finding import Finding
-from neardup.index.manifest import Manifest
-from neardup.index.opening import Terms, Ways, open_
-from neardup.index.store import LEAST_MEMORY
+from neardup.index.disk import check as checking
+from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import Terms, Ways, open_
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.store import LEAST_MEMORY
 from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageError
 from neardup.model.seen import Stats
 from neardup.pipeline import terms
 from neardup.pipeline.index import Index
-from neardup.pipeline.searching import keeping_up
+from neardup.pipeline.search import keeping_up
 
 AnyPath = str | os.PathLike[str]
 

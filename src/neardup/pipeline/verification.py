@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from neardup.decisions.admission import Matches
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.index.growing import some, taken
-from neardup.index.store import Found, Places, Store
+from neardup.index.disk.buffers import some, taken
+from neardup.index.disk.store import Found, Places, Store
 from neardup.kernels.segments import blank
 from neardup.model.arrays import (
     AnyPositions,

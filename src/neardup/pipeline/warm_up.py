@@ -7,12 +7,12 @@ from typing import get_args
 import numpy as np
 
 from neardup.evaluation.comparison import compare
-from neardup.index.columns import encoded
-from neardup.index.hamming import HammingTables
+from neardup.index.disk.columns import encoded
+from neardup.index.hamming.tables import HammingTables
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
-from neardup.pipeline.collapsing import collapse
+from neardup.pipeline.collapse import collapse
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.index import Index
 from neardup.pipeline.near_hits import HitVerify

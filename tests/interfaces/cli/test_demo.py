@@ -6,7 +6,7 @@ import pytest
 from neardup import Index
 from neardup.interfaces.cli import demo, main
 from neardup.interfaces.http import server
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 
 
 @pytest.fixture

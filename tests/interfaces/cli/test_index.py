@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Index, MinHash, Sentences
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"

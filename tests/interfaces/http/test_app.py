@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 
 SCHEMES = [MinHash(), Trials(), Sentences(), SimHash(), Combined(), Checksum(fields=(Field(name="body"),)), Checksum()]
 

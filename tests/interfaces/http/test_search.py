@@ -6,7 +6,7 @@ import pytest
 from neardup import Index
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.search import SearchAnswer
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from nursery import Nursery
 
 from neardup import Index
 from neardup.interfaces.http.server import listen
-from neardup.pipeline.searching import Search
+from neardup.pipeline.search import Search
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
 PATIENCE = 60

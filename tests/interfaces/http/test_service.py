@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neardup import Index, SimHash
-from neardup.index.disk import LOCK, Disk
+from neardup.index.disk.files import LOCK, Disk
 from neardup.interfaces.http import problems, service
 
 BODY = {"documents": [{"id": "new", "text": "a text that has not been there before today"}]}

@@ -4,7 +4,7 @@ import argparse
 import json
 from dataclasses import asdict
 
-from neardup.interfaces.cli.opening import add_index_argument
+from neardup.interfaces.cli.folders import add_index_argument
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines
 
 INTERRUPTED = "interrupted; the index is as it was"

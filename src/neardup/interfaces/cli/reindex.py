@@ -4,7 +4,7 @@ import argparse
 import json
 import time
 
-from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import progress_bars, show_counts
 
 EXAMPLE = "Example: neardup reindex seen"
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build and summarise."""
-    from neardup.pipeline.searching import Search, table_bytes
+    from neardup.pipeline.search import Search, table_bytes
 
     started = time.monotonic()
     with opened(arguments, "w") as index, progress_bars() as progress:

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import show_counts
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"

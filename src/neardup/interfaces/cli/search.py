@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import number, whole
-from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask and show; no result is an answer, too."""
     say_if_cold()
     from neardup.model.answers import as_record
-    from neardup.pipeline.searching import Search
+    from neardup.pipeline.search import Search
 
     given = vars(arguments)
     names = ("page", "size", "collapse", "threshold", "keep", "include", "top", "seconds", "verify")

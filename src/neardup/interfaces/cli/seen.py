@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.opening import add_index_argument, opened
+from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, OutputRefused, require
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
 
     from neardup.pipeline.crawl_stream import TOGETHER, Answering
-    from neardup.pipeline.searching import keeping_up
+    from neardup.pipeline.search import keeping_up
     from neardup.sources.arriving import arriving
     from neardup.sources.jsonl import refuse_array
 

@@ -14,7 +14,7 @@ from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Thresho
 from neardup.interfaces.http.service import Service
 from neardup.model.arrays import Signatures
 from neardup.model.recipe import RecipeId
-from neardup.pipeline.collapsing import collapse as collapsed_hits
+from neardup.pipeline.collapse import collapse as collapsed_hits
 from neardup.pipeline.inputs import types_of
 from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue

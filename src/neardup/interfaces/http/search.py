@@ -10,7 +10,7 @@ from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import as_record
 from neardup.pipeline.near_hits import HitVerify
-from neardup.pipeline.searching import TOP, Collapsing, Search
+from neardup.pipeline.search import TOP, Collapsing, Search
 
 NOT_SEARCHABLE: Final = (
     "This index keeps no texts and cannot be searched."

@@ -12,10 +12,10 @@ from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import OVERLOADED, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
-from neardup.pipeline.collapsing import collapse
+from neardup.pipeline.collapse import collapse
 from neardup.pipeline.index import Index
 from neardup.pipeline.result_cache import JudgedSets
-from neardup.pipeline.searching import Collapsing, Search, has_table
+from neardup.pipeline.search import Collapsing, Search, has_table
 
 REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
 RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written

@@ -1,0 +1,129 @@
+"""Everything about an index that can be wrong, looked for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.index.disk.arrays import Stored, StoredArrays, understood
+from neardup.index.disk.columns import Columns
+from neardup.index.disk.files import Disk
+from neardup.index.disk.log import LogReader
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.index.disk.store import TRIES, UPDATES
+from neardup.model.errors import StorageError
+
+Progress = Callable[[int, int], None]
+
+LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the power failed: they are left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check has found: *problems* is empty when all is whole."""
+
+    problems: list[str]
+    files: int
+    bytes: int
+    documents: int
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether there is nothing but what the death of a writer leaves, and the next one leaves out."""
+        return bool(self.problems) and all(problem.endswith(LEFT_OUT) for problem in self.problems)
+
+
+def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
+    """Verify every byte of an index, and what its files say of each other. Changes nothing and needs no key.
+
+    What a writer replaced meanwhile is no problem: the files that count then are looked at instead.
+    """
+    for _ in range(TRIES):
+        try:
+            manifest = Manifest.read(disk, folder)
+            report = _report(folder, disk, manifest, progress)
+            if not report.problems or Manifest.read(disk, folder) == manifest:
+                break
+        except StorageError as error:
+            return Report([str(error)], 1, 0, 0)
+    return report
+
+
+def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | None) -> Report:
+    problems: list[str] = []
+    listed = [*((SEGMENT, stored) for stored in manifest.segments)]
+    listed += [(UPDATES, manifest.updates)] if manifest.updates else []
+    total = sum(stored.size for _, stored in listed)
+    done = documents = last = 0
+    for kind, stored in listed:
+        found, arrays = _opened(disk, folder / stored.name, kind, stored)
+        if arrays is not None:
+            found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
+        problems += found
+        if arrays is not None and kind == SEGMENT and not found:
+            try:
+                with understood(arrays.path):
+                    problems += _segment_problems(arrays, manifest, last)
+                    documents += arrays.meta["documents"]
+                    last = arrays.meta["last"] + 1
+            except StorageError as error:
+                problems.append(str(error))
+        done += stored.size
+        if progress:
+            progress(done, total)
+    problems += _log_problems(disk, folder, manifest)
+    return Report(problems, len(listed) + 2, done, documents)
+
+
+def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str], StoredArrays | None]:
+    try:
+        arrays = StoredArrays(disk, path, kind, stored)
+    except FileNotFoundError:
+        return [f"{path}: is not there"], None
+    except StorageError as error:
+        return [str(error)], None
+    return [], arrays
+
+
+def _advance(progress: Progress, before: int, total: int, verified: int) -> None:
+    progress(before + verified, total)
+
+
+def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> Iterator[str]:
+    """Say where the columns of a segment contradict each other."""
+    where = str(arrays.path)
+    row_kind, row_width = manifest.terms.get("row", ["|u1", 0])
+    fields: Any = manifest.terms.get("fields", [])
+    columns = Columns(row_kind, row_width, tuple(map(tuple, fields)), manifest.terms.get("texts", False))
+    documents = arrays.meta["documents"]
+    ordinals = arrays["ordinal"]
+    ascending = len(ordinals) == documents and bool((np.diff(ordinals) > 0).all())
+    ends = (arrays.meta["first"], arrays.meta["last"])
+    if not ascending or (documents and (int(ordinals[0]), int(ordinals[-1])) != ends) or ends[0] < last:
+        yield f"{where}: its documents are not in the order of their admission"
+    for name in columns.strings:
+        offsets, data = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
+        if len(offsets) != documents + 1 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
+            yield f"{where}: the column {name!r} is not cut as it should be"
+    for name in arrays.names:
+        if name.endswith(".entries") and not all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64)):
+            yield f"{where}: the list {name!r} is not sorted"
+
+
+def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]:
+    path = folder / manifest.log
+    try:
+        reader = LogReader(disk, path, bytes.fromhex(manifest.mark), manifest.sealed)
+        for _ in (*reader.read(), *reader.read()):  # twice: a writer may be in the middle of a record
+            pass
+    except FileNotFoundError:
+        yield f"{path}: is not there"
+    except StorageError as error:
+        yield str(error)
+    else:
+        if reader.tail.torn:
+            yield f"{path}: {reader.tail.torn:,} bytes behind its last record {LEFT_OUT}"

@@ -1,0 +1,132 @@
+"""What an index knows of its documents, column by column, in memory as in its files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.msgpack import Encoder
+
+from neardup.index.disk.arrays import MOST, expect
+from neardup.kernels.strings import unpack
+from neardup.model.arrays import TextBatch
+from neardup.model.errors import StorageDamaged
+
+STRING: Final = "string"
+CHANGING: Final = ("keeper", "seen", "told")  # the columns whose values change after a document was admitted
+NEVER: Final = -1
+FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
+
+packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
+
+Array = npt.NDArray[Any]
+Batch = dict[str, Array | TextBatch]  # one entry a column, all of the same length
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of an index, and of each its type and the shape of an entry, or that it holds strings.
+
+    ``ordinal``   the number of its admission, which grows and is never used again
+    ``time``      when it was admitted, in microseconds since 1970, UTC
+    ``keeper``    the ordinal of its representative; its own if it is kept
+    ``seen``      when it was last seen, in microseconds since 1970, UTC
+    ``told``      the next ordinal when a caller was last told to keep it; ``NEVER`` before that
+    ``content``   128 bits that tell contents apart; zero where only a signature was given
+    ``present``   whether it has a signature
+    ``rows``      its signature
+    ``id``, ``text`` (if texts are kept), and ``field.NAME`` with ``known.NAME``, which tells nulls
+    """
+
+    row_kind: str
+    row_width: int
+    fields: tuple[tuple[str, str], ...]
+    texts: bool
+
+    @cached_property
+    def fixed(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type and shape of the columns that hold no strings."""
+        own: dict[str, tuple[str, tuple[int, ...]]] = {
+            "ordinal": ("<i8", ()),
+            "time": ("<i8", ()),
+            "keeper": ("<i8", ()),
+            "seen": ("<i8", ()),
+            "told": ("<i8", ()),
+            "content": ("<u8", (2,)),
+            "present": ("|b1", ()),
+            "rows": (self.row_kind, (self.row_width,)),
+        }
+        for name, kind in self.fields:
+            own[f"known.{name}"] = ("|b1", ())
+            if kind != STRING:
+                own[f"field.{name}"] = (FIELD_KINDS[kind], ())
+        return own
+
+    @cached_property
+    def strings(self) -> tuple[str, ...]:
+        """The columns that hold strings."""
+        named = tuple(f"field.{name}" for name, kind in self.fields if kind == STRING)
+        return ("id", *(("text",) if self.texts else ()), *named)
+
+
+def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
+    """Take strings apart: ``NAME.data`` and ``NAME.offsets``."""
+    flat: dict[str, Array] = {}
+    for name, column in batch.items():
+        if isinstance(column, TextBatch):
+            begin, end = int(column.offsets[0]), int(column.offsets[-1])
+            flat[f"{name}.data"] = column.data[begin:end]
+            flat[f"{name}.offsets"] = column.offsets - begin
+        else:
+            flat[name] = column
+    return flat
+
+
+def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
+    """Put the columns together again; for use in ``understood``."""
+    number = len(flat["ordinal"])
+    for name, (kind, shape) in columns.fixed.items():
+        expect((flat[name].dtype.str, flat[name].shape) == (kind, (number, *shape)), f"{name!r} is another column")
+    ordinals = flat["ordinal"]
+    expect(number > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "invalid ordinals")
+    expect(bool((np.diff(ordinals) > 0).all()), "its documents are not in the order of their admission")
+    for name in columns.strings:
+        data, offsets = flat[f"{name}.data"], flat[f"{name}.offsets"]
+        expect((data.dtype.str, data.ndim, offsets.dtype.str) == ("|u1", 1, "<i8"), f"{name!r} is another column")
+        cut = offsets.shape == (number + 1,) and offsets[0] == 0 and offsets[-1] == len(data)
+        expect(bool(cut and (np.diff(offsets) >= 0).all()), f"{name!r} is not cut as it should be")
+    batch: Batch = {name: flat[name] for name in columns.fixed}
+    return batch | {name: TextBatch(flat[f"{name}.data"], flat[f"{name}.offsets"]) for name in columns.strings}
+
+
+def decoded(strings: TextBatch) -> list[str]:
+    """Give strings as Python has them."""
+    raw, bounds = strings.data.tobytes(), strings.offsets.tolist()
+    if raw.isascii():  # as ids mostly are: then a character is a byte
+        plain = raw.decode("ascii")
+        return [plain[begin:end] for begin, end in pairwise(bounds)]
+    try:
+        return [raw[begin:end].decode() for begin, end in pairwise(bounds)]
+    except UnicodeDecodeError as error:
+        raise StorageDamaged("a column of strings", f"is not valid UTF-8: {error}") from error
+
+
+def encoded(strings: list[str]) -> TextBatch:
+    """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has.
+
+    Raises ``TypeError`` for what is no string.
+    """
+    offsets = np.empty(len(strings) + 1, np.int64)
+    try:
+        written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as to encode and measure each
+    except UnicodeEncodeError:
+        raw = [string.encode(errors="surrogatepass") for string in strings]
+        np.cumsum([0, *map(len, raw)], out=offsets)
+        return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)
+    data = np.empty(len(written), np.uint8)
+    if not unpack(written, data, offsets):
+        raise TypeError("not all of these are strings")
+    return TextBatch(data[: max(int(offsets[-1]), 1)], offsets)

@@ -1,0 +1,60 @@
+"""Which documents of a file have a near fingerprint: tables by Hamming distance, with the face of lists of keys."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.index.disk.arrays import ArraysWriter, StoredArrays
+from neardup.index.disk.postings import ROOM, Hits
+from neardup.index.hamming.tables import HammingTables
+from neardup.model.arrays import Flags, Words
+from neardup.model.errors import StorageDamaged
+from neardup.model.tables import TableDesign
+
+PREFIX: Final = "tables."
+
+
+def write_tables(writer: ArraysWriter, fingerprints: Words, design: Callable[[int], TableDesign]) -> dict[str, Any]:
+    """Write tables of the documents' fingerprints, in the order of the documents."""
+    cut = design(len(fingerprints))
+    return HammingTables.build(fingerprints, cut.distance, cut).write(writer, PREFIX)
+
+
+class NearbyTables:
+    """Fingerprints of the documents of a file, found by their distance; see ``write_tables``."""
+
+    def __init__(self, arrays: StoredArrays, meta: Any) -> None:
+        self._arrays = arrays
+        self._tables = HammingTables.read(arrays, PREFIX, meta)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
+        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each."""
+        rows = np.flatnonzero(asking)
+        there = self._there(alive)
+        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
+        if documents.max(initial=0) >= max(len(self._tables), 1):
+            raise StorageDamaged(str(self._arrays.path), "its tables have documents that are not there")
+        places = np.arange(len(index)) - np.searchsorted(index, index)
+        oversized = int((places == room).sum())
+        index, documents = index[places < room], documents[places < room]
+        bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
+        return Hits(bounds, documents.astype(np.int32), oversized)
+
+    def _there(self, alive: Flags) -> Flags | None:
+        """Mark the documents that can be found: those alive that have a signature; the others have a row, too."""
+        if self._all_present:
+            return alive if len(alive) else None
+        return self._present & alive if len(alive) else self._present
+
+    @cached_property
+    def _present(self) -> Flags:
+        return np.array(self._arrays.whole("present"), np.bool_)
+
+    @cached_property
+    def _all_present(self) -> bool:
+        return bool(self._present.all())

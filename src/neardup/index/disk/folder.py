@@ -1,0 +1,118 @@
+"""How the folder of an index is made and opened."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from neardup.index.disk.columns import Columns
+from neardup.index.disk.files import LOCK, Disk
+from neardup.index.disk.log import MARK_BYTES, LogWriter
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.store import TRIES, Durability, Store
+from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
+
+_FIRST_LOG: Final = "log-00000001"
+ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
+_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # what a death while it is made leaves
+
+
+class Terms(NamedTuple):
+    """What a store must be told, because only the scheme knows."""
+
+    columns: Columns
+    finding: Finding
+
+
+class Ways(NamedTuple):
+    """How an index is used, each time anew."""
+
+    durability: Durability
+    memory: int
+    disk: Disk
+
+
+def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways, *, attached: bytes | None = None) -> Store:
+    """Make an index in a folder that does not exist or is empty; *stated* is what opening it will want to know.
+
+    What is *attached* becomes the file ``ATTACHED``.
+    """
+    disk = ways.disk
+    disk.make_folder(folder)
+    _require_empty(folder, disk)  # nothing is left in a folder that is somebody else's, not even a lock
+    _sync_name(folder, disk)
+    with _lock(folder, disk, wanted=True) as lock:
+        _require_empty(folder, disk)
+        for name in sorted(_UNFINISHED - {LOCK}):
+            disk.remove(folder / name)
+        mark = secrets.token_bytes(MARK_BYTES)
+        log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
+        log.close()
+        if attached is not None:
+            _write(disk, folder / ATTACHED, attached)
+        manifest = Manifest(mark=mark.hex(), log=_FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
+        return _store(folder, manifest.commit(disk, folder), terms, ways, lock)
+
+
+def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:
+    """Open an index; *terms_of* may refuse what its manifest states."""
+    terms_of(Manifest.read(ways.disk, folder))  # where there is no index, or a wrong key, no lock is taken
+    with _lock(folder, ways.disk, wanted=writes) as lock:
+        for left in range(0 if writes else TRIES, -1, -1):
+            manifest = Manifest.read(ways.disk, folder)
+            try:
+                return _store(folder, manifest, terms_of(manifest), ways, lock)
+            except FileNotFoundError as error:  # a newer manifest does without it, or nobody has it
+                if not left:
+                    raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+    raise AssertionError
+
+
+@contextmanager
+def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
+    """Take the writer's lock, and release it only if opening fails: the store keeps it."""
+    lock = disk.lock(folder) if wanted else -1
+    try:
+        yield lock
+    except BaseException:
+        if wanted:
+            disk.unlock(folder.absolute())
+        raise
+
+
+def _sync_name(folder: Path, disk: Disk) -> None:
+    """Wait until the folder's own name is on the disk; who may not read the one above it was given it by others."""
+    try:
+        disk.sync_folder(folder.absolute().parent)
+    except StorageFailed as error:
+        if not isinstance(error.__cause__, PermissionError):
+            raise
+
+
+def _write(disk: Disk, path: Path, content: bytes) -> None:
+    file = disk.create(path)
+    try:
+        disk.append(file, content, path)
+        disk.sync(file, path)
+    finally:
+        disk.close(file, path)
+
+
+def _require_empty(folder: Path, disk: Disk) -> None:
+    if set(disk.names(folder)) - _UNFINISHED:
+        raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own")
+
+
+def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int) -> Store:
+    return Store(
+        folder,
+        manifest,
+        terms.columns,
+        terms.finding,
+        lock=lock,
+        durability=ways.durability,
+        memory=ways.memory,
+        disk=ways.disk,
+    )

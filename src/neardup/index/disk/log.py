@@ -1,0 +1,194 @@
+"""An append-only log of framed, checksummed records.
+
+A header tells what it is: magic, format, the index's *mark* and the number of its first record. Then come the frames:
+the record's number, its size, the number of the first record that was not known to be on the disk yet, a checksum, and
+the record. The checksum covers the numbers, the record and the header, so that no frame of another log or place passes
+for one of this.
+
+A record is a kind and named arrays: the size of a JSON directory, the directory, the arrays' bytes.
+"""
+
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.arrays import checksum, described, expect, understood
+from neardup.index.disk.files import Disk
+from neardup.model.errors import StorageDamaged, StorageRefused
+
+FORMAT: Final = 1
+MARK_BYTES: Final = 16
+
+_MAGIC: Final = b"neardupL"
+_HEADER: Final = struct.Struct(f"<8sQ{MARK_BYTES}sQQ")  # magic, format, mark, number of the first record, checksum
+_FRAME: Final = struct.Struct("<QQQQ")  # number, bytes, first number not synced, checksum
+_SIZE: Final = struct.Struct("<I")
+_AHEAD: Final = 64  # records that are looked for behind a damaged one
+
+_encoder: Final = msgspec.json.Encoder()
+
+
+class Record(NamedTuple):
+    """One step in the life of an index."""
+
+    number: int
+    kind: str
+    arrays: dict[str, npt.NDArray[Any]]
+
+
+class Tail(NamedTuple):
+    """Where the records of a log end, and how many bytes lie behind that are no records."""
+
+    end: int
+    torn: int
+    following: int  # the number that the next record will have
+
+
+class LogWriter:
+    """Appends records to a log. Raises ``StorageFailed`` if the system refuses; then nobody may append again."""
+
+    def __init__(self, disk: Disk, path: Path, file: int, seed: int, tail: Tail) -> None:
+        self._disk, self._path, self._file, self._seed = disk, path, file, seed
+        self.following, self.size = tail.following, tail.end
+        self._synced = tail.following  # the number of the first record that may not be on the disk
+
+    @classmethod
+    def create(cls, disk: Disk, path: Path, mark: bytes, first: int) -> "LogWriter":
+        """Begin a log whose first record will have the number *first*; its header is on the disk on return."""
+        head = _HEADER.pack(_MAGIC, FORMAT, mark, first, 0)[:-8]
+        seed = checksum(head)
+        file = disk.create(path)
+        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
+        with writer.closed_on_failure():
+            disk.append(file, head + struct.pack("<Q", seed), path)
+            writer.sync()
+        return writer
+
+    @classmethod
+    def reopen(cls, disk: Disk, path: Path, seed: int, tail: Tail) -> "LogWriter":
+        """Go on behind the last record, all being on the disk; the file must end there."""
+        writer = cls(disk, path, disk.reopen(path), seed, tail)
+        with writer.closed_on_failure():
+            writer.sync()
+        return writer
+
+    @contextmanager
+    def closed_on_failure(self) -> Iterator[None]:
+        """Close it if what is done within fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Write one record. It is safe from the process's death on return, from the system's after ``sync``."""
+        record = _encoded(kind, arrays)
+        total = _frame_sum(self._seed, self.following, self._synced, record)
+        frame = _FRAME.pack(self.following, len(record), self._synced, total)
+        self._disk.append(self._file, frame + record, self._path)
+        self.following += 1
+        self.size += len(frame) + len(record)
+
+    def sync(self) -> None:
+        """Wait until all records are on the disk."""
+        self._disk.sync(self._file, self._path)
+        self._synced = self.following
+
+    def close(self) -> None:
+        """Leave the file as it is."""
+        if self._file >= 0:
+            file, self._file = self._file, -1
+            self._disk.close(file, self._path)
+
+
+class LogReader:
+    """Reads the records of a log, and those that were appended since.
+
+    Bytes behind the last record are what a death in the middle of writing leaves, or a power failure of what was not
+    synced: ``tail`` tells how many. But where *sealed* says that so many bytes were records, or where a record follows
+    that was written when this one was on the disk, it is damage, and raises ``StorageDamaged``.
+    """
+
+    def __init__(self, disk: Disk, path: Path, mark: bytes, sealed: int) -> None:
+        self._disk, self._path, self._sealed = disk, path, sealed
+        head = disk.read(path)[: _HEADER.size]
+        if len(head) < _HEADER.size:
+            raise StorageDamaged(str(path), "is too short to be a log")
+        magic, version, own_mark, first, self.seed = _HEADER.unpack(head)
+        if checksum(head[:-8]) != self.seed or magic != _MAGIC:
+            raise StorageDamaged(str(path), "its header is not as it was written")
+        if version > FORMAT:
+            raise StorageRefused(str(path), f"is of format {version}, newer than the {FORMAT} that this neardup reads")
+        if own_mark != mark:
+            raise StorageDamaged(
+                str(path), "belongs to another index: the folder has files of two. Restore the index from a copy"
+            )
+        self.tail = Tail(_HEADER.size, 0, first)
+
+    def read(self) -> Iterator[Record]:
+        """Give the records that were not given yet."""
+        data = memoryview(self._disk.read(self._path, self.tail.end))
+        base, place, number = self.tail.end, 0, self.tail.following
+        while (size := self._frame(data, place, number)) >= 0:
+            begin = place + _FRAME.size
+            place = begin + size
+            self.tail = Tail(base + place, 0, number + 1)
+            with understood(self._path):
+                record = _decoded(number, data[begin:place])
+            yield record
+            number += 1
+        if base + place < self._sealed or self._records_follow(data[place:], number):
+            raise StorageDamaged(str(self._path), f"the record at byte {base + place:,} is damaged")
+        self.tail = Tail(base + place, len(data) - place, number)
+
+    def _frame(self, data: memoryview, place: int, number: int) -> int:
+        """Give the size of the record that begins here, or -1 if none does."""
+        begin = place + _FRAME.size
+        if begin > len(data):
+            return -1
+        own, size, synced, total = _FRAME.unpack(data[place:begin])
+        if own != number or size > len(data) - begin:
+            return -1
+        return size if _frame_sum(self.seed, number, synced, data[begin : begin + size]) == total else -1
+
+    def _records_follow(self, data: memoryview, number: int) -> bool:
+        """Say whether a whole record stands anywhere behind a damaged one that was on the disk before it."""
+        raw = bytes(data)
+        for later in range(number + 1, number + _AHEAD):
+            place = raw.find(struct.pack("<Q", later))
+            while place >= 0:
+                if self._frame(data, place, later) >= 0 and _FRAME.unpack_from(data, place)[2] > number:
+                    return True
+                place = raw.find(struct.pack("<Q", later), place + 1)
+        return False
+
+
+def _frame_sum(seed: int, number: int, synced: int, record: bytes | memoryview) -> int:
+    return checksum(struct.pack("<QQQQQ", seed, number, len(record), synced, checksum(record)))
+
+
+def _encoded(kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    directory = [[name, array.dtype.str, array.shape] for name, array in whole.items()]
+    head = _encoder.encode([kind, directory])
+    return b"".join([_SIZE.pack(len(head)), head, *(array.tobytes() for array in whole.values())])
+
+
+def _decoded(number: int, record: memoryview) -> Record:
+    place = _SIZE.size + _SIZE.unpack(record[: _SIZE.size])[0]
+    kind, directory = json.loads(bytes(record[_SIZE.size : place]))
+    arrays = {}
+    for name, stated, shape in directory:
+        dtype, counts, size = described(stated, shape)
+        arrays[name] = np.frombuffer(bytearray(record[place : place + size]), dtype).reshape(counts)
+        place += size
+    expect(place == len(record), "it is not as long as its arrays")
+    return Record(number, kind, arrays)

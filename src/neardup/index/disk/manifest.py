@@ -1,0 +1,119 @@
+"""The one file that says what an index is made of: whatever it does not name is no part of it.
+
+It is JSON, a line, and a second line with its checksum. It is replaced as a whole, by a rename: a reader finds the
+old one or the new one, and a death leaves one of both.
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
+from neardup.index.disk.files import Disk
+from neardup.model.errors import StorageDamaged, StorageRefused
+
+NAME: Final = "manifest.json"
+UNFINISHED: Final = "manifest.new"
+FORMAT: Final = 1
+FLAGS: Final[frozenset[str]] = frozenset()  # what an index may need a reader to understand; none so far
+
+_MARK: Final = re.compile(r"[0-9a-f]{32}")
+_NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A committed state: files by name, size and checksum, and the terms on which the index was created.
+
+    ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
+    ``terms`` is what the owner of the index wants to know on opening it.
+    """
+
+    mark: str
+    generation: int = 0
+    flags: tuple[str, ...] = ()
+    terms: dict[str, Any] = field(default_factory=dict)
+    next_file: int = 1
+    next_ordinal: int = 0
+    log: str = ""
+    sealed: int = 0
+    segments: tuple[Stored, ...] = ()
+    updates: Stored | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """Name every file of the index but this one."""
+        stored = [*self.segments, *([self.updates] if self.updates else [])]
+        return [self.log, *(file.name for file in stored)]
+
+    def commit(self, disk: Disk, folder: Path) -> Self:
+        """Make this the state of the index, as the next generation; it is on the disk on return."""
+        following = replace(self, generation=self.generation + 1)
+        content = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
+        new = folder / UNFINISHED
+        disk.remove(new)  # what a death has left
+        file = disk.create(new)
+        try:
+            disk.append(file, content + b"\n" + _seal(content), new)
+            disk.sync(file, new)
+        finally:
+            disk.close(file, new)
+        disk.sync_folder(folder)  # the files that it names must be there before it is
+        disk.rename(new, folder / NAME)
+        disk.sync_folder(folder)
+        return following
+
+    @classmethod
+    def read(cls, disk: Disk, folder: Path) -> Self:
+        """Read the state of the index.
+
+        Raises ``StorageRefused`` where there is no index, for a newer format and for flags that are not known, and
+        ``StorageDamaged`` for a manifest that is not as it was written.
+        """
+        path = folder / NAME
+        try:
+            data = disk.read(path)
+        except FileNotFoundError:
+            raise StorageRefused(str(folder), "is not an index: it has no manifest", "not an index") from None
+        content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
+        if data != content + b"\n" + _seal(content) or not line or not seal:
+            raise StorageDamaged(str(path), "is not as it was written")
+        with understood(path):
+            given = json.loads(content)
+            version = counted(given.pop("format"))
+            if version > FORMAT:
+                newer = f"is of format {version}, newer than the {FORMAT} that this neardup reads"
+                raise StorageRefused(str(path), newer)
+            unknown = sorted(set(given["flags"]) - FLAGS)
+            if unknown:
+                raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
+            updates = given.pop("updates")
+            manifest = cls(
+                **given
+                | {
+                    "flags": tuple(given["flags"]),
+                    "segments": tuple(Stored(*file) for file in given["segments"]),
+                    "updates": Stored(*updates) if updates else None,
+                }
+            )
+            _require_sense(manifest)
+        return manifest
+
+
+def _require_sense(manifest: Manifest) -> None:
+    """Raise ``ValueError`` unless names are names of files here, and numbers such as there can be."""
+    expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
+    expect(isinstance(manifest.terms, dict), "invalid terms")
+    expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
+    expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
+    for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
+        counted(given)
+    for file in [*manifest.segments, *([manifest.updates] if manifest.updates else [])]:
+        counted(file.size)
+        counted(file.checksum, (1 << 64) - 1)
+
+
+def _seal(content: bytes) -> bytes:
+    return f"{checksum(content):016x}\n".encode()

@@ -1,0 +1,89 @@
+"""What the parts of an index have in common: each holds documents in the order of their admission."""
+
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.postings import ROOM, Hits
+from neardup.kernels.checksum import add_field
+from neardup.kernels.strings import WHOLE
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+
+LISTS: Final = ("id", "content", "keeper", "key")
+
+Rows = npt.NDArray[Any]
+
+_ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+class Part(Protocol):
+    """Some documents, by position."""
+
+    @property
+    def documents(self) -> int:
+        """How many there are, removed ones included."""
+        ...
+
+    @property
+    def bits(self) -> int:
+        """How many low bits of its keys have given way to numbers of documents, in lists."""
+        ...
+
+    @property
+    def alive(self) -> Flags:
+        """Which of them were not removed; empty if none was."""
+        ...
+
+    @property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        ...
+
+    @property
+    def kept(self) -> int:
+        """How many of those that are there stand for themselves."""
+        ...
+
+    def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
+        """Copy what a column says of some documents."""
+        ...
+
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        ...
+
+    def propose(self, rows: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
+        """Find the documents that share a key with each row of signatures that asks, or those with a near one.
+
+        Of the documents of a key the first *room* are found.
+        """
+        ...
+
+    def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
+        """Give one of the ``LISTS`` for a new part, by the numbers there (less than 0: left out), in any order."""
+        ...
+
+    def lists(self, name: str) -> int:
+        """Tell how many lists of this name there are."""
+        ...
+
+    def remove(self, positions: AnyPositions) -> None:
+        """Mark documents as removed."""
+        ...
+
+    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        ...
+
+
+def id_keys(ids: TextBatch, salt: Words) -> Words:
+    """Give a key for each id; who does not know the salt cannot make many equal ones."""
+    keys = np.zeros(len(ids), np.uint64)
+    add_field(ids.data, ids.offsets, ids.offsets[1:], salt, keys)
+    return keys
+
+
+def ordinal_keys(ordinals: Positions) -> Words:
+    """Give a key for each ordinal; no two have the same, and their high bits differ."""
+    return ordinals.astype(np.uint64) * _ORDINAL

@@ -1,0 +1,175 @@
+"""The documents that were admitted last: in memory, and in the log."""
+
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.buffers import Growing, GrowingStrings
+from neardup.index.disk.columns import Batch, Columns, decoded
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.part import Rows, id_keys, ordinal_keys
+from neardup.index.disk.postings import ROOM, Chains, Hits
+from neardup.kernels.postings import pack
+from neardup.kernels.strings import WHOLE
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+
+
+class Recent:
+    """A part of an index that grows."""
+
+    bits = 1  # its keys are whole
+
+    def __init__(self, columns: Columns, finding: Finding, salt: Words) -> None:
+        self._finding, self._salt = finding, salt
+        self._fixed = {name: Growing(kind, shape) for name, (kind, shape) in columns.fixed.items()}
+        self._strings = {name: GrowingStrings() for name in columns.strings}
+        self._alive = Growing(np.bool_)
+        self._chains = Chains(pooled=finding.pooled)
+        self._ids: dict[str, int] = {}
+        self._contents: dict[bytes, list[int]] = {}
+
+    @property
+    def documents(self) -> int:
+        """How many there are, removed ones included."""
+        return self._alive.size
+
+    @property
+    def alive(self) -> Flags:
+        """Which of them were not removed."""
+        return self._alive.values
+
+    @property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        return self._fixed["ordinal"].values
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes, nearly."""
+        columns = sum(column.nbytes for column in self._fixed.values())
+        strings = sum(column.nbytes for column in self._strings.values())
+        return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and contents, as Python has them
+
+    def propose(self, _: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
+        """Find the documents that share a key with each row that asks."""
+        return self._chains.find(keys, asking, self.alive, room)
+
+    def append(self, batch: Batch, keys: Words | None = None) -> Hits:
+        """Add documents, one after the other; give for each those before it that share a key."""
+        rows, present = cast("Any", batch["rows"]), cast("Flags", batch["present"])
+        first = self.documents
+        self._alive.extend(np.ones(len(rows), np.bool_))
+        keys = self._finding.keyed(rows, present) if keys is None else keys
+        hits = self._chains.find_and_add(keys, present, first, self._alive.room)
+        for name, fixed in self._fixed.items():
+            fixed.extend(cast("Any", batch[name]))
+        for name, strings in self._strings.items():
+            strings.extend(cast("TextBatch", batch[name]))
+        for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):
+            self._ids[own] = place
+        for place, content in enumerate(_contents(cast("Words", batch["content"])), first):
+            if content is not None:
+                self._contents.setdefault(content, []).append(place)
+        return hits
+
+    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        self._fixed[name].values[positions] = values
+
+    def remove(self, positions: AnyPositions) -> None:
+        """Mark documents as removed."""
+        self._alive.values[positions] = False
+        for place, own in zip(positions.tolist(), decoded(self.strings("id", positions)), strict=True):
+            if self._ids.get(own) == place:
+                del self._ids[own]
+        gone: dict[bytes, set[int]] = {}
+        for place, content in zip(positions.tolist(), _contents(self.take("content", positions)), strict=True):
+            if content is not None:
+                gone.setdefault(content, set()).add(place)
+        for content, places in gone.items():
+            if left := [place for place in self._contents[content] if place not in places]:
+                self._contents[content] = left
+            else:
+                del self._contents[content]
+
+    def with_ids(self, ids: list[str]) -> Positions:
+        """Find the document of each id, or -1."""
+        if not self._ids:
+            return np.full(len(ids), -1)
+        return np.array([self._ids.get(own, -1) for own in ids], np.int64)
+
+    def with_contents(self, contents: Words, besides: Positions) -> Positions:
+        """Find the first document of each content that is not *besides*, or -1."""
+        found = [[] if content is None else self._contents.get(content, []) for content in _contents(contents)]
+        return np.array(
+            [_first_besides(places, own) for places, own in zip(found, besides.tolist(), strict=True)], np.int64
+        )
+
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        return int((self.alive & (self._fixed["keeper"].values == self._fixed["ordinal"].values)).sum())
+
+    def kept_by(self, keepers: Positions) -> Positions:
+        """Find the documents for which other ones stand."""
+        own = self._fixed["keeper"].values
+        return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, keepers))
+
+    def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
+        """Copy what a column says of some documents."""
+        return np.asarray(self._fixed[name].values[positions])
+
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        return self._strings[name].take(positions, most)
+
+    def lists(self, name: str) -> int:
+        """Tell how many lists of this name it makes."""
+        if name != "key":
+            return 1
+        none = self._finding.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
+        return 1 if self._finding.pooled else none.shape[1]
+
+    def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
+        """Give one of the lists for a new part, in any order."""
+        keys, positions = self._listed(name, number)
+        stays = renumbered[positions] >= 0
+        out = np.empty(int(stays.sum()), np.uint64)
+        pack(keys[stays], renumbered[positions[stays]], bits, out)
+        return np.unique(out) if self._finding.pooled and name == "key" else out
+
+    @cached_property
+    def _keys(self) -> tuple[Words, Positions]:
+        """Give all keys, and the positions that have them; asked for when nothing is added any more."""
+        present = np.flatnonzero(self._fixed["present"].values)
+        return self._finding.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+
+    def _listed(self, name: str, number: int) -> tuple[Words, Positions]:
+        """Give the keys of one list and the positions that have them."""
+        everybody = np.arange(self.documents)
+        if name == "id":
+            return id_keys(self.strings("id", everybody), self._salt), everybody
+        if name == "content":
+            known = np.flatnonzero(self._fixed["content"].values.any(axis=1))
+            return self._fixed["content"].values[known, 0], known
+        if name == "keeper":
+            keepers = self._fixed["keeper"].values
+            others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
+            return ordinal_keys(keepers[others]), others
+        keys, present = self._keys
+        if self._finding.pooled:
+            return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
+        return np.ascontiguousarray(keys[:, number]), present
+
+
+def _first_besides(places: list[int], own: int) -> int:
+    return next((place for place in places[:2] if place != own), -1)
+
+
+def _contents(contents: Words) -> list[bytes | None]:
+    """Give contents as bytes; none for those that are not known."""
+    known: list[bool] = np.asarray(contents.any(axis=1)).tolist()
+    raw = np.ascontiguousarray(contents).tobytes()
+    return [raw[16 * place : 16 * place + 16] if is_known else None for place, is_known in enumerate(known)]

@@ -1,0 +1,306 @@
+"""Documents in a file, which never changes: sorted lists and columns."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.arrays import ArraysWriter, Stored, StoredArrays, counted, expect, understood
+from neardup.index.disk.columns import Columns
+from neardup.index.disk.files import Disk
+from neardup.index.disk.fingerprints import NearbyTables, write_tables
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.part import LISTS, Part, Rows, ordinal_keys
+from neardup.index.disk.postings import ROOM, Hits, SortedLists, document_bits, write_lists
+from neardup.kernels.postings import repack
+from neardup.kernels.strings import WHOLE
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+from neardup.model.errors import StorageDamaged
+
+KIND: Final = "a segment of an index"
+_TOGETHER: Final = 1 << 14  # documents that are copied together
+_NOBODY: Final = 1 << 31
+MOST_BITS: Final = 31  # that number a document: kernels give them as int32
+MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
+_MORE: Final = 16  # times as much room, where some was not enough
+
+
+class Segment:
+    """A part of an index in a file. What happened to its documents since is held in memory."""
+
+    def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, finding: Finding) -> None:
+        self.stored, self._pooled = stored, finding.pooled
+        self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
+        with understood(path):
+            meta = arrays.meta
+            self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
+            self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
+            expect(0 < self.documents <= 1 << self.bits, "invalid number of documents")
+            _require_columns(arrays, columns, self.documents)
+            listed = LISTS if meta["tables"] is None else LISTS[:-1]
+            self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in listed}
+            self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
+            expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
+        self.alive: Flags = np.empty(0, np.bool_)
+        self._changes: dict[str, tuple[Positions, Flags]] = {}  # whole columns, and which of their values changed
+
+    def propose(self, rows: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
+        """Find the documents that share a key with each row that asks, or those with a near fingerprint."""
+        if self._tables is not None:
+            return self._tables.find(rows[:, 0], asking, self.alive, room)
+        return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled, room=room)
+
+    def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
+        """Find the document of each id, or -1; *keys* are theirs (``id_keys``)."""
+        return self._lists["id"].find_strings(keys, ids, self.alive)
+
+    def with_contents(self, contents: Words, besides: Positions) -> Positions:
+        """Find the first document of each content that is not *besides*, or -1."""
+        found = np.full(len(contents), _NOBODY, np.int64)
+        asking = np.asarray(contents.any(axis=1))
+        for hits in self._hits("content", contents[:, 0], asking):
+            same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
+            same &= hits.documents != besides[hits.rows]
+            np.minimum.at(found, hits.rows[same], hits.documents[same])
+            asking &= found == _NOBODY  # a content that a million have must not be listed for the sake of another
+        return np.where(found == _NOBODY, -1, found)
+
+    def kept_by(self, keepers: Positions) -> Positions:
+        """Find the documents for which other ones stand."""
+        hits = self._find("keeper", ordinal_keys(np.unique(keepers)))
+        found = hits.documents.astype(np.int64)
+        if "keeper" in self._changes:
+            values, changed = self._changes["keeper"]
+            others = np.flatnonzero(changed)
+            found = np.union1d(found, others[np.isin(values[others], keepers)])
+        own = self.take("keeper", found)
+        others = (own != self.take("ordinal", found)) & np.isin(own, keepers)
+        return np.asarray(found[others & self._are_alive(found)])
+
+    def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[Hits]:
+        """Find documents with a key, more each time, until no key that is *asking* has more than there was room for.
+
+        Who is content with what was found may take its flag back before more is asked for.
+        """
+        column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
+        while True:
+            hits = self._lists[name].find(column, asking, self.alive, room=room)
+            yield hits
+            if not hits.oversized:
+                return
+            room *= _MORE
+
+    def _find(self, name: str, keys: Words) -> Hits:
+        """Find all documents with a key."""
+        return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
+
+    @cached_property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        column: Positions = np.asarray(self.arrays.whole("ordinal"))
+        ends = (int(column[0]), int(column[-1]))
+        if ends != (self.first, self.last) or not (column[1:] > column[:-1]).all():
+            raise StorageDamaged(str(self.arrays.path), "its documents are not in the order of their admission")
+        return column
+
+    def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
+        """Copy what a column says of some documents."""
+        if name in self._changes:
+            return self._changes[name][0][positions]
+        return self.arrays.take(name, positions)
+
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        return self.arrays.strings(name, positions, most)
+
+    def remove(self, positions: AnyPositions) -> None:
+        """Mark documents as removed."""
+        if not len(self.alive):
+            self.alive = np.ones(self.documents, np.bool_)
+        self.alive[positions] = False
+
+    @property
+    def removed(self) -> Positions:
+        """The ordinals of the documents that were removed."""
+        return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
+
+    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        if name not in self._changes:
+            self._changes[name] = np.array(self.arrays.whole(name)), np.zeros(self.documents, np.bool_)
+        column, changed = self._changes[name]
+        column[positions], changed[positions] = values, True
+
+    def changes(self, name: str) -> tuple[Positions, Positions]:
+        """Give the ordinals of the documents whose value in a column was changed, and the values."""
+        if name not in self._changes:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        column, changed = self._changes[name]
+        positions = np.flatnonzero(changed)
+        return np.asarray(self.arrays.take("ordinal", positions)), column[positions]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether documents were removed or changed since the file was written."""
+        return bool(len(self.alive) or self._changes)
+
+    def update_removed(self, ordinals: Positions) -> None:
+        """Mark documents as removed, given by ordinals, also of other segments."""
+        own = ordinals[(ordinals >= self.first) & (ordinals <= self.last)]
+        if len(own):
+            self.remove(self._positions(own))
+
+    def update(self, name: str, ordinals: Positions, values: Positions) -> None:
+        """Replace values of a column, of documents given by ordinals, also of other segments."""
+        inside = (ordinals >= self.first) & (ordinals <= self.last)
+        if inside.any():
+            positions = self.with_ordinals(ordinals[inside])
+            expect(bool((positions >= 0).all()), f"a document whose {name!r} was changed is missing")
+            self.change(name, positions, values[inside])
+
+    def with_ordinals(self, ordinals: Positions) -> Positions:
+        """Find the document of each ordinal, or -1."""
+        if self.last - self.first == self.documents - 1:  # none was left out: they stand one after the other
+            places = ordinals - self.first
+            return np.where((places >= 0) & (places < self.documents), places, -1)
+        column = self.ordinals
+        places = np.minimum(np.searchsorted(column, ordinals), max(self.documents - 1, 0))
+        return np.where(column[places] == ordinals, places, -1)
+
+    def _positions(self, ordinals: Positions) -> Positions:
+        found = self.with_ordinals(ordinals)
+        return found[found >= 0]
+
+    def _are_alive(self, positions: Positions) -> Flags:
+        return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)
+
+    @property
+    def kept(self) -> int:
+        """How many of the documents that are there stand for themselves."""
+        if not len(self.alive) and "keeper" not in self._changes:
+            return self._kept
+        there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
+        return int((self.take("keeper", there) == self.take("ordinal", there)).sum())
+
+    @property
+    def longest_list(self) -> int:
+        """How many entries the longest list has; tables take the memory of two lists while they are made."""
+        if self._tables is not None:
+            return 2 * self.documents
+        return int(self._lists["key"].entries.shape[1])
+
+    def lists(self, name: str) -> int:
+        """Tell how many lists of this name there are."""
+        return len(self._list(name).entries)
+
+    def _list(self, name: str) -> SortedLists:
+        if name not in self._lists:
+            raise StorageDamaged(str(self.arrays.path), f"lacks the list {name!r}")
+        return self._lists[name]
+
+    def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
+        """Give one of the lists for a new part, in any order; who stands for whom is read anew."""
+        if name == "keeper":
+            return self._packed_keepers(bits, renumbered)
+        entries = self._list(name).list(number)
+        out = np.empty(len(entries), np.uint64)
+        return out[: repack(entries, self.bits, renumbered, bits, out)]
+
+    def _packed_keepers(self, bits: int, renumbered: Positions) -> Words:
+        stay = np.flatnonzero(renumbered >= 0)
+        keepers = self.take("keeper", stay)
+        others = keepers != self.take("ordinal", stay)
+        above = ~((np.uint64(1) << np.uint64(bits)) - np.uint64(1))
+        return np.asarray((ordinal_keys(keepers[others]) & above) | renumbered[stay[others]].astype(np.uint64))
+
+
+def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part], finding: Finding) -> Stored:
+    """Write the documents of some parts that are still there, in their order, as one segment.
+
+    Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document. In
+    lists the numbers never get fewer bits than before: those of a key that they replaced are gone.
+    """
+    stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
+    kept = [np.flatnonzero(flags) for flags in stays]
+    total = sum(map(len, kept))
+    bits = max([document_bits(total), *(part.bits for part in parts)])
+    renumbered, first = [], 0
+    for flags, positions in zip(stays, kept, strict=True):
+        renumbered.append(np.where(flags, np.cumsum(flags) - 1 + first, -1))
+        first += len(positions)
+    chunks = [
+        (part, positions[begin : begin + _TOGETHER])
+        for part, positions in zip(parts, kept, strict=True)
+        for begin in range(0, len(positions), _TOGETHER)
+    ]
+    with ArraysWriter(disk, path, KIND) as writer:
+        for name, (kind, shape) in columns.fixed.items():
+            writer.extend(name, (part.take(name, positions) for part, positions in chunks), kind, shape)
+        for name in columns.strings:
+            _write_strings(writer, name, chunks)
+        tables = None
+        if finding.design is not None:
+            fingerprints = [part.take("rows", positions)[:, 0] for part, positions in chunks]
+            tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), finding.design)
+        for name in LISTS if tables is None else LISTS[:-1]:
+            number = parts[0].lists(name)
+            made = _Lists(parts, name, bits, renumbered)
+            write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
+        edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
+        for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
+        ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
+        return writer.finish({"documents": total, "bits": bits, "kept": for_themselves, "tables": tables, **ends})
+
+
+class _Lists:
+    """The lists of one name for a new segment."""
+
+    def __init__(self, parts: Sequence[Part], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
+        self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
+        self._first: Words | None = None
+
+    def length(self) -> int:
+        """Tell how many entries each has: as many as the first."""
+        self._first = self._made(0)
+        return len(self._first)
+
+    def list(self, number: int) -> Words:
+        """Make one of them."""
+        if number or self._first is None:
+            return self._made(number)
+        made, self._first = self._first, None
+        return made
+
+    def _made(self, number: int) -> Words:
+        pairs = zip(self._parts, self._renumbered, strict=True)
+        entries = np.concatenate([part.packed(self._name, number, self._bits, places) for part, places in pairs])
+        entries.sort()
+        return entries
+
+
+def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Part, Positions]]) -> None:
+    offsets: list[Positions] = [np.zeros(1, np.int64)]
+
+    def data() -> Iterator[npt.NDArray[Any]]:
+        for part, positions in chunks:
+            strings = part.strings(name, positions)
+            offsets.append(strings.offsets[1:] + offsets[-1][-1])
+            yield strings.data
+
+    writer.extend(f"{name}.data", data(), np.uint8)
+    writer.add(f"{name}.offsets", np.concatenate(offsets))
+
+
+def _require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> None:
+    """Raise ``StorageDamaged`` unless all columns are there, of their types and lengths."""
+    for name, (kind, shape) in columns.fixed.items():
+        holds = name in arrays and (arrays[name].dtype.str, arrays[name].shape) == (kind, (documents, *shape))
+        if not holds:
+            raise StorageDamaged(str(arrays.path), f"lacks the column {name!r} as the index knows it")
+    for name in columns.strings:
+        data, offsets = arrays[f"{name}.data"], arrays[f"{name}.offsets"]
+        expect((data.dtype.str, data.ndim) == ("|u1", 1), f"the column {name!r} is another one")
+        expect((offsets.dtype.str, offsets.shape) == ("<i8", (documents + 1,)), f"the column {name!r} is another one")

@@ -1,0 +1,186 @@
+"""What fingerprint tables hold, and how it is asked: plain entries, or compressed ones."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.hamming.prefixes import PrefixCode
+from neardup.kernels import differences, radix
+from neardup.kernels import hamming as kernels
+from neardup.model.arrays import AnyPositions, Bytes, Positions, Words
+from neardup.model.tables import TableDesign, high_bytes
+
+Places = npt.NDArray[np.uint32]
+
+NO_PLACES: Places = np.empty(0, np.uint32)
+
+
+class Layout(NamedTuple):
+    """A design as the kernels want it: how each table reads a fingerprint, and what it is asked for."""
+
+    distance: int
+    rotations: Positions
+    masks: Words
+    covers: Words
+    radii: Words
+    leads: Positions
+    flips: Words
+    flip_bounds: Positions
+
+    @classmethod
+    def of(cls, design: TableDesign) -> Self:
+        """Lay a design out; masks that a table does not need are empty."""
+        tables = design.tables
+        moves = [table.moves for table in tables]
+        most = max(map(len, moves))
+        rotations, masks = np.zeros((len(tables), most), np.int64), np.zeros((len(tables), most), np.uint64)
+        for number, move in enumerate(moves):
+            rotations[number, : len(move)] = list(move)
+            masks[number, : len(move)] = list(move.values())
+        flips = [table.flips for table in tables]
+        return cls(
+            design.distance,
+            rotations,
+            masks,
+            np.array([table.mask for table in tables], np.uint64),
+            np.array([table.radius for table in tables], np.uint64),
+            np.array([table.lead for table in tables], np.int64),
+            np.array(list(chain.from_iterable(flips)), np.uint64),
+            np.cumsum([0, *map(len, flips)], dtype=np.int64),
+        )
+
+
+class Lists(NamedTuple):
+    """Where the distinct values are, by their rank; see ``neardup.kernels.hamming``."""
+
+    positions: Places
+    bounds: Places
+
+
+class Guard(NamedTuple):
+    """What kernels need to verify entries that are mapped from a file; see ``neardup.kernels.hamming``."""
+
+    data: Bytes
+    sums: Words
+    seen: Bytes
+    begins: Positions
+    sizes: Positions
+    fault: Positions
+
+
+class Plain(NamedTuple):
+    """Entries that are compared as they lie; see ``neardup.kernels.hamming``."""
+
+    bucket_bits: int
+    lows: Places
+    highs: Bytes
+    starts: Places
+
+    @classmethod
+    def of(cls, design: TableDesign, layout: Layout, values: Words) -> Self:
+        """Make the tables of distinct values, ascending."""
+        return cls._stored(design, len(values), _ordered(layout, values, whole=False))
+
+    @classmethod
+    def _stored(cls, design: TableDesign, number: int, ordered: Iterator[Words]) -> Self:
+        tables, bits = len(design.tables), design.bucket_bits(number)
+        lows = np.zeros((tables, number + kernels.BLOCK), np.uint32)
+        highs = np.empty((tables, number, high_bytes(bits)), np.uint8)
+        starts = np.empty((tables, (1 << bits) + 1), np.uint32)
+        for table, words in enumerate(ordered):
+            kernels.store(words, bits, lows[table], highs[table], starts[table])
+        return cls(bits, lows, highs, starts)
+
+    @property
+    def number(self) -> int:
+        """Count the distinct values."""
+        return len(self.highs[0])
+
+    def values(self) -> Words:
+        """Give the distinct values, ascending: the first table is in their own order."""
+        lows, highs, starts = self.lows[0], self.highs[0], self.starts[0]
+        values: Words = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
+        values <<= np.uint64(64 - self.bucket_bits)
+        for byte in range(highs.shape[1]):
+            values |= highs[:, byte].astype(np.uint64) << np.uint64(32 + 8 * byte)
+        values |= lows[: len(values)]
+        return values
+
+    def search(self, queries: Words, layout: Layout, guard: Guard | None) -> Words:
+        """Find packed triples of query, rank and distance."""
+        found: Words = kernels.search(queries, *layout, *self, guard)
+        return found
+
+    def plain(self, _: TableDesign) -> "Plain":
+        """Give the same entries as they lie."""
+        return self
+
+
+class Coded(NamedTuple):
+    """Entries that are written as what successive ones differ in; see ``neardup.kernels.differences``."""
+
+    bucket_bits: int
+    stream: Bytes
+    bases: Positions
+    offsets: AnyPositions
+    lengths: npt.NDArray[np.uint16]
+    starts: Places
+
+    @classmethod
+    def of(cls, design: TableDesign, layout: Layout, values: Words) -> Self:
+        """Make the tables of distinct values, ascending."""
+        bits = design.bucket_bits(len(values), compressed=True)
+        edges = np.arange((1 << bits) + 1, dtype=np.uint64) << np.uint64(64 - bits)
+        starts = np.append(np.searchsorted(values, edges[:-1]), len(values)).astype(np.uint32)
+        streams, offsets, lengths = [], [], []
+        for words in _ordered(layout, values, whole=True):
+            frequencies = np.zeros(differences.LENGTHS, np.int64)
+            differences.frequencies(words, bits, frequencies)
+            code = PrefixCode.of(frequencies)
+            lengths.append(code.read)
+            offsets.append(np.empty(len(edges), np.uint64))
+            differences.measure(words, bits, code.sizes, offsets[-1])
+            streams.append(np.zeros(int(offsets[-1][-1]), np.uint8))
+            differences.encode(words, bits, code.codes, code.sizes, offsets[-1], streams[-1])
+        bases = np.cumsum([0, *map(len, streams[:-1])], dtype=np.int64)
+        number = np.min_scalar_type(max(2**32 - 1, *map(len, streams)))  # 4 bytes while these count them
+        stream = np.concatenate([*streams, np.zeros(differences.SPARE, np.uint8)])
+        return cls(bits, stream, bases, np.stack(offsets).astype(number), np.stack(lengths), starts)
+
+    @property
+    def number(self) -> int:
+        """Count the distinct values."""
+        return int(self.starts[-1])
+
+    def values(self) -> Words:
+        """Give the distinct values, ascending: the first table is in their own order."""
+        return self._words(0)
+
+    def _words(self, table: int) -> Words:
+        words = np.empty(self.number, np.uint64)
+        rows = self.bases[table], self.offsets[table], self.lengths[table]
+        differences.decode(self.bucket_bits, self.stream, *rows, words)
+        return words
+
+    def search(self, queries: Words, layout: Layout, guard: Guard | None) -> Words:
+        """Find packed triples of query, rank and distance."""
+        found: Words = differences.search(queries, *layout, *self, guard)
+        return found
+
+    def plain(self, design: TableDesign) -> Plain:
+        """Read all entries, as they lie without compression."""
+        tables = range(len(self.bases))
+        return Plain._stored(design, self.number, map(self._words, tables))  # noqa: SLF001 - the same house
+
+
+def _ordered(layout: Layout, values: Words, *, whole: bool) -> Iterator[Words]:
+    """Give the values as each table reads them, sorted by the leading bits or by the *whole*."""
+    words = np.empty_like(values)
+    for table, lead in enumerate(layout.leads):
+        kernels.read(values, layout.rotations[table], layout.masks[table], words)
+        if table:
+            words, _ = radix.sort(words, NO_PLACES, 0 if whole else 64 - int(lead))
+        yield words

@@ -1,0 +1,235 @@
+"""All fingerprints within a Hamming distance, exactly."""
+
+from os import PathLike
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from neardup.index.disk.arrays import ArraysWriter, StoredArrays
+from neardup.index.hamming.entries import NO_PLACES, Coded, Layout, Lists, Plain
+from neardup.index.hamming.tables_file import TablesFile, load, read, save, write
+from neardup.index.memory.buckets import changes
+from neardup.kernels import hamming as kernels
+from neardup.kernels import radix
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.errors import ParameterError, require, require_path, require_whole
+from neardup.model.tables import MOST_DISTANCE, TableDesign
+
+MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that are looked up together
+NO_FLAGS = np.empty(0, np.bool_)
+BLOCK = 1 << 20  # queries that are looked up together if few matches of each are wanted
+
+Found = tuple[Positions, Positions, Positions]
+
+
+class HammingTables:
+    """An index of 64-bit fingerprints that finds all within a Hamming distance, and misses none.
+
+    A fingerprint's position is its place in the array that the index was built of. Equal fingerprints are stored
+    once, with their positions. Whatever the design, the answers are the same.
+
+    >>> fingerprints = np.array([0b0000, 0b0111, 0b1111, 0b0111], np.uint64)
+    >>> tables = HammingTables.build(fingerprints, distance=1)
+    >>> [found.tolist() for found in tables.lookup(np.array([0b0011], np.uint64))]
+    [[0, 0], [1, 3], [1, 1]]
+    >>> [found.tolist() for found in tables.self_join()]
+    [[1, 1, 2], [2, 3, 3], [1, 0, 1]]
+    """
+
+    def __init__(
+        self, design: TableDesign, entries: Plain | Coded, lists: Lists, file: TablesFile | None = None
+    ) -> None:
+        """Ask tables of distinct values, with the *lists* of their positions; ``build`` and ``open`` make them."""
+        self.design = design
+        self._layout = Layout.of(design)
+        self._entries = entries
+        self._lists = lists
+        self._file = file
+
+    @classmethod
+    def build(
+        cls,
+        fingerprints: Words,
+        distance: int = 3,
+        design: TableDesign | Literal["auto"] = "auto",
+        *,
+        compressed: bool = False,
+    ) -> Self:
+        """Index an array of uint64, at most 2**30, for lookups within *distance*, 0 to 7.
+
+        *design* says how the tables are cut; ``"auto"`` lets ``TableDesign.choose`` choose for so many. *compressed*
+        writes each fingerprint as what it differs in from the one before in its table: 20 million random
+        ones take a tenth to a sixth less memory so, similar ones less still, and a lookup 3 times as long, or 11 times
+        with four tables, whose buckets are large. A join reads all entries first, into as much memory as they take
+        uncompressed.
+        """
+        fingerprints = _words("fingerprints", fingerprints)
+        distance = require_whole("distance", distance, 0, MOST_DISTANCE)
+        if isinstance(design, TableDesign):
+            require(design.distance == distance, "design", design, f"must be for distance {distance}")
+        else:
+            require(isinstance(design, str) and design == "auto", "design", design, "must be a TableDesign or 'auto'")
+        values, lists = _ranked(fingerprints)
+        if not isinstance(design, TableDesign):
+            design = TableDesign.choose(distance=distance, fingerprints=len(values))
+        return cls(design, _entries(design, values, compressed=compressed), lists)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Open an index that was saved. It stays in its file, which must not change, and is read as it is asked.
+
+        A lookup verifies each block of the file before it uses it for the first time; a join reads and verifies all.
+        Raises ``StorageDamaged`` for a file that is not as neardup wrote it, here or when it is read: one that was cut
+        off cannot be told from a file of another program. Raises ``StorageRefused`` for neardup's files of another
+        kind or of a newer format, and where there is none; ``ParameterError`` for what is not a path.
+        """
+        return cls(*load(require_path("path", path)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the index to a new file, for ``open``. The file has its name only when it is complete."""
+        self._require_all()
+        save(require_path("path", path), self.design, self._entries, self._lists)
+
+    @classmethod
+    def read(cls, stored: StoredArrays, prefix: str, meta: Any) -> Self:
+        """Open an index that is a part of another file: see ``write``."""
+        return cls(*read(stored, prefix, meta))
+
+    def write(self, writer: ArraysWriter, prefix: str) -> dict[str, Any]:
+        """Write the index into a file of more, and give what ``read`` wants to know."""
+        return write(writer, prefix, self.design, self._entries, self._lists)
+
+    def lookup(self, queries: Words, first: int | None = None, there: Flags | None = None) -> Found:
+        """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
+
+        *first* asks for so many positions of a query at most, the smallest ones. *there* (bool, one per fingerprint)
+        marks the positions that count; without it all do.
+        """
+        queries = _words("queries", queries)
+        flags = NO_FLAGS if there is None else there
+        fits = flags is NO_FLAGS or (flags.dtype == np.bool_ and flags.shape == (len(self),))
+        require(fits, "there", there, f"must be {len(self):,} flags, one per fingerprint")
+        most, block = MOST, MOST
+        if first is not None:
+            most, block = require_whole("first", first, 1), BLOCK
+        if len(queries) <= block:
+            return self._lookup(queries, 0, most, flags)
+        parts = [
+            self._lookup(queries[begin : begin + block], begin, most, flags) for begin in range(0, len(queries), block)
+        ]
+        index, positions, distances = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return index, positions, distances
+
+    def count(self, queries: Words) -> Positions:
+        """Count the fingerprints near each query."""
+        queries = _words("queries", queries)
+        guard = None if self._file is None else self._file.guard()
+        counts = np.zeros(len(queries), np.int64)
+        kernels.tally(self._entries.search(queries, self._layout, guard), self._lists.bounds, guard, counts)
+        if self._file is not None and guard is not None:
+            self._file.require(guard)
+        return counts
+
+    def self_join(self) -> Found:
+        """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted.
+
+        Equal fingerprints make pairs, too: a thousand equal ones are half a million pairs.
+        """
+        return self._joined(self, itself=True)
+
+    def join(self, other: "HammingTables | Words") -> Found:
+        """Find the pairs of near fingerprints of two indexes: positions here, positions there, distances, sorted.
+
+        For many queries this is faster than ``lookup``: both indexes are read in the same order, table by table. An
+        array is indexed first, and so is an index of another design.
+        """
+        if not isinstance(other, HammingTables):
+            other = HammingTables.build(other, self.distance, self.design)
+        elif other.design != self.design:
+            other = other.redesigned(self.design)
+        return self._joined(other, itself=False)
+
+    def redesigned(self, design: TableDesign) -> "HammingTables":
+        """Index the same fingerprints by other tables, also for another distance."""
+        self._require_all()
+        entries = _entries(design, self._entries.values(), compressed=self.compressed)
+        return HammingTables(design, entries, Lists(*map(np.array, self._lists)))
+
+    @property
+    def compressed(self) -> bool:
+        """Whether the tables are compressed."""
+        return isinstance(self._entries, Coded)
+
+    @property
+    def distance(self) -> int:
+        """In how many bits a fingerprint may differ from a query and still be near."""
+        return self.design.distance
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the arrays of the index take."""
+        return sum(array.nbytes for array in (*self._layout[1:], *self._entries[1:], *self._lists))
+
+    def __len__(self) -> int:
+        return len(self._lists.positions)
+
+    def __repr__(self) -> str:
+        return f"<HammingTables of {len(self):,} fingerprints, {self.design}>"
+
+    def _require_all(self) -> None:
+        """Raise ``StorageDamaged`` if anything is damaged."""
+        if self._file is not None:
+            self._file.require_all()
+
+    def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
+        self._require_all()
+        other._require_all()  # noqa: SLF001 - of the same class
+        ours = *self._entries.plain(self.design), *self._lists
+        theirs = ours if itself else (*other._entries.plain(other.design), *other._lists)  # noqa: SLF001 - the same class
+        return _unpacked(kernels.join(itself, *self._layout, *ours, *theirs))
+
+    def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:
+        guard = None if self._file is None else self._file.guard()
+        found = self._entries.search(queries, self._layout, guard)
+        pairs = kernels.listed(found, most, there, *self._lists, guard)
+        if self._file is not None and guard is not None:
+            self._file.require(guard)
+        index, positions, distances = _unpacked(pairs)
+        if most < MOST and len(index):
+            begins = np.searchsorted(index, index)
+            kept = np.arange(len(index)) - begins < most
+            index, positions, distances = index[kept], positions[kept], distances[kept]
+        return index + shift, positions, distances
+
+
+def _entries(design: TableDesign, values: Words, *, compressed: bool) -> Plain | Coded:
+    """Make the tables of distinct values, ascending."""
+    return (Coded if compressed else Plain).of(design, Layout.of(design), values)
+
+
+def _words(name: str, given: Any) -> Words:
+    """Give an array of uint64 as it can go into kernels; ``ParameterError`` for anything else."""
+    words = np.asarray(given)
+    if words.dtype != np.uint64 or words.ndim != 1:
+        raise ParameterError(name, given, "must be a one-dimensional array of uint64")
+    require(len(words) <= MOST, name, given, f"must be at most {MOST:,}")
+    return words if words.flags.carray else words.copy()  # read-only ones would be compiled for anew
+
+
+def _unpacked(found: Words) -> Found:
+    """Sort packed pairs, and take them apart."""
+    found.sort()
+    packed = found.view(np.int64)
+    right = kernels.DISTANCE_BITS + kernels.POSITION_BITS
+    below = (1 << kernels.POSITION_BITS) - 1
+    return packed >> right, packed >> kernels.DISTANCE_BITS & below, packed & 7
+
+
+def _ranked(fingerprints: Words) -> tuple[Words, Lists]:
+    """Give the distinct values, ascending, and where they are."""
+    values, positions = radix.sort(fingerprints.copy(), np.arange(len(fingerprints), dtype=np.uint32), 0)
+    begins = changes(values)
+    if begins.all():
+        return values, Lists(positions, NO_PLACES)
+    bounds = np.append(np.flatnonzero(begins), len(values)).astype(np.uint32)
+    return values[begins], Lists(positions, bounds)

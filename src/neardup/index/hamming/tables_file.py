@@ -1,0 +1,176 @@
+"""Fingerprint tables as a file: written once, mapped into memory, each block verified before it is first used."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from neardup.index.disk.arrays import ArraysWriter, StoredArrays
+from neardup.index.disk.files import Disk
+from neardup.index.hamming.entries import Coded, Guard, Lists, Plain
+from neardup.kernels import blocks, differences
+from neardup.kernels import hamming as kernels
+from neardup.model.errors import ParameterError, StorageDamaged, StorageRefused, require_whole
+from neardup.model.tables import TableDesign, high_bytes
+
+KIND: Final = "fingerprint tables"
+UNFINISHED: Final = ".unfinished"
+
+
+_GUARDED: Final = {False: ("lows", "highs", "starts"), True: ("stream", "offsets", "starts")}  # compressed or not
+_Form = tuple[tuple[np.dtype[Any], ...], tuple[int | None, ...]]
+_COUNTS: Final = (np.dtype(np.uint32),)
+_BYTES: Final = (np.dtype(np.uint8),)
+_SMALL: Final = {False: (), True: ("bases", "lengths")}  # verified on opening
+
+
+class StoredTables(NamedTuple):
+    """Tables as they were saved, and what guards them."""
+
+    design: TableDesign
+    entries: Plain | Coded
+    lists: Lists
+    file: "TablesFile"
+
+
+class TablesFile:
+    """Guards the arrays of tables in a file, whose names begin with *prefix*."""
+
+    def __init__(self, stored: StoredArrays, prefix: str, *, compressed: bool) -> None:
+        self._stored = stored
+        self._names = [f"{prefix}{name}" for name in (*_GUARDED[compressed], *Lists._fields)]
+        self._whole = False
+        arrays = [stored[name] for name in self._names]
+        rows = [array if array.ndim > 1 else array[np.newaxis] for array in arrays]
+        begins = [
+            stored.begin(name) + np.arange(len(row)) * row[:1].nbytes
+            for name, row in zip(self._names, rows, strict=True)
+        ]
+        self._begins = np.zeros((len(rows), max(map(len, begins))), np.int64)
+        for number, places in enumerate(begins):
+            self._begins[number] = places  # an array of one row has the same for all tables
+        self._sizes = np.array([row.itemsize * int(np.prod(row.shape[2:])) for row in rows], np.int64)
+
+    def guard(self) -> Guard:
+        """Give a guard for one call of a kernel."""
+        return Guard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
+
+    def require(self, guard: Guard) -> None:
+        """Raise ``StorageDamaged`` if the kernel came to a damaged block."""
+        self._stored.require(int(guard.fault[0]))
+
+    def require_all(self) -> None:
+        """Raise ``StorageDamaged`` unless every block is intact."""
+        if not self._whole:
+            for name in self._names:
+                self._stored.whole(name)
+            self._whole = True
+
+
+def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) -> None:
+    """Write tables to a new file, which has its name only when it is complete."""
+    disk = Disk()
+    if _exists(disk, path):
+        raise StorageRefused(str(path), "exists already")
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        disk.remove(unfinished)
+        with ArraysWriter(disk, unfinished, KIND) as writer:
+            writer.finish(write(writer, "", design, entries, lists))
+        disk.rename(unfinished, path)
+        disk.sync_folder(path.parent)
+    except FileNotFoundError:
+        raise StorageRefused(str(path.parent), "is not a folder") from None
+    except BaseException:
+        disk.remove(unfinished)
+        raise
+
+
+def write(
+    writer: ArraysWriter, prefix: str, design: TableDesign, entries: Plain | Coded, lists: Lists
+) -> dict[str, Any]:
+    """Write the arrays of tables to a file, and give what ``read`` wants to know of them."""
+    for name, array in (entries._asdict() | lists._asdict()).items():
+        if name != "bucket_bits":
+            writer.add(f"{prefix}{name}", array)
+    return {
+        "design": asdict(design),
+        "compressed": isinstance(entries, Coded),
+        "bucket_bits": entries.bucket_bits,
+        "values": entries.number,
+    }
+
+
+def load(path: Path) -> StoredTables:
+    """Map the tables of a file."""
+    try:
+        stored = StoredArrays(Disk(), path, KIND)
+    except FileNotFoundError:
+        raise StorageRefused(str(path), "is not there") from None
+    tables = read(stored, "", stored.meta)
+    unknown = sorted(set(stored.names) - {*tables.entries._fields, *tables.lists._fields})
+    if unknown:
+        raise StorageDamaged(str(path), f"holds {', '.join(unknown)}, which its design does not have")
+    return tables
+
+
+def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
+    """Find the tables among the arrays of a file, and see that all are such as their design has them."""
+    where = str(stored.path)
+    try:
+        design = TableDesign(**meta["design"])
+        bits = require_whole("bucket_bits", meta["bucket_bits"], 1, min(table.lead for table in design.tables))
+        number = require_whole("values", meta["values"], 0, 1 << kernels.POSITION_BITS)
+        compressed = bool(meta["compressed"])
+        expected = _shapes(design, bits, number, compressed=compressed)
+    except (ParameterError, KeyError, TypeError) as error:
+        raise StorageDamaged(where, f"has no design that this neardup knows: {error}") from error
+    for name, (kinds, shape) in expected.items():
+        if f"{prefix}{name}" not in stored:
+            raise StorageDamaged(where, f"holds {', '.join(stored.names)}, but its design has {', '.join(expected)}")
+        array = stored[f"{prefix}{name}"]
+        fits = len(shape) == array.ndim and all(
+            size in (None, has) for size, has in zip(shape, array.shape, strict=True)
+        )
+        if array.dtype not in kinds or not fits:
+            raise StorageDamaged(where, f"its array {name} is not as its design has it")
+    for name in _SMALL[compressed]:
+        stored.whole(f"{prefix}{name}")
+    fields = Coded._fields if compressed else Plain._fields
+    entries = (Coded if compressed else Plain)(bits, *(stored[f"{prefix}{name}"] for name in fields[1:]))
+    lists = Lists(*(stored[f"{prefix}{name}"] for name in Lists._fields))
+    if compressed and stored.slice(f"{prefix}starts", 1 << bits, (1 << bits) + 1) != number:
+        raise StorageDamaged(where, "its entries are not as many as its values")
+    if len(lists.bounds) not in {0, number + 1} or (len(lists.bounds) == 0 and len(lists.positions) != number):
+        raise StorageDamaged(where, "its positions are not as many as its values")
+    return StoredTables(design, entries, lists, TablesFile(stored, prefix, compressed=compressed))
+
+
+def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) -> dict[str, _Form]:
+    """Tell which arrays there are, of which types and shapes; a length that may be any is None."""
+    tables, buckets = len(design.tables), 1 << bits
+    lists: dict[str, _Form] = {"positions": (_COUNTS, (None,)), "bounds": (_COUNTS, (None,))}
+    if compressed:
+        return {
+            "stream": (_BYTES, (None,)),
+            "bases": ((np.dtype(np.int64),), (tables,)),
+            "offsets": ((*_COUNTS, np.dtype(np.uint64)), (tables, buckets + 1)),
+            "lengths": ((np.dtype(np.uint16),), (tables, 1 << differences.CODE_BITS)),
+            "starts": (_COUNTS, (buckets + 1,)),
+            **lists,
+        }
+    return {
+        "lows": (_COUNTS, (tables, number + kernels.BLOCK)),
+        "highs": (_BYTES, (tables, number, high_bytes(bits))),
+        "starts": (_COUNTS, (tables, buckets + 1)),
+        **lists,
+    }
+
+
+def _exists(disk: Disk, path: Path) -> bool:
+    try:
+        disk.size(path)
+    except FileNotFoundError:
+        return False
+    return True

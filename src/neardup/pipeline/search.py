@@ -1,0 +1,473 @@
+"""The query moment on an index: its full text, found by words, and never without the index's own word on each hit."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index import fulltext
+from neardup.index.disk.columns import STRING, encoded
+from neardup.index.disk.store import Places, Store
+from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
+from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
+from neardup.model.arrays import Positions, TextBatch
+from neardup.model.errors import (
+    StorageRefused,
+    is_number,
+    require,
+    require_flag,
+    require_function,
+    require_kind,
+    require_name,
+    require_whole,
+)
+from neardup.model.hits import HiddenHit
+from neardup.model.query import terms_of
+from neardup.pipeline.collapse import Collapsed
+from neardup.pipeline.collapse import collapse as collapsed_hits
+from neardup.pipeline.fields import field_values, moment_of
+from neardup.pipeline.hits import PlacedHits
+from neardup.pipeline.index import Index
+from neardup.pipeline.inputs import as_strings
+from neardup.pipeline.near_hits import HitVerify
+from neardup.pipeline.result_cache import JudgedSets
+from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.strictness import at_threshold
+from neardup.sources.hosts import host
+from neardup.text.marking import REACH, Marker
+
+Progress = Callable[[str, int, int], None]
+Collapsing = Literal["near", "exact", "site", "off"]
+
+TITLE, URL = "title", "url"  # the fields of strings that are searched and shown, where an index has them
+SECONDS: Final = 2.0  # that a search may take
+TOP: Final = 100  # hits that are examined
+MOST_TOP: Final = 1_000
+
+_TITLE_WORDS, _WORDS = 100, 32  # of a title and of a text that are shown at most
+_STEP: Final = 512  # documents that are read and written at once
+_WEB: Final = ("http://", "https://")
+_Judged = TypeVar("_Judged")
+_SAID: Final = {"same exact": "same text", "same site": "same site"}
+
+
+def has_table(folder: str | os.PathLike[str]) -> bool:
+    """Tell whether an index has a search table."""
+    return Path(folder, fulltext.NAME).exists()
+
+
+def table_bytes(index: Index) -> int:
+    """Tell how large the search table of an index is."""
+    return Path(index.store.folder, fulltext.NAME).stat().st_size
+
+
+def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> "Search | None":
+    """Open the search table of an index that is open to write, if it has one or *make* says so, and catch up.
+
+    Whoever changes such an index calls ``catch_up`` of what it is given after each change.
+    """
+    return Search.open(index, make=make, progress=progress) if make or has_table(index.store.folder) else None
+
+
+class Search:
+    """Finds documents of an index by words and phrases. Made by ``open``; close it, or use it in ``with``.
+
+    The table is derived from the index, and never has the last word: a document that was removed, or came with another
+    content since, is not shown, however old the table is. One that was admitted is found once the writer has caught up:
+    ``catch_up`` after each change, as every verb and the service do, and opening to write do so. ``judged`` is the
+    cache of what was collapsed.
+    """
+
+    def __init__(self, index: Index, table: FullText) -> None:
+        _require_texts(index)
+        self._index, self._store, self._table = index, index.store, table
+        self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
+        self._catching = RLock()
+        self.judged = JudgedSets()
+        self._held: tuple[str, Positions] | None = None  # which table it was, and what is in it
+
+    @classmethod
+    def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
+        """Open the search table of an index: to write, as far as the index was opened so, and to read.
+
+        A writer catches up with the index first; with *make* it builds the table where there is none. Titles are the
+        field of strings ``title``, if the index has one.
+
+        Raises ``StorageRefused`` where there is no table, or one of another index or format, or where the index keeps
+        no texts; ``StorageDamaged`` for one that is damaged. ``rebuild`` helps against all but the last but one.
+        """
+        _require_texts(index)
+        require_flag("make", make)
+        require_function("progress", progress)
+        store = index.store
+        path = store.folder / fulltext.NAME
+        if not has_table(store.folder):
+            if not (make and store.writes):
+                raise StorageRefused(str(store.folder), f"has no search table: {fulltext.REBUILD}", "search table")
+            cls.rebuild(index, progress)
+        search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
+        if store.writes:
+            try:
+                search.catch_up(progress)
+            except BaseException:
+                search.close()
+                raise
+        return search
+
+    @staticmethod
+    def rebuild(index: Index, progress: Progress | None = None) -> None:
+        """Build the search table of an index anew, whatever is there; readers have the old one until it is done.
+
+        The index must be open to write, and nobody else may change it meanwhile. A death leaves what was there before.
+        """
+        _require_texts(index)
+        require_function("progress", progress)
+        store = index.store
+        with store.busy:
+            store.require_writer()
+            store.sync()
+            following, total = store.next_ordinal, len(store)
+            batches = _batches(store, -1, total, progress)
+            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches)
+
+    def close(self) -> None:
+        """Let go of the table; the index stays open. A second call does nothing."""
+        self._table.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Keeping up.
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        """Bring the table to where the index is; give how many documents came and went. The index must be writable.
+
+        What is in the table is on the disk in the index: the index is synced first, so that no power failure leaves
+        documents to be found that are not there.
+        """
+        require_function("progress", progress)
+        store = self._store
+        with self._catching:
+            state = self._table.state()
+            with store.busy:
+                store.require_writer()
+                if self._is_level(state):
+                    return 0
+                store.sync()
+                beyond = state.following > store.next_ordinal
+            if beyond:  # the index was set back, by a copy of old: what has which ordinal is not what it was
+                self.rebuild(self._index, progress)
+                self._held = None
+                return len(store)
+            changed = 0
+            total = max(store.next_ordinal - state.following, 1)
+            while batch := self._next(state.following):
+                following, texts = batch
+                state = self._table.update(following, texts)
+                changed += len(texts.ordinals)
+                self._hold(state, np.asarray(texts.ordinals, np.int64))
+                if progress:
+                    progress("search", min(changed, total), total)
+            return changed + self._leave_out(state)
+
+    def _is_level(self, state: State) -> bool:
+        """Tell whether the table has the documents of the index: all that were admitted, and no more than there are."""
+        return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
+
+    def _next(self, following: int) -> tuple[int, Texts] | None:
+        """Read the next documents, and tell up to where they go."""
+        with self._store.busy:
+            places = self._store.behind(following - 1, _STEP)
+            if not len(places):
+                return None
+            texts = _texts(self._store, places)
+            return int(texts.ordinals[-1]) + 1, texts
+
+    def _hold(self, state: State, ordinals: Positions) -> None:
+        if self._held is not None:
+            built, held = self._held
+            self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
+
+    def _leave_out(self, state: State) -> int:
+        """Take those out of the table that are no longer in the index, which is all that can be too many."""
+        with self._store.busy:
+            following = self._store.next_ordinal
+            if self._is_level(state):
+                return 0
+            if self._store.behind(state.following - 1, 1).size:  # somebody else admitted, and will catch up
+                return 0
+            gone = held = np.empty(0, np.int64)
+            if state.documents != len(self._store):
+                held = self._in_table(state)
+                alive = self._store.alive(self._store.with_ordinals(held))
+                gone, held = held[~alive], held[alive]
+        self._table.update(following, gone=gone.tolist())
+        if len(gone):
+            self._held = (state.built, held)
+        return len(gone)
+
+    def _in_table(self, state: State) -> Positions:
+        """Give the ordinals in the table: from memory, as only this writer changes it unless it is built anew."""
+        if self._held is None or self._held[0] != state.built:
+            self._held = (state.built, self._table.ordinals())
+        return self._held[1]
+
+    # Asking.
+
+    def find(self, query: str, top: int = TOP, seconds: float = SECONDS) -> Found:
+        """Find the documents with every word and phrase of a query, the best *top* of them in order.
+
+        A reader goes on to what the writer has acknowledged by now. Ranks are by BM25 over the whole table, and equal
+        ones go to who was admitted first; ``total`` is exact. Raises ``QueryTimeout``.
+        """
+
+        def judged(ranked: _Ranked) -> Found:
+            return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
+
+        return self._find(query, top, _limit(query, seconds), judged)
+
+    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
+        """Give what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
+        limit, ids = _limit(query, seconds), as_strings(ids)
+        with self._store.busy:
+            places = self._store.with_ids(ids)
+            there = np.flatnonzero(places >= 0)
+            titles, texts = self._titles(places[there]), self._beginnings(places[there])
+        snippets: list[Snippet | None] = [None] * len(ids)
+        for row, snippet in zip(there.tolist(), _snippets(query, titles, texts, limit), strict=True):
+            snippets[row] = snippet
+        return snippets
+
+    def answer(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 10,
+        collapse: Collapsing = "near",
+        threshold: float | None = None,
+        keep: int = 1,
+        include: int | None = None,
+        top: int = TOP,
+        seconds: float = SECONDS,
+        verify: HitVerify | None = None,
+    ) -> Answer:
+        """Find, collapse the best *top* hits, and give a page of *size* groups with what to show of each.
+
+        *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, which is that of its
+        scheme unless it is given (``at_threshold``); what is ``"exact"``, the same text; what is of the same
+        ``"site"``; or nothing, ``"off"``. Of each group the *keep* best are shown. *include*, the id of a group, lists
+        its members instead, *size* of them a page. Near duplicates are verified on the texts unless *verify* is
+        ``"estimate"``: see ``collapse``.
+
+        Raises ``ParameterError`` and ``QueryTimeout``.
+        """
+        require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
+        near = collapse == "near"
+        require(
+            near or threshold is None, "threshold", threshold, "can only be used with the collapse of near duplicates"
+        )
+        scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
+        limit = _limit(query, seconds)
+
+        def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
+            given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
+            rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
+            ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
+            if collapse in {"exact", "site"}:
+                ids = self._store.decoded("id", ranked.places)
+                values = self._contents(ranked) if collapse == "exact" else map(site_of, self._urls(ids, ranked.places))
+                given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
+                rule = SameValue(collapse, keep=keep)
+            enabled = collapse != "off" and len(ranked.places) > 0
+            done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
+            shown = [kept.rank for group in done.page for kept in group.kept]
+            hidden = [hidden.rank for group in done.page for hidden in group.hidden]
+            mates = done.outcome.of[hidden].tolist()  # which may be on another page of members
+            told = [*{*shown, *hidden, *mates}]
+            hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
+            return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
+
+        total, collapsed, hits, shown, texts = self._find(query, top, limit, judged)
+        snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
+        least = (scheme or self._index.scheme).match_estimate if near else None
+        of = collapsed.outcome.of.tolist()
+        results = [
+            AnswerGroup(
+                id=group.id,
+                shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
+                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one) for one in group.hidden),
+                hides=group.hides,
+            )
+            for group in collapsed.page
+        ]
+        return Answer(
+            query=query,
+            collapse=collapse,
+            threshold=least,
+            keep=keep,
+            include=include,
+            total=total,
+            examined=collapsed.examined,
+            groups=collapsed.groups,
+            hidden=collapsed.hidden,
+            unsigned=collapsed.unsigned,
+            page=page,
+            pages=collapsed.pages,
+            size=size,
+            results=tuple(results),
+        )
+
+    def _find(self, query: str, top: int, limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
+        """Find, and do something with what is found before the index changes."""
+        require_whole("top", top, 1, MOST_TOP)
+        matches = self._table.find(query, top, limit)
+        with self._store.busy:
+            self._index.refresh()
+            places = self._alive(matches.ordinals)
+            if self._is_level(matches.state):
+                with limit.paused():
+                    return judged(_ranked(matches, places, top, matches.total))
+        # One of both is ahead: what is dead in the table does not count, and makes room.
+        everything = self._table.matching(query, limit)
+        matches = self._table.find(query, top + self._dead(everything), limit)
+        with self._store.busy:
+            places = self._alive(matches.ordinals)
+            total = int((self._alive(everything) >= 0).sum())
+            with limit.paused():
+                return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
+
+    def _alive(self, ordinals: Positions) -> Places:
+        """Give where documents are, -1 for those that are not there."""
+        places = self._store.with_ordinals(ordinals)
+        return np.where(self._store.alive(places), places, -1)
+
+    def _dead(self, ordinals: Positions) -> int:
+        with self._store.busy:
+            return int((self._alive(ordinals) < 0).sum())
+
+    def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
+        store, places = self._store, ranked.places
+        ids = store.decoded("id", places)
+        titles = self._titles(places)
+        times = map(moment_of, store.take("time", places).tolist())
+        numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
+        columns = zip(ids, numbers, titles, self._urls(ids, places), times, strict=True)
+        for own, (ordinal, score), title, url, at in columns:
+            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, admitted=at)
+
+    def _titles(self, places: Places) -> list[str | None]:
+        return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
+
+    def _beginnings(self, places: Places) -> TextBatch:
+        """Read as much of texts as is looked at for what to show, and a byte that tells if there is more."""
+        return self._store.strings("text", places, REACH + 1)
+
+    def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
+        urls = field_values(self._store, URL, STRING, places) if self._has_url else [None] * len(ids)
+        return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
+
+    def _contents(self, ranked: "_Ranked") -> list[int | None]:
+        """Give a number for each text, the same for the same bytes; none for nothing but white space."""
+        return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
+
+
+class _Ranked(NamedTuple):
+    """The hits of a query that are there, ranked, of *total*; their places hold until the index changes."""
+
+    places: Places
+    ordinals: Positions
+    scores: npt.NDArray[np.float64]
+    total: int
+
+    def at(self, ranks: Sequence[int]) -> "_Ranked":
+        """Take some."""
+        some = np.array(ranks, np.int64)
+        return _Ranked(self.places[some], self.ordinals[some], self.scores[some], self.total)
+
+
+def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
+    """Leave those out that are not there, and those behind the *top*."""
+    there = np.flatnonzero(places >= 0)[:top]
+    return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)
+
+
+def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit: TimeLimit) -> list[Snippet]:
+    with limit.paused():  # titles are short
+        marker = Marker(terms_of(query))
+        heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
+    bodies = list[Marked]()
+    steps = np.flatnonzero(np.diff(texts.offsets // REACH))  # mostly all at once; long ones by themselves
+    for begin, end in pairwise([0, *steps.tolist(), len(texts)]):
+        limit.require()
+        bodies += marker.mark(TextBatch(texts.data, texts.offsets[begin : end + 1]), _WORDS)
+    return [*map(Snippet, heads, bodies)]
+
+
+def site_of(url: str | None) -> str | None:
+    """Give the site of an address: its host, without a leading ``www.``; ``None`` where there is none.
+
+    >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
+    ('news.example', None, None)
+    """
+    own = host(url)
+    return own.removeprefix("www.") or None if own else None
+
+
+def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
+    """Report why a hit is hidden; digests are not reported."""
+    return Repeat(
+        hit=hit,
+        of=of.id,
+        rule=_SAID.get(hidden.rule, hidden.rule),
+        measure=hidden.measure,
+        value=None if hidden.rule == "same exact" else hidden.value,
+        threshold=hidden.threshold,
+        verified=hidden.verified,
+    )
+
+
+def _limit(query: str, seconds: float) -> TimeLimit:
+    require_name("query", query)
+    require(is_number(seconds) and seconds > 0, "seconds", seconds, "must be more than 0")
+    return TimeLimit(seconds)
+
+
+def _require_texts(index: Index) -> None:
+    require_kind("index", index, Index)
+    if index.is_in_memory:
+        raise StorageRefused(
+            str(index.store.folder), "is in memory and cannot be searched by words; create it in a folder"
+        )
+    if not index.keeps_texts:
+        raise StorageRefused(str(index.store.folder), "keeps no texts and cannot be searched", "no texts")
+
+
+def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:
+    """Read all documents that were admitted after one, some at a time."""
+    done = 0
+    while len(places := store.behind(last, _STEP)):
+        texts = _texts(store, places)
+        yield texts
+        last = int(texts.ordinals[-1])
+        done += len(places)
+        if progress:
+            progress("search", done, total)
+
+
+def _texts(store: Store, places: Places) -> Texts:
+    kinds = dict(store.columns.fields)
+    titles: Sequence[str | None] = [None] * len(places)
+    if kinds.get(TITLE) == STRING:
+        titles = field_values(store, TITLE, STRING, places)
+    raw = store.strings("text", places)
+    bodies = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
+    return Texts(store.take("ordinal", places).tolist(), store.decoded("id", places), titles, bodies)

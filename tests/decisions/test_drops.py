@@ -1,0 +1,199 @@
+from fractions import Fraction
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pytest
+from batches import ragged
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.decisions.drops import ExactResemblance, GivenMatches, represented
+from neardup.decisions.evidence import FeatureSets
+from neardup.engines.local import LocalEngine
+from neardup.model.arrays import Features
+
+SETS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=12), max_size=10)
+THRESHOLDS = st.sampled_from([0.1, 0.25, 0.5, 0.55, 0.6, 0.75, 0.9, 1.0])
+
+
+def resembles(one, other, threshold):
+    shared, union = len({*one} & {*other}), len({*one} | {*other})
+    return shared > 0 and shared / union >= threshold
+
+
+def overlaps(one, other, threshold):
+    shared, smaller = len({*one} & {*other}), min(len({*one}), len({*other}))
+    return shared > 0 and shared / smaller >= threshold
+
+
+def greedy(sets, threshold, rule=resembles):
+    matched = []
+    for rank, members in enumerate(sets):
+        kept = [better for better in range(rank) if matched[better] < 0 and rule(members, sets[better], threshold)]
+        matched.append(min(kept, default=-1))
+    return matched
+
+
+def measure(one, other, of_smaller):
+    return Fraction(len({*one} & {*other}), min(len({*one}), len({*other})) if of_smaller else len({*one} | {*other}))
+
+
+def closest(sets, threshold, *, of_smaller=False):
+    matched = greedy(sets, threshold, overlaps if of_smaller else resembles)
+    for rank, match in enumerate([*matched]):
+        if match >= 0:
+            rule = overlaps if of_smaller else resembles
+            kept = [b for b in range(rank) if matched[b] < 0 and rule(sets[rank], sets[b], threshold)]
+            matched[rank] = max(kept, key=lambda better: (measure(sets[rank], sets[better], of_smaller), -better))
+    return matched
+
+
+def components(sets, threshold, rule=resembles):
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(sets)))
+    pairs = [(a, b) for b in range(len(sets)) for a in range(b)]
+    graph.add_edges_from((a, b) for a, b in pairs if rule(sets[a], sets[b], threshold))
+    best = {member: min(group) for group in nx.connected_components(graph) for member in group}
+    return [-1 if best[member] == member else best[member] for member in range(len(sets))]
+
+
+def blocks(number, size):
+    """Every document asks about all better ones, *size* documents a block."""
+    for begin in range(0, number, size):
+        asking = np.arange(begin, min(begin + size, number), dtype=np.int32)
+        candidates = [np.arange(rank, dtype=np.int32) for rank in asking]
+        yield SimpleNamespace(
+            asking=asking,
+            bounds=np.cumsum([0, *map(len, candidates)]),
+            candidates=np.concatenate(candidates),
+        )
+
+
+def feature_sets(sets):
+    return FeatureSets(Features(*ragged(sets)), np.arange(len(sets)))
+
+
+def given_matcher(sets, threshold):
+    def holds(left, right):
+        return np.array([resembles(sets[a], sets[b], threshold) for a, b in zip(left, right, strict=True)], np.bool_)
+
+    return GivenMatches(holds)
+
+
+def exact_matcher(sets, threshold):
+    return ExactResemblance(feature_sets(sets), threshold)
+
+
+def settled(matcher, number, size):
+    matched = np.full(number, -1, np.int64)
+    for block in blocks(number, size):
+        matcher.settle(block, matched)
+    return matched.tolist()
+
+
+def connected(matcher, number, size):
+    parents = np.arange(number)
+    for block in blocks(number, size):
+        matcher.connect(block, parents)
+    return represented(parents).tolist()
+
+
+@pytest.fixture(scope="module", params=[exact_matcher, given_matcher], ids=["exact", "given"])
+def make(request):
+    return request.param
+
+
+@given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
+def test_the_kept_follow_the_greedy_rule(make, sets, threshold, size):
+    assert settled(make(sets, threshold), len(sets), size) == greedy(sets, threshold)
+
+
+@given(SETS, THRESHOLDS, st.integers(1, 11), st.booleans(), st.sampled_from([1, 3]))
+def test_the_closest_of_the_kept_matches(sets, threshold, size, of_smaller, threads):
+    with LocalEngine(threads) as engine:
+        matcher = ExactResemblance(
+            feature_sets(sets), threshold, of_smaller=of_smaller, closest=True, parts=engine.parts, map=engine.map
+        )
+        assert settled(matcher, len(sets), size) == closest(sets, threshold, of_smaller=of_smaller)
+    for rank, match in enumerate(closest(sets, threshold, of_smaller=of_smaller)):
+        assert match < 0 or matcher.common[rank] == len({*sets[rank]} & {*sets[match]})
+
+
+@given(SETS, THRESHOLDS, st.integers(1, 11))
+def test_the_closest_of_given_matches(sets, threshold, size):
+    def closeness(left, right):
+        return np.array([float(measure(sets[a], sets[b], False)) for a, b in zip(left, right, strict=True)])
+
+    holds = given_matcher(sets, threshold)._holds
+    assert settled(GivenMatches(holds, closeness=closeness), len(sets), size) == closest(sets, threshold)
+
+
+@given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
+def test_components_are_those_of_the_graph(make, sets, threshold, size):
+    assert connected(make(sets, threshold), len(sets), size) == components(sets, threshold)
+
+
+@given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
+def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
+    alone = exact_matcher(sets, threshold)
+    with LocalEngine(3) as engine:
+        together = ExactResemblance(feature_sets(sets), threshold, parts=engine.parts, map=engine.map)
+        assert settled(together, len(sets), size) == settled(alone, len(sets), size)
+    assert together.compared == alone.compared
+
+
+@given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
+def test_relative_to_the_smaller_set_a_part_matches_its_whole(sets, threshold, size):
+    def matcher():
+        return ExactResemblance(feature_sets(sets), threshold, of_smaller=True)
+
+    assert settled(matcher(), len(sets), size) == greedy(sets, threshold, overlaps)
+    assert connected(matcher(), len(sets), size) == components(sets, threshold, overlaps)
+
+
+@pytest.mark.parametrize("whole", [3, 7, 10, 20, 25, 40, 100])
+def test_a_part_that_reaches_the_threshold_exactly_matches(whole):
+    """The share k / n is at least the threshold k / n, whatever k / n * n rounds to."""
+    full = [value * 7919 for value in range(whole)]
+    for part in range(1, whole + 1):
+        for sets in ([full, full[:part]], [full[:part], full]):
+            assert settled(exact_matcher(sets, part / whole), 2, 2) == [-1, 0]
+            assert connected(exact_matcher(sets, part / whole), 2, 2) == [-1, 0]
+            above = np.nextafter(part / whole, 2)
+            assert settled(exact_matcher(sets, above), 2, 2) == [-1, -1]
+
+
+def test_a_dropped_document_drops_nobody():
+    chain = [[1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]]
+    assert settled(exact_matcher(chain, 0.6), 3, 3) == [-1, 0, -1]
+    assert settled(exact_matcher(chain, 0.6), 3, 1) == [-1, 0, -1]
+    assert connected(exact_matcher(chain, 0.6), 3, 3) == [-1, 0, 0]
+
+
+def test_the_best_ranked_match_wins_even_if_another_is_closer():
+    sets = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 9, 8], [1, 2, 3, 4, 9]]
+    assert settled(exact_matcher(sets, 0.6), 3, 3) == [-1, -1, 0]
+
+
+def test_nothing_proposed_nothing_compared(make):
+    block = SimpleNamespace(
+        asking=np.empty(0, np.int32), bounds=np.zeros(1, np.int64), candidates=np.empty(0, np.int32)
+    )
+    matcher = make([[1], [1]], 0.5)
+    matched = np.full(2, -1, np.int64)
+    matcher.settle(block, matched)
+    assert (matched.tolist(), matcher.compared) == ([-1, -1], 0)
+
+
+def test_only_what_may_match_is_compared():
+    sets = [list(range(100)), [1], list(range(100, 200)), list(range(100))]
+    matcher = exact_matcher(sets, 0.5)
+    assert settled(matcher, 4, 4) == [-1, -1, -1, 0]
+    assert matcher.compared == 2  # the third with the first, the fourth with the first: the small one is passed over
+
+
+def test_a_pair_connected_already_is_not_compared():
+    matcher = exact_matcher([[1, 2, 3]] * 50, 0.5)
+    assert connected(matcher, 50, 7) == [-1, *[0] * 49]
+    assert matcher.compared == 49

@@ -1,0 +1,44 @@
+import pytest
+
+from neardup import Index
+from neardup.index.disk.check import check
+from neardup.index.disk.files import Disk
+
+TEXTS = ["one two three four", "five six seven eight", "nine ten eleven twelve"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with Index.create(tmp_path / "index") as index:
+        index.admit(["a", "b", "c"], TEXTS)
+        index.flush()
+        index.remove(["b"])
+        index.admit(["d"], ["thirteen fourteen fifteen"])
+    return tmp_path / "index"
+
+
+def test_a_whole_index_has_no_problems(folder):
+    said = []
+    report = check(folder, Disk(), lambda done, total: said.append((done, total)))
+    assert (report.problems, report.documents, report.interrupted) == ([], 3, False)
+    assert said[-1][0] == said[-1][1] > 0
+
+
+def test_what_a_death_left_is_no_damage(folder):
+    log = max(folder.glob("log-*"))
+    with log.open("ab") as file:
+        file.write(b"half a record")
+    report = check(folder, Disk())
+    assert report.interrupted
+    assert "13 bytes behind its last record" in report.problems[0]
+
+
+@pytest.mark.parametrize("pattern", ["segment-*", "log-*"])
+def test_a_missing_file_is_named(folder, pattern):
+    lost = max(folder.glob(pattern))
+    lost.unlink()
+    assert check(folder, Disk()).problems == [f"{lost}: is not there"]
+
+
+def test_a_folder_without_an_index(tmp_path):
+    assert "is not an index" in check(tmp_path, Disk()).problems[0]

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from documents import COLUMNS, batch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.index.disk.columns import decoded, encoded, flattened, unflattened
+from neardup.model.errors import StorageDamaged
+
+
+@given(st.lists(st.text()))
+def test_strings_are_the_same_again(strings):
+    assert decoded(encoded(strings)) == strings
+
+
+def test_strings_that_are_none():
+    with pytest.raises(TypeError):
+        encoded(["a", 5])
+    half = encoded(["a\ud800"])
+    with pytest.raises(StorageDamaged):
+        decoded(half)
+
+
+def test_columns_are_the_same_again():
+    whole = batch()
+    again = unflattened(COLUMNS, flattened(whole))
+    assert set(again) == set(whole) == {*COLUMNS.fixed, *COLUMNS.strings}
+    assert decoded(again["field.host"]) == ["id 0", "id 1", "id 2"]
+    assert again["rows"] is whole["rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("ordinal", np.array([7, 6, 8])),
+        ("ordinal", np.array([-1, 6, 8])),
+        ("rows", np.ones((3, 1), np.uint64)),
+        ("present", np.ones(2, np.bool_)),
+        ("id.offsets", np.array([0, 1, 2])),
+        ("id.offsets", np.array([0, 9, 2, 12])),
+        ("id.data", np.zeros(3, np.int8)),
+    ],
+)
+def test_columns_that_cannot_be(name, column):
+    flat = flattened(batch())
+    flat[name] = column
+    with pytest.raises(ValueError, match=r"column|ordinals|order|cut"):
+        unflattened(COLUMNS, flat)

@@ -1,0 +1,45 @@
+import pytest
+
+from neardup import Index
+from neardup.errors import StorageRefused
+from neardup.index.disk.manifest import NAME
+from neardup.model.errors import StorageBusy, StorageDamaged
+
+
+def test_a_folder_of_others_is_left_as_it_was(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(StorageRefused, match="is not empty: an index needs a folder of its own"):
+        Index.create(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_what_a_death_in_the_making_left_is_no_hindrance(tmp_path):
+    for name in ("log-00000001", "manifest.new", "writer.lock"):
+        (tmp_path / name).write_text("half")
+    with Index.create(tmp_path) as index:
+        index.admit(["a"], ["one two three"])
+    with Index.open(tmp_path) as index:
+        assert len(index) == 1
+
+
+def test_one_writer_and_many_readers(tmp_path):
+    with Index.create(tmp_path / "index") as index:
+        index.admit(["a"], ["one two three"])
+        with pytest.raises(StorageBusy):
+            Index.open(tmp_path / "index", "w")
+        with Index.open(tmp_path / "index") as one, Index.open(tmp_path / "index") as other:
+            assert len(one) == len(other) == 1
+    Index.open(tmp_path / "index", "w").close()
+
+
+def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
+    with Index.create(tmp_path / "index") as index:
+        index.admit(["a"], ["one two three"])
+        index.flush()
+    for path in (tmp_path / "index").glob("segment-*"):
+        path.unlink()
+    with pytest.raises(StorageDamaged, match="is named by the manifest, but not there"):
+        Index.open(tmp_path / "index")
+    (tmp_path / "index" / NAME).unlink()
+    with pytest.raises(StorageRefused, match="is not an index"):
+        Index.open(tmp_path / "index")

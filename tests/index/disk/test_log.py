@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from neardup.index.disk.files import Disk
+from neardup.index.disk.log import LogReader, LogWriter
+from neardup.model.errors import StorageDamaged
+
+MARK = bytes(range(16))
+RECORDS = [("admit", {"rows": np.arange(6, dtype=np.uint64).reshape(3, 2)}), ("remove", {"ordinal": np.array([4])})]
+
+
+def write(path, records=RECORDS, *, sync=True):
+    writer = LogWriter.create(Disk(), path, MARK, 7)
+    for kind, arrays in records:
+        writer.append(kind, arrays)
+        if sync:
+            writer.sync()
+    writer.close()
+    return writer
+
+
+def read(path, *, sealed=0, mark=MARK):
+    reader = LogReader(Disk(), path, mark, sealed)
+    return [*reader.read()], reader
+
+
+def test_what_is_read_is_what_was_appended(tmp_path):
+    writer = write(tmp_path / "log")
+    records, reader = read(tmp_path / "log", sealed=writer.size)
+    assert [(record.number, record.kind) for record in records] == [(7, "admit"), (8, "remove")]
+    assert (records[0].arrays["rows"] == RECORDS[0][1]["rows"]).all()
+    assert records[0].arrays["rows"].dtype == np.uint64
+    assert (reader.tail.end, reader.tail.torn, reader.tail.following) == (writer.size, 0, 9)
+    assert writer.size == (tmp_path / "log").stat().st_size
+
+
+def test_only_what_is_new_is_read_again(tmp_path):
+    write(tmp_path / "log")
+    _, reader = read(tmp_path / "log")
+    writer = LogWriter.reopen(Disk(), tmp_path / "log", reader.seed, reader.tail)
+    writer.append("see", {})
+    writer.close()
+    assert [(record.number, record.kind, record.arrays) for record in reader.read()] == [(9, "see", {})]
+    assert [*reader.read()] == []
+
+
+def test_every_cut_leaves_the_records_before_it(tmp_path):
+    size = write(tmp_path / "log", sync=False).size
+    whole = (tmp_path / "log").read_bytes()
+    for end in range(48, size):  # behind the header
+        (tmp_path / "cut").write_bytes(whole[:end])
+        records, reader = read(tmp_path / "cut")
+        assert len(records) <= 1
+        assert reader.tail.end + reader.tail.torn == end
+        with pytest.raises(StorageDamaged, match=r"the record at byte [\d,]+ is damaged"):
+            read(tmp_path / "cut", sealed=size)
+
+
+def test_a_damaged_record_before_one_that_was_written_later_is_damage(tmp_path):
+    write(tmp_path / "log")
+    data = bytearray((tmp_path / "log").read_bytes())
+    data[80] ^= 1
+    (tmp_path / "log").write_bytes(data)
+    with pytest.raises(StorageDamaged, match=r"the record at byte \d+ is damaged"):
+        read(tmp_path / "log")
+
+
+def test_a_log_of_another_index_is_refused(tmp_path):
+    write(tmp_path / "log")
+    with pytest.raises(StorageDamaged, match="belongs to another index"):
+        read(tmp_path / "log", mark=bytes(16))
+    (tmp_path / "short").write_bytes(b"neardupL")
+    with pytest.raises(StorageDamaged, match="is too short to be a log"):
+        read(tmp_path / "short")

@@ -1,0 +1,74 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from neardup.index.disk.arrays import Stored, checksum
+from neardup.index.disk.files import Disk
+from neardup.index.disk.manifest import NAME, Manifest
+from neardup.model.errors import StorageDamaged, StorageRefused
+
+MANIFEST = Manifest(
+    mark="0" * 32,
+    log="log-00000002",
+    sealed=40,
+    next_file=4,
+    terms={"scheme": "minhash"},
+    segments=(Stored("segment-00000001", 100, 7),),
+    updates=Stored("updates-00000003", 50, 8),
+)
+
+
+def commit(folder, manifest=MANIFEST):
+    return manifest.commit(Disk(), folder)
+
+
+def forge(folder, **changed):
+    content = json.loads((folder / NAME).read_text().splitlines()[0]) | changed
+    line = json.dumps(content).encode()
+    (folder / NAME).write_bytes(line + f"\n{checksum(line):016x}\n".encode())
+
+
+def test_what_is_read_is_what_was_committed(tmp_path):
+    first = commit(tmp_path)
+    assert first == replace(MANIFEST, generation=1)
+    assert Manifest.read(Disk(), tmp_path) == first
+    second = commit(tmp_path, replace(first, segments=(), updates=None))
+    assert Manifest.read(Disk(), tmp_path) == second
+    assert (second.generation, second.files) == (2, ["log-00000002"])
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_where_there_is_none(tmp_path):
+    with pytest.raises(StorageRefused, match="is not an index: it has no manifest"):
+        Manifest.read(Disk(), tmp_path)
+
+
+def test_every_changed_byte_is_found(tmp_path):
+    commit(tmp_path)
+    whole = (tmp_path / NAME).read_bytes()
+    for place in range(len(whole)):
+        (tmp_path / NAME).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(StorageDamaged, match="is not as it was written"):
+            Manifest.read(Disk(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "rule"),
+    [
+        ({"format": 2}, StorageRefused, "is of format 2, newer than the 1"),
+        ({"flags": ["colours"]}, StorageRefused, "needs colours"),
+        ({"mark": "0"}, StorageDamaged, "invalid index id"),
+        ({"log": "../log-00000002"}, StorageDamaged, "unexpected file name"),
+        ({"log": "segment-00000001"}, StorageDamaged, "names a file twice"),
+        ({"sealed": -1}, StorageDamaged, "makes no sense"),
+        ({"segments": [["segment-00000001", "many", 7]]}, StorageDamaged, "makes no sense"),
+        ({"terms": []}, StorageDamaged, "invalid terms"),
+        ({"more": 1}, StorageDamaged, "makes no sense"),
+    ],
+)
+def test_what_a_forger_writes_is_refused(tmp_path, changed, error, rule):
+    commit(tmp_path)
+    forge(tmp_path, **changed)
+    with pytest.raises(error, match=rule):
+        Manifest.read(Disk(), tmp_path)

@@ -1,0 +1,47 @@
+import numpy as np
+from documents import COLUMNS, batch
+
+from neardup.index.disk.columns import decoded
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.recent import Recent
+
+SALT = np.array([3, 5], np.uint64)
+
+
+def recent():
+    found = Recent(COLUMNS, Finding(lambda rows, _: rows[:, :1].copy(), pooled=False), SALT)
+    first = batch(4)
+    first["rows"] = np.array([[1, 0], [2, 0], [1, 0], [1, 0]], np.uint64)
+    first["content"] = np.array([[7, 7], [8, 8], [7, 7], [0, 0]], np.uint64)
+    first["keeper"] = np.array([5, 6, 5, 5])
+    hits = found.append(first)
+    assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [], [0], [0, 2]]
+    return found
+
+
+def test_what_was_appended_is_found():
+    part = recent()
+    assert (part.documents, part.kept) == (4, 2)
+    assert part.ordinals.tolist() == [5, 6, 7, 8]
+    assert part.with_ids(["id 2", "none", "id 0"]).tolist() == [2, -1, 0]
+    contents = np.array([[7, 7], [7, 7], [9, 9], [0, 0]], np.uint64)
+    assert part.with_contents(contents, np.array([-1, 0, -1, -1])).tolist() == [0, 2, -1, -1]
+    assert decoded(part.strings("id", np.array([3]))) == ["id 3"]
+    assert part.kept_by(np.array([5])).tolist() == [2, 3]
+
+
+def test_what_was_removed_is_not_found():
+    part = recent()
+    part.remove(np.array([0]))
+    assert part.alive.tolist() == [False, True, True, True]
+    assert part.with_ids(["id 0", "id 1"]).tolist() == [-1, 1]
+    assert part.with_contents(np.array([[7, 7]], np.uint64), np.array([-1])).tolist() == [2]
+    hits = part.propose(part.take("rows", np.arange(4)), np.array([[1]], np.uint64), np.array([True]))
+    assert hits.documents.tolist() == [2, 3]
+
+
+def test_values_change_in_place():
+    part = recent()
+    part.change("keeper", np.array([2]), np.array([7]))
+    assert part.take("keeper", np.arange(4)).tolist() == [5, 6, 7, 5]
+    assert part.kept == 3

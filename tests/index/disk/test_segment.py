@@ -1,0 +1,73 @@
+"""What a file of documents is asked costs no more than what is wanted of it."""
+
+import numpy as np
+import pytest
+
+from neardup import ExactDuplicate, Index, New, SimHash
+from neardup.index.disk.postings import ROOM
+from neardup.index.disk.segment import Segment
+
+TEXT = "page not found on this server, sorry about that"
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """Count, call by call, of how many documents the content is read."""
+    numbers = []
+    take = Segment.take
+
+    def counted(segment, name, positions):
+        numbers.extend([len(positions)] if name == "content" else [])
+        return take(segment, name, positions)
+
+    monkeypatch.setattr(Segment, "take", counted)
+    return numbers
+
+
+def test_a_content_that_many_have_costs_no_more_beside_a_new_one(tmp_path, looked_at):
+    with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
+        index.admit([f"d{number}" for number in range(5000)], [TEXT] * 5000)
+        index.flush()
+        looked_at.clear()
+        assert index.judge([TEXT, "quite another text, seen by nobody so far"]) == [ExactDuplicate("d0", "d0"), New()]
+        assert max(looked_at) <= ROOM
+
+
+def test_who_stands_for_whom_can_change_again_and_again(tmp_path):
+    with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
+        index.admit([f"d{number}" for number in range(100)], [f"text of number {number}" for number in range(100)])
+        index.flush()
+        (segment,) = index._store.segments
+        expected = dict(zip(range(100), segment.take("keeper", np.arange(100)).tolist(), strict=True))
+        rng, changed = np.random.default_rng(1), set()
+        for _ in range(5):
+            positions, keepers = rng.integers(0, 100, 10), rng.integers(0, 100, 10)
+            positions, first = np.unique(positions, return_index=True)
+            segment.change("keeper", positions, keepers[first])
+            changed |= {*positions.tolist()}
+            expected |= dict(zip(positions.tolist(), keepers[first].tolist(), strict=True))
+        assert segment.take("keeper", np.arange(100)).tolist() == list(expected.values())
+        ordinals, values = segment.changes("keeper")
+        assert ordinals.tolist() == sorted(changed)
+        assert values.tolist() == [expected[number] for number in ordinals.tolist()]
+        assert not len(segment.changes("seen")[0])
+        for keeper in range(100):
+            found = [place for place, own in expected.items() if own == keeper != place]
+            assert segment.kept_by(np.array([keeper])).tolist() == found
+
+
+def test_some_documents_behind_another_cost_no_more_than_there_are_wanted(tmp_path, monkeypatch):
+    with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
+        for begin in (0, 3000):
+            ids = [f"d{number}" for number in range(begin, begin + 3000)]
+            index.admit(ids, [f"text of number {number}" for number in range(begin, begin + 3000)])
+            index.flush()
+        index.remove([f"d{number}" for number in range(10, 2500)])
+        there = np.concatenate([np.arange(10), np.arange(2500, 6000)])
+        store, made = index._store, []
+        arange = np.arange
+        monkeypatch.setattr(np, "arange", lambda *given, **more: made.append(given) or arange(*given, **more))
+        for after, number in [(-1, 5), (4, 7), (4, 600), (2990, 20), (2999, 3), (5990, 20), (5999, 1)]:
+            places = store.behind(after, number)
+            assert store.take("ordinal", places).tolist() == there[there > after][:number].tolist()
+        assert all(len(range(*given)) <= 600 for given in made)

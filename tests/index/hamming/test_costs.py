@@ -1,0 +1,11 @@
+from neardup.index.hamming import costs
+
+
+def test_costs_are_measured_in_a_moment(monkeypatch):
+    """On small tables; that is no measurement, but every step of one."""
+    monkeypatch.setattr(costs, "LARGE", costs.MANY * 16)
+    monkeypatch.setattr(costs, "SMALL", costs.MANY * 4)
+    measured = costs.measured_costs()
+    assert 0 < measured.probe < 1000
+    assert measured.spread >= 0
+    assert 0 <= measured.compare < 10
