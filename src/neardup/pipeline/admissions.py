@@ -7,7 +7,8 @@ import numpy as np
 
 from neardup.decisions.admission import NONE
 from neardup.index.disk.columns import NEVER, Batch, encoded
-from neardup.index.disk.store import Places, Store
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags
 from neardup.model.verdicts import Known, New, Verdict
 from neardup.pipeline.crawl_decisions import Judge

@@ -6,7 +6,8 @@ import numpy as np
 
 from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.index.disk.columns import NEVER, Batch
-from neardup.index.disk.store import Places, Store
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.revision import Revision

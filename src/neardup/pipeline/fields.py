@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from neardup.index.disk.buffers import some
 from neardup.index.disk.columns import FIELD_KINDS, STRING, Batch
-from neardup.index.disk.store import Places, Store
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import DataError, StorageDamaged, kind_of, require
 from neardup.pipeline.field_values import READ

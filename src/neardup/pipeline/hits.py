@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.disk.columns import packed
-from neardup.index.disk.store import Places
+from neardup.index.disk.reader import Places
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError, kind_of
 from neardup.pipeline.index import Index

@@ -10,7 +10,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from neardup.decisions.evidence import FeatureSets
-from neardup.index.disk.store import Places
+from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError

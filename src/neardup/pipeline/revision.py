@@ -7,7 +7,8 @@ import numpy as np
 
 from neardup.decisions.admission import NONE, stand
 from neardup.index.disk.postings import ROOM
-from neardup.index.disk.store import Places, Store
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
 from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.verification import Asked, Verifier

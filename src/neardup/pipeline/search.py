@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
-from neardup.index.disk.store import Places, Store
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch

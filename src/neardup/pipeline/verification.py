@@ -10,7 +10,8 @@ import pyarrow as pa
 from neardup.decisions.admission import Matches
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.index.disk.buffers import some, taken
-from neardup.index.disk.store import Found, Places, Store
+from neardup.index.disk.reader import Found, Places
+from neardup.index.disk.store import Store
 from neardup.kernels.segments import blank
 from neardup.model.arrays import (
     AnyPositions,

@@ -13,8 +13,9 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.merger import UPDATES
+from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
-from neardup.index.disk.store import TRIES, UPDATES
 from neardup.model.errors import StorageError
 
 Progress = Callable[[int, int], None]

@@ -11,7 +11,8 @@ from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import MARK_BYTES, LogWriter
 from neardup.index.disk.lookup import Finding
 from neardup.index.disk.manifest import Manifest
-from neardup.index.disk.store import TRIES, Durability, Store
+from neardup.index.disk.reader import TRIES
+from neardup.index.disk.store import Durability, Store
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 _FIRST_LOG: Final = "log-00000001"

@@ -87,3 +87,8 @@ def id_keys(ids: TextBatch, salt: Words) -> Words:
 def ordinal_keys(ordinals: Positions) -> Words:
     """Give a key for each ordinal; no two have the same, and their high bits differ."""
     return ordinals.astype(np.uint64) * _ORDINAL
+
+
+def alive_in(part: Part) -> int:
+    """Count the documents of a part that were not removed."""
+    return int(part.alive.sum()) if len(part.alive) else part.documents

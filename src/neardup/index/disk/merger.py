@@ -1,0 +1,134 @@
+"""Which segments of an index are merged, and how its next state is written: new files first, then their manifest."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from neardup.index.disk.arrays import ArraysWriter, Stored
+from neardup.index.disk.columns import CHANGING, Columns
+from neardup.index.disk.files import Disk
+from neardup.index.disk.log import LogWriter
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.manifest import UNFINISHED, Manifest
+from neardup.index.disk.part import Part, alive_in
+from neardup.index.disk.segment import Segment, write_segment
+
+FAN: Final = 4  # segments of about one size that are merged into one
+UPDATES: Final = "updates of an index"
+KINDS: Final = ("segment-", "log-", "updates-")
+
+_BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
+
+
+class Files(NamedTuple):
+    """Where the files of an index are, what they hold, and how a new segment is opened."""
+
+    disk: Disk
+    folder: Path
+    columns: Columns
+    finding: Finding
+    opened: Callable[[Stored], Segment]
+
+
+class NextLog(NamedTuple):
+    """What a new log begins with: the index's mark, the number of its first record, and the next ordinal."""
+
+    mark: bytes
+    following: int
+    next_ordinal: int
+
+
+class State(NamedTuple):
+    """A state that is on the disk: its manifest and segments, and its log if that is a new one."""
+
+    manifest: Manifest
+    segments: list[Segment]
+    log: LogWriter | None
+
+
+def tail(segments: Sequence[Segment], most: int) -> int | None:
+    """Return the first of the last segments to be merged; ``None`` where there are few of one size, or too large."""
+    levels = [_level(segment.documents) for segment in segments]
+    run = 0
+    while run < len(levels) and levels[-1 - run] <= levels[-1]:
+        run += 1
+    begin = len(levels) - run
+    enough = run >= FAN and sum(segment.documents for segment in segments[begin:]) <= most
+    return begin if enough else None
+
+
+def groups(segments: Sequence[Segment], most: int) -> list[list[Segment]]:
+    """Group neighbours of at most *most* documents together."""
+    found: list[list[Segment]] = []
+    for segment in segments:
+        if found and sum(alive_in(part) for part in (*found[-1], segment)) <= most:
+            found[-1].append(segment)
+        else:
+            found.append([segment])
+    return found
+
+
+def most_documents(segments: Sequence[Segment], memory: int) -> int:
+    """Return how many documents a merged segment may have, so that its longest list fits into the *memory*."""
+    entries = max([1, *(segment.longest_list // max(segment.documents, 1) for segment in segments)])
+    return memory // (_BYTES_WHILE_MERGING * entries)
+
+
+def write(
+    files: Files,
+    before: Manifest,
+    segments: Sequence[Segment | None],
+    merged: Sequence[Part],
+    next_log: NextLog | None,
+) -> State:
+    """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state."""
+    disk, folder, number = files.disk, files.folder, before.next_file
+    kept = [part for part in segments if part is not None]
+    if any(map(alive_in, merged)):
+        stored = write_segment(disk, folder / f"segment-{number:08}", files.columns, merged, files.finding)
+        new = files.opened(stored)
+        place = len(segments) if next_log else list(segments).index(None)
+        kept.insert(place, new)
+    log = LogWriter.create(disk, folder / f"log-{number:08}", next_log.mark, next_log.following) if next_log else None
+    with log.closed_on_failure() if log else nullcontext():
+        following = replace(
+            before,
+            next_file=number + 1,
+            next_ordinal=next_log.next_ordinal if next_log else before.next_ordinal,
+            log=f"log-{number:08}" if log else before.log,
+            sealed=log.size if log else before.sealed,
+            segments=tuple(part.stored for part in kept),
+            updates=_write_updates(disk, folder / f"updates-{number:08}", kept),
+        )
+        return State(following.commit(disk, folder), kept, log)
+
+
+def discard(disk: Disk, folder: Path, number: int) -> None:
+    """Remove the files of a commit that failed, at once, as they may fill the disk; unless it reached the disk."""
+    with suppress(OSError):  # the next writer removes what is left
+        if Manifest.read(disk, folder).next_file <= number:
+            for kind in KINDS:
+                disk.remove(folder / f"{kind}{number:08}")
+            disk.remove(folder / UNFINISHED)
+
+
+def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment]) -> Stored | None:
+    """Write what happened to documents of segments since those were written."""
+    if not any(part.is_changed for part in segments):
+        return None
+    nothing = np.empty(0, np.int64)
+    with ArraysWriter(disk, path, UPDATES) as writer:
+        writer.add("removed", np.concatenate([nothing, *(part.removed for part in segments if len(part.alive))]))
+        for name in CHANGING:
+            pairs = [(nothing, nothing), *(part.changes(name) for part in segments)]
+            writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
+            writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
+        return writer.finish({})
+
+
+def _level(documents: int) -> int:
+    return max(documents, 1).bit_length() // 2  # the logarithm to the base of ``FAN``

@@ -1,0 +1,380 @@
+"""An index as its readers see it: the documents in its files, found, looked up, and read again when they change.
+
+A document's *place* is its part's number and its position there. It holds until the next change.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
+from neardup.index.disk.buffers import GrowingStrings
+from neardup.index.disk.columns import CHANGING, Columns, decoded, encoded, unflattened
+from neardup.index.disk.files import Disk
+from neardup.index.disk.log import LogReader, Record
+from neardup.index.disk.lookup import Finding
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.merger import UPDATES
+from neardup.index.disk.part import Part, Rows, alive_in, id_keys
+from neardup.index.disk.postings import ROOM, Hits
+from neardup.index.disk.recent import Recent
+from neardup.index.disk.segment import Segment
+from neardup.kernels.places import by_part
+from neardup.kernels.strings import WHOLE
+from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
+
+Places = Positions
+
+TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
+
+_POSITION_BITS: Final = 32
+_POSITION: Final = (1 << _POSITION_BITS) - 1
+
+
+class Found(NamedTuple):
+    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more than were looked at."""
+
+    rows: Positions
+    places: Places
+    oversized: int
+
+    def where(self, holds: Flags) -> "Found":
+        """Keep the candidates that *holds* marks."""
+        return Found(self.rows[holds], self.places[holds], self.oversized)
+
+
+class Reader:
+    """The files of one index, opened to read.
+
+    ``oversized_buckets`` counts the keys with more documents than were compared.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, columns: Columns, finding: Finding, disk: Disk) -> None:
+        self.folder, self.columns = folder.absolute(), columns  # the process may change its own folder
+        self._disk, self._finding = disk, finding
+        self._process = os.getpid()
+        self._stale = False  # whether the memory has what the files do not have
+        self._closed = False
+        self.busy = threading.RLock()
+        self.oversized_buckets = 0
+        self.segments: list[Segment] = []
+        self.manifest = manifest
+        self._next_ordinal = 0
+        self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
+        self._salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)
+        self._load(manifest)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts, in the order of admission: the last one is the recent one."""
+        return [*self.segments, self.recent]
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    @property
+    def torn(self) -> int:
+        """How many bytes behind the last record are no record: a death in the middle of writing leaves them."""
+        return self._reader.tail.torn
+
+    @property
+    def log_bytes(self) -> int:
+        """How many bytes of records the log has."""
+        return self._reader.tail.end
+
+    def __len__(self) -> int:
+        return sum(alive_in(part) for part in self.parts)
+
+    def propose(self, rows: Rows, asking: Flags, room: int = ROOM) -> Found:
+        """Find the documents that share a key with each row that asks; in each part the first *room* of a key."""
+        self.require_open()
+        keys = self._finding.keyed(rows, asking)
+        return self._found([(part, part.propose(rows, keys, asking, room)) for part in self.parts])
+
+    def with_ids(self, ids: Sequence[str]) -> Places:
+        """Find the document of each id, or -1."""
+        self.require_open()
+        names = list(ids)
+        strings = encoded(names)
+        keys = id_keys(strings, self._salt)
+        found = [part.with_ids(strings, keys) for part in self.segments]
+        if self.recent.documents or not found:
+            found.append(self.recent.with_ids(names))
+        return self._first(found)
+
+    def with_contents(self, contents: Words, besides: Places | None = None) -> Places:
+        """Find the first document of each content, or -1; with *besides*, another one than that."""
+        self.require_open()
+        left_out = np.full(len(contents), -1) if besides is None else besides
+        if not contents.any():  # as of signatures
+            return np.full(len(contents), -1)
+        numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
+        parts: list[Any] = self.parts
+        own = [np.where(numbers == number, positions, -1) for number in range(len(parts))]
+        return self._first([part.with_contents(contents, out) for part, out in zip(parts, own, strict=True)])
+
+    def with_ordinals(self, ordinals: Positions) -> Places:
+        """Find the document of each ordinal, or -1, also where it was removed."""
+        self.require_open()
+        found = [part.with_ordinals(ordinals) for part in self.segments]
+        recent = self.recent.ordinals
+        if len(recent) or not found:
+            places = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
+            there = recent[places] == ordinals if len(recent) else np.zeros(len(ordinals), np.bool_)
+            found.append(np.where(there, places, -1))
+        return self._first(found)
+
+    def kept_by(self, keepers: Positions) -> Places:
+        """Find the documents for which other ones stand, by the ordinals of those."""
+        self.require_open()
+        found = [*(part.kept_by(keepers) for part in self.segments), self.recent.kept_by(keepers)]
+        return np.concatenate([_places_in(number, positions) for number, positions in enumerate(found)])
+
+    def alive(self, places: Places) -> Flags:
+        """Say which documents are there: those that have a place and were not removed."""
+        flags = places >= 0
+        if any(len(part.alive) for part in self.parts):  # as after a removal, or of recent ones
+            for part, rows, positions in self._by_part(places):
+                if len(part.alive):
+                    flags[rows] = part.alive[positions]
+        return flags
+
+    def take(self, name: str, places: Places) -> npt.NDArray[Any]:
+        """Copy what a column says of some documents."""
+        return self.take_all((name,), places)[0]
+
+    def take_all(self, names: Sequence[str], places: Places) -> list[npt.NDArray[Any]]:
+        """Copy what several columns say of some documents."""
+        taken: list[npt.NDArray[Any]] = []
+        for part, rows, positions in self._by_part(places):
+            if len(rows) == len(places):
+                return [part.take(name, positions) for name in names]
+            taken = taken or self._nothing(names, len(places))
+            for name, column in zip(names, taken, strict=True):
+                column[rows] = part.take(name, positions)
+        return taken or self._nothing(names, len(places))
+
+    def _nothing(self, names: Sequence[str], number: int) -> list[npt.NDArray[Any]]:
+        """Give columns that say nothing of so many documents."""
+        kinds = (self.columns.fixed[name] for name in names)
+        return [np.zeros((number, *shape), kind) for kind, shape in kinds]
+
+    def strings(self, name: str, places: Places, most: int = WHOLE) -> TextBatch:
+        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        gathered, order, done = GrowingStrings(), np.empty(len(places), np.int64), 0
+        for part, rows, positions in self._by_part(places):
+            if len(rows) == len(places):
+                return part.strings(name, positions, most)
+            gathered.extend(part.strings(name, positions, most))
+            order[rows] = np.arange(done, done + len(rows))
+            done += len(rows)
+        return gathered.take(order)
+
+    def decoded(self, name: str, places: Places) -> list[str]:
+        """Give what a column of strings says of some documents, as Python has them."""
+        found: list[str] = []
+        for part, rows, positions in self._by_part(places):
+            own = decoded(part.strings(name, positions))
+            if len(rows) == len(places):
+                return own
+            found = found or [""] * len(places)
+            for row, string in zip(rows.tolist(), own, strict=True):
+                found[row] = string
+        return found
+
+    def behind(self, ordinal: int, number: int) -> Places:
+        """Give the places of the first documents, so many at most, that were admitted after one."""
+        self.require_open()
+        found, missing = [np.empty(0, np.int64)], number
+        for part_number, part in enumerate(self.parts):
+            begin = int(np.searchsorted(part.ordinals, ordinal, side="right"))
+            while missing and begin < part.documents:
+                end = min(begin + number, part.documents)  # no more is looked at than is wanted
+                there = np.flatnonzero(part.alive[begin:end]) + begin if len(part.alive) else np.arange(begin, end)
+                found.append(_places_in(part_number, there[:missing]))
+                missing -= len(found[-1])
+                begin = end
+        return np.concatenate(found)
+
+    def all_places(self) -> Iterator[Places]:
+        """Give the places of all documents that are there, part by part, in the order of admission."""
+        self.require_open()
+        for number, part in enumerate(self.parts):
+            positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
+            yield _places_in(number, positions)
+
+    @property
+    def next_ordinal(self) -> int:
+        """The ordinal of the next document."""
+        return self._next_ordinal
+
+    # What the log says, in memory.
+
+    def remove(self, places: Places) -> None:
+        """Remove documents, in memory; ``log_change`` makes it last."""
+        for part, _, positions in self._by_part(places):
+            part.remove(positions)
+
+    def set(self, name: str, places: Places, values: Positions) -> None:
+        """Set the values of different documents in one of the ``CHANGING`` columns, in memory."""
+        for part, rows, positions in self._by_part(places):
+            part.change(name, positions, values[rows])
+
+    def _see(self, places: Places, moment: int, news: Places, numbers: Positions) -> None:
+        self.set("seen", places, np.maximum(self.take("seen", places), moment))
+        self.set("told", news, numbers)
+
+    # The files.
+
+    def refresh(self) -> bool:
+        """Read what a writer has written since; say whether there was anything.
+
+        Raises ``StorageMoved`` where another folder or index is at the path by now.
+        """
+        self.require_open()
+        for _ in range(TRIES):
+            try:
+                manifest = Manifest.read(self._disk, self.folder)
+                if self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark:
+                    raise StorageMoved(str(self.folder), "was replaced while it was open; open the index again")
+                if manifest.log == self.manifest.log:
+                    before = self._reader.tail
+                    self._replay()
+                    return self._reader.tail != before
+                self._load(manifest)
+            except FileNotFoundError:  # a newer manifest does without it
+                continue
+            return True
+        raise StorageDamaged(str(self.folder), "the files that its manifest names are not there")
+
+    def require_open(self) -> None:
+        """Raise ``StorageRefused`` if it was closed; after a failure, take what counts from the files."""
+        if self._closed:
+            raise StorageRefused(str(self.folder), "was closed")
+        if self._stale:
+            with self.busy:
+                self._read_again()
+
+    def _read_again(self) -> None:
+        """Discard the memory, and take from the files what they have."""
+        self.segments, self._stale = [], False  # in memory segments may have what was not acknowledged
+        try:
+            self._load(Manifest.read(self._disk, self.folder))
+        except BaseException as error:
+            self._stale = True
+            if isinstance(error, FileNotFoundError):
+                raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+            raise
+
+    def _load(self, manifest: Manifest) -> None:
+        """Open the files that a manifest names; what is open already stays so."""
+        known = {segment.stored: segment for segment in self.segments}
+        segments = [known.get(stored) or self._segment(stored) for stored in manifest.segments]
+        for one, other in pairwise(segments):
+            if one.last >= other.first:
+                raise StorageDamaged(str(self.folder / other.stored.name), "comes before the segment in front of it")
+        if manifest.updates:
+            file = StoredArrays(self._disk, self.folder / manifest.updates.name, UPDATES, manifest.updates)
+            with understood(file.path):
+                removed = _ordinals(file.whole("removed"))
+                for segment in segments:
+                    segment.update_removed(removed)
+                for name in CHANGING:
+                    ordinals, values = _ordinals(file.whole(name)), _ordinals(file.whole(f"{name}.new"))
+                    expect(len(ordinals) == len(values), f"the changed values of {name!r} are incomplete")
+                    for segment in segments:
+                        segment.update(name, ordinals, values)
+        reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
+        self._log_begin = reader.tail.end
+        self.segments, self._reader, self.manifest = segments, reader, manifest
+        self.recent = self._new_recent()
+        self._next_ordinal = manifest.next_ordinal
+        self._replay()
+
+    def _segment(self, stored: Stored) -> Segment:
+        path = self.folder / stored.name
+        return Segment(self._disk, path, self.columns, stored, self._finding)
+
+    def _new_recent(self) -> Recent:
+        return Recent(self.columns, self._finding, self._salt)
+
+    def _replay(self) -> None:
+        """Repeat what the log says."""
+        for record in self._reader.read():
+            with understood(self.folder / self.manifest.log):
+                self._repeat(record)
+
+    def _repeat(self, record: Record) -> None:
+        arrays = record.arrays
+        if record.kind == "change":
+            removed, moved, keepers = (_ordinals(arrays[name]) for name in ("removed", "moved", "keepers"))
+            expect(len(moved) == len(keepers), "every document must have a representative")
+            batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
+            self.remove(self.with_ordinals(removed))
+            self.set("keeper", self.with_ordinals(moved), keepers)
+            if batch is not None:
+                ordinals = cast("Positions", batch["ordinal"])
+                before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
+                expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
+                self.recent.append(batch)
+                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
+        elif record.kind == "see":
+            nothing = np.empty(0, np.int64)
+            named = (arrays["ordinal"], arrays["seen"], arrays.get("told", nothing), arrays.get("numbers", nothing))
+            ordinals, moments, told, numbers = map(_ordinals, named)
+            expect(len(moments) == 1 and len(told) == len(numbers), "the record of seen documents is incomplete")
+            places = self.with_ordinals(ordinals)
+            self._see(places[places >= 0], int(moments[0]), self.with_ordinals(told), numbers)
+        else:
+            raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
+
+    def _found(self, hits: list[tuple[Any, Hits]]) -> Found:
+        rows = np.concatenate([found.rows for _, found in hits])
+        places = np.concatenate([_places_in(number, found.documents) for number, (_, found) in enumerate(hits)])
+        oversized = sum(found.oversized for _, found in hits)
+        self.oversized_buckets += oversized
+        order = np.lexsort((places, rows))
+        return Found(rows[order], places[order], oversized)
+
+    def _first(self, by_part: list[Positions]) -> Places:
+        """Give the place in the first part that has one, or -1."""
+        last = len(by_part) - 1
+        if not last:
+            return by_part[0]
+        places = np.where(by_part[last] >= 0, _places_in(last, by_part[last]), -1)
+        for number in range(last - 1, -1, -1):
+            positions = by_part[number]
+            places = np.where(positions >= 0, _places_in(number, positions), places)
+        return places
+
+    def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
+        """Give each part that has some of these, which of them, and their positions there."""
+        if not len(places):
+            return
+        parts = self.parts
+        order, positions = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+        bounds = np.empty(len(parts) + 1, np.int64)
+        if not by_part(places, _POSITION_BITS, order, positions, bounds):
+            raise IndexError("there is no such place any more: the index has changed")
+        for part, (begin, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
+            if end > begin:
+                yield part, order[begin:end], positions[begin:end]
+
+
+def _ordinals(array: npt.NDArray[Any]) -> Positions:
+    """Take a column of ordinals that a file states; for use in ``understood``."""
+    expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
+    return array
+
+
+def _places_in(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:
+    return positions.astype(np.int64) + (part << _POSITION_BITS)
