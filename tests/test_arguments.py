@@ -123,7 +123,7 @@ def test_opening_refuses_wrong_arguments(index, tmp_path):
 def test_the_error_names_the_argument():
     with pytest.raises(neardup.ParameterError, match=r"^text=5 must be a string$"):
         neardup.dedup(TABLE, text=5)
-    with pytest.raises(neardup.ParameterError, match=r"^contribution=\['x'\] must be None or a column's name$"):
+    with pytest.raises(neardup.ParameterError, match=r"^contribution=\['x'\] must be the name of a column$"):
         neardup.Checksum(contribution=["x"])
     with pytest.raises(neardup.ParameterError, match=r"^scheme='minhash' must be "):
         neardup.compare(*TEXTS, schemes=["minhash"])

@@ -126,7 +126,7 @@ def test_what_others_write_to_the_same_file_stays(tmp_path):
         run("dedup", source, "--out", "-", stdout=log, stderr=log, capture_output=False)
         log.write(b"after\n")
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[:3] == ["before", '{"text": "a"}', "1  documents"]
+    assert lines[:3] == ["before", '{"text": "a"}', "1  document"]
     assert lines[-1] == "after"
 
 

@@ -12,14 +12,14 @@ def test_pairs_apart_have_half_the_threshold():
 @pytest.mark.parametrize(
     ("wrong", "rule"),
     [
-        ({"threshold": 0}, "must be above 0 and at most 1"),
-        ({"threshold": True}, "must be above 0 and at most 1"),
-        ({"recall": 1}, "must be above 0 and below 1"),
-        ({"false_rate": 1.0}, "must be above 0 and below 1"),
+        ({"threshold": 0}, "must be a number above 0 and at most 1"),
+        ({"threshold": True}, "must be a number above 0 and at most 1"),
+        ({"recall": 1}, "must be a number above 0 and below 1"),
+        ({"false_rate": 1.0}, "must be a number above 0 and below 1"),
         ({"documents": 0}, "must be an integer from 1"),
-        ({"apart": 0.8}, "must be above 0 and below the threshold, 0.8"),
-        ({"background": 0.8}, "must be 0 or more and below the threshold, 0.8"),
-        ({"background": -0.1}, "must be 0 or more and below the threshold, 0.8"),
+        ({"apart": 0.8}, "must be a number above 0 and below the threshold, 0.8"),
+        ({"background": 0.8}, "must be a number of at least 0 and below the threshold, 0.8"),
+        ({"background": -0.1}, "must be a number of at least 0 and below the threshold, 0.8"),
     ],
 )
 def test_numbers_out_of_range(wrong, rule):

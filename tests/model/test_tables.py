@@ -141,7 +141,7 @@ def test_costs_decide():
         ("halves", 3, 2, "kind", "must be 'blocks', 'nested' or 'probes'"),
         ("blocks", -1, 2, "distance", "must be an integer from 0 to 7"),
         ("blocks", 8, 9, "distance", "must be an integer from 0 to 7"),
-        ("blocks", True, 2, "distance", "must be an integer from 0 to 7"),
+        ("blocks", True, 2, "distance", "must be an integer from 0 to 7, not a bool"),
         ("blocks", 3, 3, "pieces", "must be an integer from 4 to 64"),
         ("blocks", 3, 9, "pieces", "must give at most 64 tables, and 9 give 84"),
         ("nested", 3, 9, "pieces", "must give at most 64 tables, and 9 give 81"),

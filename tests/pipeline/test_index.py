@@ -97,8 +97,8 @@ def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
         assert index.judge(TEXTS) == judged
     if key is not None:
         for own, reason in (
-            (None, "was made with a key: the same key is needed to open it"),
-            (bytes(16), "was made with another key"),
+            (None, "was created with a key; open it with the same key"),
+            (bytes(16), "was created with another key"),
         ):
             for mode in ("r", "w"):
                 with pytest.raises(StorageRefused) as refused:
@@ -120,7 +120,7 @@ def test_a_key_is_in_no_file(folder):
 
 def test_a_key_where_there_is_none(folder):
     made(folder)
-    with pytest.raises(StorageRefused, match="was made without a key: no key may be used to open it"):
+    with pytest.raises(StorageRefused, match="was created without a key; open it without one"):
         Index.open(folder, key=KEY)
 
 
@@ -131,15 +131,30 @@ def test_what_is_no_key(folder, key):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("scheme", [MinHash(shingle=4), MinHash(seed=2), SimHash()])
-def test_another_recipe_is_refused(folder, scheme):
+@pytest.mark.parametrize(
+    ("scheme", "differing"),
+    [
+        (MinHash(shingle=4, threshold=0.7), "other minhash settings: shingle is 3, not 4"),
+        (MinHash(seed=2), "other minhash settings: seed is 1, not 2"),
+        (
+            MinHash(bag=True, analysis=Analysis(stem="english")),
+            "other minhash settings: stem is None, not english; bag is False, not True",
+        ),
+        (SimHash(), "the scheme minhash, not simhash"),
+    ],
+    ids=["shingle", "seed", "analysis", "scheme"],
+)
+def test_another_recipe_is_refused(folder, scheme, differing):
     made(folder)
     with pytest.raises(StorageRefused) as refused:
         Index.open(folder, scheme=scheme)
-    made_with = "was made with the scheme minhash; simhash cannot be used with it"
-    if scheme.name == "minhash":
-        made_with = "was made with other minhash settings; leave them out or use the same"
-    assert str(refused.value) == f"{folder}: {made_with}"
+    assert str(refused.value) == f"{folder}: was created with {differing}"
+
+
+def test_a_part_of_another_recipe_is_refused(folder):
+    Index.create(folder, Combined()).close()
+    with pytest.raises(StorageRefused, match=r"was created with other combined settings: trials is 6, not 5$"):
+        Index.open(folder, scheme=Combined(first=replace(Combined().first, trials=5)))
 
 
 @pytest.mark.parametrize("scheme", ["minhash", MinHash, 5])
@@ -163,7 +178,7 @@ def test_a_table_of_weights_is_given_again(folder, combined):
         assert index.judge(TEXTS[2:]) == [ExactDuplicate("c")]
         index.compact()
     other = SimHash(weights=TermWeights.fitted(TEXTS[:1]), distance=9)
-    with pytest.raises(StorageRefused, match="was made with"):
+    with pytest.raises(StorageRefused, match="was created with"):
         Index.open(folder, scheme=other)
 
 
@@ -283,7 +298,8 @@ def test_where_there_is_no_index(tmp_path, mode):
     for place in (file, empty, tmp_path / "nothing", tmp_path / "no" / "such"):
         with pytest.raises(StorageRefused) as refused:
             Index.open(place, mode)
-        assert str(refused.value) == f"{place}: is not an index: it has no manifest"
+        reason = "is not an index: it has no manifest" if place.exists() else "there is nothing at this path"
+        assert str(refused.value) == f"{place}: {reason}"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "file"]
 
 
@@ -292,8 +308,8 @@ def test_where_there_is_no_index(tmp_path, mode):
     [
         ({"durability": "never"}, "must be commit, interval or bulk"),
         ({"durability": None}, "must be commit, interval or bulk"),
-        ({"memory": 1 << 19}, "must be an integer of at least 1048576"),
-        ({"memory": 1e9}, "must be an integer of at least 1048576"),
+        ({"memory": 1 << 19}, "must be an integer of at least 1048576 (bytes)"),
+        ({"memory": 1e9}, "must be an integer of at least 1048576 (bytes)"),
     ],
 )
 def test_ways_that_there_are_not(folder, option, rule):

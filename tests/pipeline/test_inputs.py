@@ -53,7 +53,7 @@ def test_ids_may_come_in_any_sequence(ids):
 @pytest.mark.parametrize(
     ("ids", "rule"),
     [
-        (["a"], "are 1, but the documents are 2"),
+        (["a"], "1 id for 2 documents; each document needs one"),
         (["a", ""], "has 0 bytes, but must have 1 to 1,024"),
         (["a", "x" * 1025], "has 1,025 bytes"),
         (["a", "\ud800"], "has a lone surrogate"),

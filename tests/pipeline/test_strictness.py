@@ -29,7 +29,7 @@ def test_what_matches_is_what_is_estimated_so(scheme, threshold):
 
 @pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
 def test_what_is_no_threshold(threshold):
-    with pytest.raises(ParameterError, match="must be above 0 and at most 1"):
+    with pytest.raises(ParameterError, match="must be a number above 0 and at most 1"):
         at_threshold(SimHash(), threshold)
 
 

@@ -129,5 +129,5 @@ def test_shares_become_plain_numbers(value):
 
 @pytest.mark.parametrize("value", [0, 1.5, np.float32("nan"), "0.6", None, True])
 def test_what_is_no_share_is_refused(value):
-    with pytest.raises(ParameterError, match="must be above 0 and at most 1"):
+    with pytest.raises(ParameterError, match="must be a number above 0 and at most 1"):
         MinHash(threshold=value)

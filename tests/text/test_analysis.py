@@ -35,6 +35,11 @@ def test_every_parameter_has_a_rule(name, value):
     assert name in str(caught.value)
 
 
+def test_stop_words_are_a_list():
+    with pytest.raises(ParameterError, match=r"must be a list of words, not a string$"):
+        Analysis(stop_words="the")
+
+
 @pytest.mark.parametrize(("name", "value"), [("min_length", 2), ("stop_words", ("the",)), ("stem", "english")])
 def test_letters_know_no_words(name, value):
     with pytest.raises(ParameterError, match="letter") as caught:

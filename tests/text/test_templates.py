@@ -196,7 +196,7 @@ def test_other_schemes_refuse_it():
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan"), "0.1", True, [0.1]], ids=repr)
 def test_a_share_has_a_rule(share):
-    with pytest.raises(ParameterError, match="above 0 and below 1") as caught:
+    with pytest.raises(ParameterError, match="must be a number above 0 and below 1") as caught:
         neardup.dedup(CHATS, ignore_common=share)
     assert caught.value.name == "ignore_common"
 

@@ -169,18 +169,18 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     threshold, recall = _plain(threshold), _plain(recall)
     parameters = {name: _plain(value) for name, value in parameters.items()}
     if recall is not None:
-        require(threshold is not None, "recall", recall, "needs threshold, the resemblance at which it is wanted")
+        require(threshold is not None, "recall", recall, "requires threshold, the resemblance at which it is wanted")
         for name, value in parameters.items():
             raise ParameterError(name, value, "is what a plan for a recall recommends; leave it out")
         wanted = Requirements(threshold=threshold, recall=recall, **given)
         return _recommended(wanted, scheme)
     for name, value in given.items():
-        raise ParameterError(name, value, "needs threshold and recall")
+        raise ParameterError(name, value, "requires threshold and recall")
     if threshold is not None:
         parameters["threshold"] = threshold
     if scheme is None:
         for name, value in parameters.items():
-            raise ParameterError(name, value, "needs recall" if name == "threshold" else "needs a scheme")
+            raise ParameterError(name, value, "requires recall" if name == "threshold" else "requires a scheme")
         return _classic()
     if isinstance(scheme, str):
         return _drawn(_of_numbers(scheme, parameters))

@@ -2,6 +2,7 @@
 
     NeardupError
     ├── ParameterError   a parameter breaks its rule            (also ValueError)
+    │   └── ParameterConflict  two parameters that cannot be used together
     ├── RecipeMismatch   signatures of different recipes meet   (also TypeError)
     ├── DataError        input that cannot be read as documents (also ValueError)
     │   ├── InputRefused     refused by its name, before anything was read
@@ -52,6 +53,17 @@ class ParameterError(NeardupError, ValueError):
         shown = repr(self.value)
         plain = len(shown) <= _LONGEST and type(self.value).__repr__ is not object.__repr__
         return f"{self.name}={shown} {self.rule}" if plain else f"{self.name} {self.rule}"
+
+
+class ParameterConflict(ParameterError):  # noqa: N818 - the name of the event
+    """Two parameters that cannot be used together; *other* and *other_value* are the second one."""
+
+    code = "parameter conflict"
+
+    def __init__(self, name: str, value: object, other: str, other_value: object) -> None:
+        super().__init__(name, value, f"cannot be used with {other}={other_value!r}")
+        self.args = (name, value, other, other_value)
+        self.other, self.other_value = other, other_value
 
 
 class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it
@@ -219,9 +231,11 @@ class OutputRefused(OutputError):  # noqa: N818 - the name of the event
 def kind_of(value: object) -> str:
     """Return the name of a value's type, with its article.
 
-    >>> kind_of(5), kind_of("five")
-    ('an int', 'a str')
+    >>> kind_of(5), kind_of("five"), kind_of(None)
+    ('an int', 'a string', 'None')
     """
+    if value is None or isinstance(value, str):
+        return "None" if value is None else "a string"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 
@@ -232,7 +246,12 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "row"), counted(2_000, "row")
     ('1 row', '2,000 rows')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a noun, in the plural unless the number is 1."""
+    return noun if number == 1 else f"{noun}s"
 
 
 def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: FBT001 - reads as a sentence
@@ -241,8 +260,13 @@ def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: 
         raise ParameterError(name, value, rule)
 
 
-def require_whole(name: str, value: object, least: int, most: int | None = None, *, step: int = 1) -> int:
-    """Give an integer of this range, NumPy's too, as a plain ``int``; ``ParameterError`` for anything else."""
+def require_whole(  # noqa: PLR0913 - the rule of one parameter
+    name: str, value: object, least: int, most: int | None = None, *, step: int = 1, unit: str = ""
+) -> int:
+    """Return an integer of this range, also one of NumPy, as an ``int``.
+
+    Raises ``ParameterError`` for anything else; the message names the *unit*, such as ``"bytes"``, if there is one.
+    """
     try:
         whole = index(value)  # type: ignore[arg-type]  # what it is for
     except TypeError:
@@ -250,7 +274,8 @@ def require_whole(name: str, value: object, least: int, most: int | None = None,
     if isinstance(value, bool) or whole < least or (most is not None and whole > most) or whole % step:
         kind = "an integer" if step == 1 else f"a multiple of {step}"
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ParameterError(name, value, f"must be {kind} {bounds}")
+        number = f"{kind} {bounds} ({unit})" if unit else f"{kind} {bounds}"
+        raise ParameterError(name, value, f"must be {number}{_unless_number(value)}")
     return whole
 
 
@@ -259,18 +284,22 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_share(value: Any) -> bool:
-    """Return whether a parameter is a number above 0 and at most 1."""
-    return is_number(value) and bool(0 < value <= 1)
+def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
+    """Return a share: a number above 0 and at most 1, or *below_one*.
 
-
-def require_share(name: str, value: object) -> Any:
-    """Return a share above 0 and at most 1; NumPy's numbers as plain ones, those of 32 bits as they are written.
-
-    Raises ``ParameterError`` for anything else.
+    NumPy's numbers are returned as plain ones, those of 32 bits by their shortest decimal form. Raises
+    ``ParameterError`` for anything else.
     """
-    require(is_share(value), name, value, "must be above 0 and at most 1")
+    if not (is_number(value) and 0 < value <= 1) or (below_one and value == 1):
+        rule = f"must be a number above 0 and {'below' if below_one else 'at most'} 1{_unless_number(value)}"
+        if is_number(value) and 1 < value < 100:  # noqa: PLR2004 - percent
+            rule += f"; for {value:g} % write {value / 100:g}"
+        raise ParameterError(name, value, rule)
     return float(str(value)) if hasattr(value, "item") else value
+
+
+def _unless_number(value: object) -> str:
+    return "" if is_number(value) else f", not {kind_of(value)}"
 
 
 def require_path(name: str, value: object) -> Path:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from neardup.model.errors import require
+from neardup.model.errors import ParameterConflict, require
 
 Verify = Literal["exact", "estimate", "none"]
 Gather = Literal["kept", "components"]
@@ -47,7 +47,8 @@ class Policy:
         require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")
         require_representative(self.representative)
         alike = self.representative == "best-ranked" or self.gather == "kept"
-        require(alike, "representative", self.representative, 'must be best-ranked with gather="components"')
+        if not alike:
+            raise ParameterConflict("representative", self.representative, "gather", self.gather)
 
     @property
     def field(self) -> str | None:

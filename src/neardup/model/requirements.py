@@ -1,12 +1,12 @@
 """What a scheme's parameters must reach, and in what collection."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import is_share, require, require_whole
+from neardup.model.errors import is_number, require, require_share, require_whole
 
 _MANY: Final = 10**15
 
@@ -29,18 +29,20 @@ class Requirements:
     background: float = 0.05
 
     def __post_init__(self) -> None:
-        require(is_share(self.threshold), "threshold", self.threshold, "must be above 0 and at most 1")
-        require(is_share(self.recall) and self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
+        require_share("threshold", self.threshold)
+        require_share("recall", self.recall, below_one=True)
         if self.false_rate is not None:
-            fits = is_share(self.false_rate) and self.false_rate < 1
-            require(fits, "false_rate", self.false_rate, "must be above 0 and below 1")
+            require_share("false_rate", self.false_rate, below_one=True)
         require_whole("documents", self.documents, 1, _MANY)
-        rule = f"must be above 0 and below the threshold, {self.threshold}"
         if self.apart is None:
             object.__setattr__(self, "apart", self.threshold / 2)
-        require(is_share(self.apart) and self.apart < self.threshold, "apart", self.apart, rule)  # type: ignore[operator]  # a number
-        below = self.background == 0 or (is_share(self.background) and self.background < self.threshold)
-        require(below, "background", self.background, rule.replace("above 0", "0 or more"))
+        limit = f"below the threshold, {self.threshold}"
+        apart: Any = self.apart
+        require(
+            is_number(apart) and 0 < apart < self.threshold, "apart", apart, f"must be a number above 0 and {limit}"
+        )
+        below = is_number(self.background) and 0 <= self.background < self.threshold
+        require(below, "background", self.background, f"must be a number of at least 0 and {limit}")
 
     @property
     def values(self) -> npt.NDArray[np.float64]:

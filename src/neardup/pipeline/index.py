@@ -492,4 +492,4 @@ class Index:
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
     require_kind("disk", disk, Disk)
     require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
-    return Ways(durability, require_whole("memory", memory, LEAST_MEMORY), disk)
+    return Ways(durability, require_whole("memory", memory, LEAST_MEMORY, unit="bytes"), disk)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from neardup.index.disk.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, require_same_recipe
-from neardup.model.errors import DataError, kind_of, require
+from neardup.model.errors import DataError, counted, kind_of, require
 from neardup.pipeline.fields import (
     EPOCH,
     FIRST_MOMENT,
@@ -81,7 +81,8 @@ def require_ids(ids: Any, number: int) -> list[str]:
     """Check ids: as many as documents, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
     names = as_strings(ids)
     if len(names) != number:
-        raise DataError("ids", f"are {len(names):,}, but the documents are {number:,}")
+        there = f"{counted(len(names), 'id')} for {counted(number, 'document')}"
+        raise DataError("ids", f"{there}; each document needs one")
     for position, name in enumerate(names):
         try:
             size = len(name.encode())
@@ -95,7 +96,7 @@ def require_ids(ids: Any, number: int) -> list[str]:
 def as_strings(ids: Any) -> list[str]:
     """Take strings of any kind as a list; whether they can be ids is another question."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
-        raise DataError("ids", f"are {kind_of(ids)}, but must be a sequence of strings")
+        raise DataError("ids", f"must be a sequence of strings, not {kind_of(ids)}")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
     if types_of(names) <= {str}:
         return names

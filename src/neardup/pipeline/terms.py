@@ -103,17 +103,27 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     if own.key_identity != given["key"] and scheme is None:
         raise StorageRefused(where, *_wrong_key(str(given["key"]), key))
     if own.name != given["name"]:
-        raise StorageRefused(where, f"was made with the scheme {given['name']}; {own.name} cannot be used with it")
-    raise StorageRefused(where, f"was made with other {own.name} settings; leave them out or use the same")
+        raise StorageRefused(where, f"was created with the scheme {given['name']}, not {own.name}", "other settings")
+    raise StorageRefused(where, _settings(made, own, given["common"]), "other settings")
+
+
+def _settings(made: Any, own: Any, common: str | None) -> str:
+    """Name the settings of an index, its scheme *made* without list and key, that another scheme has otherwise."""
+    differing = [f"{name} is {theirs}, not {ours}" for name, theirs, ours in schemes.differences(made, own)]
+    listed = schemes.common_of(own)
+    used = None if listed is None else listed.identity
+    if common != used:
+        differing.append(f"its list of common shingles is {common or 'empty'}, not {used or 'empty'}")
+    return f"was created with other {own.name} settings: {'; '.join(differing) or 'another key or table of weights'}"
 
 
 def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
     """Return why a key, or its absence, is wrong, and the code of it; *stated* identifies the key of the index."""
     if key is None:
-        return "was made with a key: the same key is needed to open it", "key needed"
+        return "was created with a key; open it with the same key", "key needed"
     if "key:" in stated:
-        return "was made with another key", "other key"
-    return "was made without a key: no key may be used to open it", "no key"
+        return "was created with another key", "other key"
+    return "was created without a key; open it without one", "no key"
 
 
 def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
@@ -128,11 +138,11 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
     try:
         common = CommonShingles.from_bytes(disk.read(path), str(path))
     except FileNotFoundError:
-        raise StorageDamaged(str(path), "is missing: the index was made with a list of common shingles") from None
+        raise StorageDamaged(str(path), "is missing: the index was created with a list of common shingles") from None
     except DataError as error:
         raise StorageDamaged(str(path), error.rule) from error
     if common.identity != identity:
-        raise StorageDamaged(str(path), "is not the list of common shingles that the index was made with")
+        raise StorageDamaged(str(path), "is not the list of common shingles that the index was created with")
     return common
 
 

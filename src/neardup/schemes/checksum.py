@@ -96,7 +96,7 @@ class Checksum(SchemeDefaults):
         require(listed and len(self.fields) > 0, "fields", self.fields, "must be one Field or more")
         object.__setattr__(self, "fields", tuple(self.fields))
         named = self.contribution is None or (isinstance(self.contribution, str) and self.contribution != "")
-        require(named, "contribution", self.contribution, "must be None or a column's name")
+        require(named, "contribution", self.contribution, "must be the name of a column")
         names = self.columns
         require(len(set(names)) == len(names), "fields", names, "must have different names")
         Hashing(seed=self.seed, key=self.key)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require, require_share, require_whole
+from neardup.model.errors import require_share, require_whole
 from neardup.model.layout import Banding, bands_law
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
@@ -86,8 +86,7 @@ class MinHash(FeatureScheme):
         whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
         object.__setattr__(self, "permutations", whole)
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
-        object.__setattr__(self, "recall", require_share("recall", self.recall))
-        require(self.recall < 1, "recall", self.recall, "must be above 0 and below 1")
+        object.__setattr__(self, "recall", require_share("recall", self.recall, below_one=True))
         _ = self.shingling, self.layout  # they check the rest
 
     @cached_property

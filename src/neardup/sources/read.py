@@ -51,7 +51,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
         require_path("inputs", name)
     require_name("text", text)
     require_name("id", id)
-    max_bytes = require_whole("max_bytes", max_bytes, 1)
+    max_bytes = require_whole("max_bytes", max_bytes, 1, unit="bytes")
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
     for pattern in require_sequence("glob", glob, "patterns"):
         require_name("glob", pattern)

@@ -13,6 +13,7 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
 _KINDS: Final = {"int": "a number", "float": "a number", "bool": "true or false", "array": "a list", "str": "a string"}
 _NOT_A_NUMBER: Final = re.compile(rb"[:,\[]\s*(NaN|-?Infinity)\s*[,\]}]")
+_BYTE: Final = re.compile(r"(.*) \(byte (\d+)\)")
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 
 
@@ -67,7 +68,10 @@ def _fault_of(line: bytes, error: Exception) -> str:
         return "incomplete JSON: the line ends inside a value"
     if (found := _NOT_A_NUMBER.search(line)) and _python_reads(line):
         return f"it holds {found[1].decode()}, which JSON does not have; write null"
-    return f"it is not valid JSON: {str(error).removeprefix('JSON is malformed: ')}"
+    reason = str(error).removeprefix("JSON is malformed: ")
+    if place := _BYTE.fullmatch(reason):  # the decoder counts from 0, editors from 1
+        reason = f"{place[1]} at byte {int(place[2]) + 1:,} of the line"
+    return f"it is not valid JSON: {reason}"
 
 
 def _has_half_pair(line: bytes) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from neardup.model.errors import require, require_flag, require_whole
+from neardup.model.errors import kind_of, require, require_flag, require_whole
 from neardup.text.stems import stem_languages, stemmer_version
 
 Unit = Literal["letter", "word", "line", "sentence"]
@@ -68,11 +68,16 @@ class Analysis:
         words: object = self.stop_words  # a plain string would pass as a sequence of letters
         several = isinstance(words, Collection) and not isinstance(words, str)
         listed = several and all(isinstance(word, str) for word in self.stop_words)
-        require(listed, "stop_words", self.stop_words, "must be several words")
+        require(
+            listed,
+            "stop_words",
+            self.stop_words,
+            f"must be a list of words, not {kind_of(words)}" if not several else "must contain only strings",
+        )
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         if self.stem is not None:
             known = stem_languages()
-            require(self.stem in known, "stem", self.stem, f"must be None or one of {', '.join(known)}")
+            require(self.stem in known, "stem", self.stem, f"must be one of {', '.join(known)}")
         if self.unit == "letter":
             for name, value in (
                 ("min_length", self.min_length > 1),

@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.kernels import templates as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
-from neardup.model.errors import DataError, InputRefused, OutputError, is_share, require, require_path
+from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path, require_share
 from neardup.text.columns import batches, gathered, text_column
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class CommonShingles:
 
 def require_share_of_documents(name: str, value: Any) -> None:
     """Raise ``ParameterError`` unless a value is a share of documents, above 0 and below 1."""
-    require(is_share(value) and value < 1, name, value, "must be above 0 and below 1: a share of the documents")
+    require_share(name, value, below_one=True)
 
 
 def least_own(size: int) -> int:

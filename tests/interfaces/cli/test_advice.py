@@ -3,7 +3,14 @@ from argparse import Namespace
 import pytest
 
 from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
-from neardup.model.errors import DataError, FieldMissing, ParameterError, QueryTimeout, StorageRefused
+from neardup.model.errors import (
+    DataError,
+    FieldMissing,
+    ParameterConflict,
+    ParameterError,
+    QueryTimeout,
+    StorageRefused,
+)
 from neardup.sources.collection import QuotedLines, Rejected
 
 DEDUP = Namespace(verb="dedup", text="text", id="id")
@@ -13,15 +20,19 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
     ("error", "words"),
     [
         (ParameterError("min_length", 0, "must be an integer of at least 1"), "--min-length 0 must be an integer"),
-        (ParameterError("threshold", 80.0, "must be above 0 and at most 1"), "at most 1; for 80 % write 0.8"),
-        (ParameterError("stem", "", "must be None or one of english"), "--stem '' must be one of english"),
+        (ParameterError("threshold", 80.0, "must be at most 1"), "--threshold 80 must be at most 1"),
+        (ParameterError("stem", "", "must be one of english"), "--stem '' must be one of english"),
+        (
+            ParameterConflict("representative", "closest", "gather", "components"),
+            "--representative closest cannot be used with --gather components",
+        ),
         (ParameterError("bag", None, "does not go with this"), "--bag does not go with this"),
         (ParameterError("fields", ["a", "b"], "must have different names"), "fields a b must have different names"),
         (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}... must be short"),
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
         (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3: is wrong"),
-        (StorageRefused("seen", "was made with a key", "key needed"), "name the file of its key with --key-file"),
+        (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
         (
             FieldMissing("a.jsonl", "is missing", "field", "text", ("Text", "id")),
             "--text names the field of the text, such as --text Text",

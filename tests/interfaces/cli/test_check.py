@@ -32,7 +32,7 @@ def test_what_is_damaged_is_named(neardup, seen):
     data[100] ^= 1
     segment.write_bytes(data)
     shown = neardup("check", "seen", code=1)
-    assert "1  problems" in shown.out
+    assert "1  problem\n" in shown.out
     assert f"seen/{segment.name}: the block at byte 0 is damaged" in shown.out
     assert "Restore the index from a copy" in shown.out
     assert len(json.loads(neardup("check", "seen", "--json", code=1).out)["problems"]) == 1
@@ -60,7 +60,7 @@ def test_a_missing_manifest_is_named(neardup, seen):
 
 
 def test_where_there_is_no_index(neardup):
-    assert "is not an index" in neardup("check", "none", code=2).err
+    assert "there is nothing at this path" in neardup("check", "none", code=2).err
 
 
 # Signals, as they end every verb.

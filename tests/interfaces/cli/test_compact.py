@@ -21,7 +21,7 @@ def test_removed_documents_leave_the_files(neardup, seen):
     shown = neardup("compact", "seen").out
     assert "37  documents" in shown
     assert "1  segment (before: 2)" in shown
-    assert "3  removed documents left out of the files" in shown
+    assert "3  removed documents purged from the files" in shown
     assert neardup("check", "seen").out.endswith("0  problems\n")
 
 

@@ -34,6 +34,11 @@ def run(capsys, monkeypatch, tmp_path):
     return run
 
 
+def test_both_texts_are_needed(run):
+    assert "error: the following arguments are required: TEXT_B" in run("a.txt", code=2).err
+    assert "error: the following arguments are required: TEXT_A, TEXT_B" in run(code=2).err
+
+
 def test_it_shows_measures_schemes_and_both_texts(run):
     shown = run("a.txt", "b.txt")
     assert shown.err == ""

@@ -157,7 +157,7 @@ def test_a_folder_of_text_and_html(run, tmp_path):
     (folder / "deep" / "er" / "c.md").write_text(BAKER)
     (folder / "picture.png").write_bytes(b"\x89PNG")
     shown = run(folder, "--out", "kept", "--dropped", "gone", "--report", "why.jsonl")
-    assert "1  other files ignored" in shown.out
+    assert "1  other file ignored" in shown.out
     assert (tmp_path / "kept" / "a.txt").read_text() == STORM
     assert (tmp_path / "kept" / "deep" / "er" / "c.md").read_text() == BAKER
     assert sorted(path.name for path in (tmp_path / "kept").rglob("*.*")) == ["a.txt", "c.md"]
@@ -241,7 +241,7 @@ def test_the_summary_tells_a_person_the_same(run, source):
     assert [line.split("  ") for line in shown.out.splitlines()[:-1]] == [
         ["8", "documents"],
         ["5", "kept"],
-        ["1", "dropped: exact duplicates, equal byte by byte"],
+        ["1", "dropped: exact duplicate, equal byte by byte"],
         ["2", "dropped: near duplicates, resemblance at least 0.6 (verified)"],
         ["1", "empty, kept"],
         ["1", "no words to compare, kept unless equal byte by byte"],
@@ -450,7 +450,7 @@ def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tm
     source.write_bytes(good[0] + line + b"\n" + good[1])
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(good)
-    assert "1  records rejected, in no output" in shown.out
+    assert "1  record rejected, in no output" in shown.out
     assert f"{source}:2: " in shown.out
     assert reason in shown.out
     counted = json.loads(run(source, "--dry-run", "--json", code=1).out)
@@ -493,7 +493,7 @@ def test_odd_but_legal_lines_are_documents(run, tmp_path):
         *("1", "2", "3", "4", "123456789012345678901234567890", f"{source}:7", "1", "enormous", "tower")
     ]
     assert "2  without text, kept: field 'text' missing or null, first in " in shown.out
-    assert "1  documents with the id of an earlier document" in shown.out
+    assert "1  document with the id of an earlier document" in shown.out
 
 
 @pytest.mark.parametrize(
@@ -557,7 +557,7 @@ def test_a_quotation_mark_in_tsv_swallows_no_rows(run, tmp_path):
 def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(run, tmp_path):
     (tmp_path / "in.csv").write_text(f'id,text\n0,{WORDS}\n1,"{WORDS}\n2,The only copy\n3,5\' 6"\n')
     shown = run("in.csv", "--dry-run")
-    assert "1  records with line ends inside quotation marks" in shown.out
+    assert "1  record with line ends inside quotation marks" in shown.out
     assert "neardup: 1 record holds line ends inside quotation marks, the first in lines 3 to 5 of in.csv" in shown.err
     counted = json.loads(run("in.csv", "--dry-run", "--json").out)["quoted_lines"]
     assert counted == {"records": 1, "source": "in.csv", "first": 3, "last": 5}
@@ -700,10 +700,10 @@ def test_format_says_what_a_file_of_any_name_is(run, tmp_path, kind):
     else:
         (tmp_path / "data").write_bytes(data[kind])
     assert "its name does not end in a known format" in run("data", "--dry-run", code=2).err
-    assert run("data", "--dry-run", "--format", kind).out.startswith("1  documents")
+    assert run("data", "--dry-run", "--format", kind).out.startswith("1  document\n")
     (tmp_path / "data").rename(tmp_path / "data.json")
     run("data.json", "--format", kind, "--out", f"kept.{kind}")
-    assert run(f"kept.{kind}", "--dry-run").out.startswith("1  documents")
+    assert run(f"kept.{kind}", "--dry-run").out.startswith("1  document\n")
 
 
 def test_format_is_not_for_folders(run, tmp_path):
@@ -717,7 +717,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
         (tmp_path / "code" / name).write_text(f"def {name[:-3]}(): return {WORDS}")
     shown = run("code", "--out", "kept", "--glob", "*.py", "--glob", "c.*")
     assert shown.out.startswith("3  documents\n")
-    assert "1  other files ignored" in shown.out
+    assert "1  other file ignored" in shown.out
     assert {path.name for path in (tmp_path / "kept").rglob("*.*")} <= {"a.py", "b.py", "c.rs"}
     run("code", "--out", "kept", "--glob", "sub/*.py", "--force", "--glob", "*.py", "--glob", "*.rs")
     assert "no files that match *.go; its files are: 2 .py, 1" in run("code", "--dry-run", "--glob", "*.go", code=1).err
@@ -737,7 +737,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--threshold", "60"], "--threshold 60 must be above 0 and at most 1; for 60 % write 0.6"),
+        (["--threshold", "60"], "--threshold 60 must be a number above 0 and at most 1; for 60 % write 0.6"),
         (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write 0.8, with a point"),
         (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
         (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
@@ -841,7 +841,7 @@ def test_odd_but_legal_tables(run, tmp_path):
     numbers = parquet(tmp_path / "numbers.parquet", text=pa.array(["a", "b", "c", "d", "e"]), id=ids)
     shown = run(numbers, "--dry-run", "--report", "ids.jsonl")
     assert [row["id"] for row in rows_of(tmp_path / "ids.jsonl")][:4] == ["1", f"{numbers}:2", f"{numbers}:3", "1"]
-    assert "1  documents with the id of an earlier document" in shown.out
+    assert "1  document with the id of an earlier document" in shown.out
 
 
 @pytest.mark.parametrize("cut", [7, -1, -6, -30])
@@ -897,8 +897,8 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
     [
         (["--shingle", "0"], "--shingle 0 must be an integer from 1 to 1000"),
         (["--permutations", "7"], "--permutations 7 must be a multiple of 8 from 8 to 65536"),
-        (["--threshold", "0"], "--threshold 0 must be above 0 and at most 1"),
-        (["--threshold", "nan"], "--threshold nan must be above 0"),
+        (["--threshold", "0"], "--threshold 0 must be a number above 0 and at most 1"),
+        (["--threshold", "nan"], "--threshold nan must be a number above 0"),
         (["--threads", "0"], "--threads 0 must be an integer of at least 1"),
         (["--max-bytes", "0"], "--max-bytes 0 must be an integer of at least 1"),
         (["--keep", "best"], "--keep best must be first, last"),

@@ -17,7 +17,7 @@ def test_it_opens_with_the_key_that_is_named(tmp_path):
     (tmp_path / "key").write_bytes(bytes(16))
     with opened(arguments(tmp_path / "index", "--key-file", tmp_path / "key"), "w") as index:
         index.admit(["a"], ["one two three"])
-    with pytest.raises(StorageError, match="was made with a key"):
+    with pytest.raises(StorageError, match="was created with a key"):
         opened(arguments(tmp_path / "index"), "r")
 
 

@@ -45,11 +45,11 @@ def test_an_index_is_made_and_says_so(neardup, pages):
     assert shown.out.splitlines()[:5] == [
         "5  documents",
         "2  new",
-        "1  exact duplicates, equal byte by byte to one admitted before",
-        "1  near duplicates of one admitted before",
-        "1  empty, or no words to compare",
+        "1  exact duplicate, equal byte by byte to a document admitted before",
+        "1  near duplicate of a document admitted before",
+        "1  empty, or without words to compare",
     ]
-    assert "5  documents in the index seen (made)" in shown.out
+    assert "5  documents in the index seen (created)" in shown.out
     assert shown.err == ""
     assert ids("seen") == ["storm", "copy", "edited", "empty", "baker"]
 
@@ -82,7 +82,7 @@ def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):
     more = written(tmp_path / "more.jsonl", [{"id": "storm", "text": BAKER}, {"id": "x", "text": STORM}])
     added = json.loads(neardup("index", more, "--to", "seen", "--json").out)
     assert (added["replaced"], added["exact"], added["total"]) == (1, 1, 6)
-    assert "1  known, with another content now: replaced" in neardup("index", pages, "--to", "seen").out
+    assert "1  known, with other content: replaced" in neardup("index", pages, "--to", "seen").out
 
 
 def test_of_one_id_the_last_counts_and_twice_changes_nothing(neardup, tmp_path):
@@ -129,7 +129,7 @@ def test_standard_input_needs_ids(tmp_path):
 def test_nothing_makes_an_empty_index(tmp_path):
     command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen", "--url", "url", "--field", "url:string"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=tmp_path)
-    assert b"0  documents in the index seen (made)" in done.stdout
+    assert b"0  documents in the index seen (created)" in done.stdout
     assert ids(tmp_path / "seen") == []
 
 
@@ -183,7 +183,7 @@ def test_a_folder_is_an_input(neardup, tmp_path):
     (tmp_path / "docs" / "storm.html").write_text(f"<title>x</title><p>{STORM}")
     (tmp_path / "docs" / "other.bin").write_text("?")
     shown = neardup("index", "docs", "--to", "seen").out
-    assert "1  other files ignored" in shown
+    assert "1  other file ignored" in shown
     assert ids("seen") == ["storm.html", "storm.txt"]
 
 
@@ -194,7 +194,7 @@ def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
     neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32", "--threshold", "0.9")
     shown = neardup("index", pages, "--to", "seen", "--scheme", "minhash", code=2)
-    assert "was made with the scheme" in shown.err
+    assert "was created with the scheme" in shown.err
 
 
 def test_a_threshold_applies_to_one_run(neardup, tmp_path):
@@ -216,7 +216,7 @@ def test_a_threshold_applies_to_one_run(neardup, tmp_path):
 def test_records_without_text_are_counted_once(neardup, tmp_path):
     written(tmp_path / "in.jsonl", [*RECORDS, {"id": "none", "text": None}, {"id": "missing"}])
     lines = neardup("index", "in.jsonl", "--to", "seen").out.splitlines()
-    assert "1  empty, or no words to compare" in lines
+    assert "1  empty, or without words to compare" in lines
     assert "2  without text, kept: field 'text' missing or null, first in in.jsonl:6" in lines
     told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
     assert (told["empty"], told["no_text"], told["unchanged"], told["without_text"]["records"]) == (0, 0, 7, 2)

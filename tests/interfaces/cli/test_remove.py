@@ -26,7 +26,7 @@ def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
     (tmp_path / "gone").write_bytes("first\r\nnobody\n\nfirst\nä b".encode())
     shown = neardup("remove", "seen", "--ids", "gone").out
     assert [text.split()[0] for text in shown.splitlines()] == ["2", "1", "1", "2"]
-    assert "1  documents are kept now, because their representative was removed" in shown
+    assert "1  document kept now, as the representative was removed" in shown
     assert ids(seen) == ["second", "third"]
     again = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
     assert again == {"removed": 0, "unknown": 3, "promoted": 0, "documents": 2}
@@ -51,7 +51,7 @@ def test_documents_that_are_removed_in_the_same_run_are_not_promoted(neardup, tm
 def test_ids_may_come_from_standard_input(seen):
     command = [sys.executable, "-m", "neardup", "remove", str(seen), "--ids", "-"]
     done = subprocess.run(command, input=b"first\n", capture_output=True, check=True)
-    assert b"1  documents removed" in done.stdout
+    assert b"1  document removed" in done.stdout
     assert ids(seen)[0] == "second"
 
 

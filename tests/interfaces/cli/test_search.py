@@ -150,7 +150,7 @@ def test_json_has_everything(neardup, seen):
     [
         (["--size", "0"], "--size 0 must be"),
         (["--page", "0"], "--page 0 must be"),
-        (["--threshold", "1.5"], "--threshold 1.5 must be above 0 and at most 1"),
+        (["--threshold", "1.5"], "--threshold 1.5 must be a number above 0 and at most 1"),
         (["--threshold", "0.5", "--collapse", "site"], "--threshold 0.5 can only be used with"),
         (["--top", "0"], "--top 0 must be"),
         (["--seconds", "0"], "--seconds 0 must be more than 0"),
@@ -174,4 +174,4 @@ def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
     Index.create(tmp_path / "bare").close()
     for verb in (["search", "bare", "storm"], ["reindex", "bare"]):
         assert "in another folder: neardup index INPUT --to NEWDIR --search" in neardup(*verb, code=2).err
-    assert "is not an index" in neardup("search", "nothing", "storm", code=2).err
+    assert "there is nothing at this path" in neardup("search", "nothing", "storm", code=2).err

@@ -159,7 +159,7 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["none"], "none: is not an index: it has no manifest; to make one: neardup index INPUT --to DIR"),
+        (["none"], "none: there is nothing at this path; to create one: neardup index INPUT --to DIR"),
         (["seen", "--skip", "-1"], "--skip -1 must be at least 0"),
         (["seen", "--url", "text"], "--text text must be another field"),
         (["seen", "--key-file", "none"], "the key cannot be read"),

@@ -21,7 +21,7 @@ def seen(tmp_path, monkeypatch):
     ("options", "said"),
     [
         ([], "must name the folder"),
-        (["nothing"], "is not an index"),
+        (["nothing"], "there is nothing at this path"),
         (["seen", "--port", "65536"], "--port"),
         (["seen", "--workers", "0"], "--workers"),
         (["seen", "--memory", "0"], "--memory"),

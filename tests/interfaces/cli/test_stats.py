@@ -36,10 +36,10 @@ def test_people_read_it_too(neardup, tmp_path):
     shown = neardup("stats", "seen").out
     assert shown.splitlines()[0].split() == ["2", "documents"]
     assert "1  kept; " in shown
-    assert "1  removed, and still in the files: `neardup compact` leaves them out" in shown
+    assert "1  removed, but still in the files; `neardup compact` purges them" in shown
     assert "scheme minhash, recipe " in shown
 
 
 def test_where_there_is_no_index(neardup, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "to make one: neardup index INPUT --to DIR" in neardup("stats", "empty", code=2).err
+    assert "to create one: neardup index INPUT --to DIR" in neardup("stats", "empty", code=2).err

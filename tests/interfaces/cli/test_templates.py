@@ -50,7 +50,7 @@ def test_an_index_keeps_the_list(neardup, source):
 @pytest.mark.parametrize(
     ("options", "message", "code"),
     [
-        (["--ignore-common", "10"], "must be above 0 and below 1: a share of the documents; for 10 % write 0.1", 2),
+        (["--ignore-common", "10"], "must be a number above 0 and below 1; for 10 % write 0.1", 2),
         (["--scheme", "checksum", "--common", "none.npz"], "--common cannot be used with --scheme checksum, which", 2),
         (["--ignore-common", "0.1", "--common", "list.txt"], "must end in .npz", 2),
         (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
@@ -66,7 +66,7 @@ def test_wrong_usage(neardup, source, options, message, code):
 def test_a_list_of_other_shingles_is_refused(neardup, source):
     neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz")
     shown = neardup("dedup", source, "--dry-run", "--shingle", "4", "--common", "list.npz", code=2)
-    assert "list.npz was made with other settings; use the same --shingle, --unit, --stem and --seed" in shown.err
+    assert "list.npz was created with other settings; use the same --shingle, --unit, --stem and --seed" in shown.err
 
 
 def test_a_preset_is_printed_and_options_replace_it(neardup, source):

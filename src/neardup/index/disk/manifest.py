@@ -76,7 +76,8 @@ class Manifest:
         try:
             data = disk.read(path)
         except FileNotFoundError:
-            raise StorageRefused(str(folder), "is not an index: it has no manifest", "not an index") from None
+            reason = "is not an index: it has no manifest" if folder.exists() else "there is nothing at this path"
+            raise StorageRefused(str(folder), reason, "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
         if data != content + b"\n" + _seal(content) or not line or not seal:
             raise StorageDamaged(str(path), "is not as it was written")

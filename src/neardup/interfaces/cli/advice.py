@@ -1,7 +1,6 @@
 """What is wrong and what to do next, in the command line's words."""
 
 import argparse
-import re
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from neardup.model.errors import (
     FieldMissing,
     NeardupError,
     OutputError,
+    ParameterConflict,
     ParameterError,
     QueryTimeout,
     StorageError,
@@ -59,9 +59,9 @@ _NEXT_STORAGE = {
     "scheme needed": "this is only possible in Python",
     "search table": "use: neardup reindex DIR",
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
-    "not an index": "to make one: neardup index INPUT --to DIR",
+    "not an index": "to create one: neardup index INPUT --to DIR",
+    "other settings": "leave out these options, or use the values of the index",
 }
-_SHARE = re.compile("at most 1$|below 1(?:$|: a share)")  # the end of a rule for shares
 _REJECTED = {  # by the code of a rejected record
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
@@ -101,11 +101,15 @@ def _of_parameter(error: ParameterError) -> str:
         str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
     )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    option = error.name if several or error.name in {"output", "inputs"} else f"--{error.name.replace('_', '-')}"
-    rule = error.rule.replace("None or ", "")
-    if isinstance(error.value, int | float) and 1 < error.value < 100 and _SHARE.search(rule):  # noqa: PLR2004
-        rule += f"; for {error.value:g} % write {error.value / 100:g}"
+    option = error.name if several or error.name in {"output", "inputs"} else _option(error.name)
+    rule = error.rule
+    if isinstance(error, ParameterConflict):
+        rule = f"cannot be used with {_option(error.other)} {error.other_value}"
     return f"{option} {rule}" if error.value is None else f"{option} {value or repr(value)} {rule}"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _next(error: NeardupError, arguments: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from neardup.interfaces.cli.folders import add_index_argument
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_lines
+from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is as it was"
 
@@ -27,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if report.problems else 0
     show_counts(
         [
-            (report.files, f"files, with {report.bytes / 1e6:,.1f} MB in segments", True),
-            (report.documents, "documents in segments; those admitted last are in the log", True),
-            (len(report.problems), "problems", True),
+            (report.files, f"{plural(report.files, 'file')} verified, with {report.bytes:,} bytes in segments", True),
+            (report.documents, f"{plural(report.documents, 'document')} in segments, the log not counted", True),
+            (len(report.problems), plural(len(report.problems), "problem"), True),
         ]
     )
     show_lines(report.problems, style="yellow")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import progress_bars, show_counts
+from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is unchanged or partly merged; run the same command again to continue"
 
@@ -26,12 +27,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"before": asdict(before), "after": asdict(after)}))
         return 0
+    purged = before.removed_in_files - after.removed_in_files
     show_counts(
         [
-            (after.documents, "documents", True),
-            (after.segments, f"segment{'' if after.segments == 1 else 's'} (before: {before.segments:,})", True),
-            (after.bytes, f"bytes (before: {before.bytes:,})", True),
-            (before.removed_in_files - after.removed_in_files, "removed documents left out of the files", False),
+            (after.documents, plural(after.documents, "document"), True),
+            (after.segments, f"{plural(after.segments, 'segment')} (before: {before.segments:,})", True),
+            (after.bytes, f"{plural(after.bytes, 'byte')} (before: {before.bytes:,})", True),
+            (purged, f"removed {plural(purged, 'document')} purged from the files", False),
         ]
     )
     return 0

@@ -16,7 +16,7 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import Piece, pieces
 from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, share, value_of
-from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError
+from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,12 +47,12 @@ EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.h
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     parser.add_argument(
-        "texts",
-        nargs=2,
-        metavar="TEXT",
+        "a",
+        metavar="TEXT_A",
         help="a file of text or HTML (its visible text counts; also .gz .zst .bz2 .xz), - for standard input, or, with"
         " --strings, the text itself",
     )
+    parser.add_argument("b", metavar="TEXT_B", help="the text to compare it with, given in the same way")
     parser.add_argument("--strings", action="store_true", help="take both arguments as texts, not as files")
     parser.add_argument("--json", action="store_true", help="print everything as JSON, spans as character offsets")
     parser.add_argument(
@@ -76,10 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     context = given.get("context")
     if context is not None and context < 0:
         raise ParameterError("context", context, "must be at least 0")
-    files = [] if arguments.strings else arguments.texts
+    texts = [arguments.a, arguments.b]
+    files = [] if arguments.strings else texts
     html = _checked_page(given.get("html"), files, force=arguments.force)
     if arguments.strings:
-        one, other = (_Source(name, text, 0) for name, text in zip("AB", arguments.texts, strict=True))
+        one, other = (_Source(name, text, 0) for name, text in zip("AB", texts, strict=True))
     else:
         if files == [_STDIN, _STDIN]:
             raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(console(errors=beside), one, other, found, _CONTEXT if context is None else context)
     for source in dict.fromkeys((one, other)):
         if source.replaced and sys.stderr is not None:
-            count = f"{source.replaced:,} {'place' if source.replaced == 1 else 'places'}"
+            count = counted(source.replaced, "place")
             print(f"neardup: {printable(source.name)}: it is not valid UTF-8 in {count}, read as �", file=sys.stderr)
     return 1 if one.replaced or other.replaced else 0
 

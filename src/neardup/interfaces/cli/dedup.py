@@ -20,7 +20,7 @@ from neardup.interfaces.cli.templates import add_template_options, writes_list
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of, without_text
-from neardup.model.errors import OutputRefused, ParameterError
+from neardup.model.errors import OutputRefused, ParameterError, plural
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -161,20 +161,25 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
 def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
     """Print the run in numbers, for people."""
     summary, quoted, without = done.result.summary, done.documents.quoted_lines, done.documents.without_text
+    lines = quoted.records if quoted else 0
     show_counts(
         [
-            (summary.documents, "documents", True),
+            (summary.documents, plural(summary.documents, "document"), True),
             (summary.kept, "kept", True),
-            (summary.exact, "dropped: exact duplicates, equal byte by byte", True),
-            (summary.near, f"dropped: near duplicates, {rule_of(summary)}", True),
+            (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
+            (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
             (summary.empty - (without.records if without else 0), "empty, kept", False),
             *([(without.records, without_text(without), False)] if without else []),
             (summary.too_short, "no words to compare, kept unless equal byte by byte", False),
-            (summary.duplicate_ids, "documents with the id of an earlier document", False),
+            (
+                summary.duplicate_ids,
+                f"{plural(summary.duplicate_ids, 'document')} with the id of an earlier document",
+                False,
+            ),
             (0 if summary.common is None else len(summary.common), common_words(summary), False),
-            (len(done.rejected), "records rejected, in no output", False),
-            (quoted.records if quoted else 0, "records with line ends inside quotation marks", False),
-            (done.documents.ignored, "other files ignored", False),
+            (len(done.rejected), f"{plural(len(done.rejected), 'record')} rejected, in no output", False),
+            (lines, f"{plural(lines, 'record')} with line ends inside quotation marks", False),
+            (done.documents.ignored, f"other {plural(done.documents.ignored, 'file')} ignored", False),
         ],
         errors=errors,
     )

@@ -20,6 +20,7 @@ from neardup.interfaces.cli.terminal import complain, console, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import evidence_of
+from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -108,7 +109,9 @@ def _show(done: "FilesResult", seconds: float) -> None:
     from rich.rule import Rule
 
     screen = console()
-    screen.print(f"\nA collection of {len(done.documents):,} documents: which are repeats, which are kept, and why?\n")
+    screen.print(
+        f"\nA collection of {counted(len(done.documents), 'document')}: which are repeats, which are kept, and why?\n"
+    )
     show_summary(done, seconds)
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)

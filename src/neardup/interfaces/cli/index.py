@@ -21,7 +21,7 @@ from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import without_text
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import ParameterError, plural, require
 
 if TYPE_CHECKING:
     from neardup.pipeline.ingestion import Added
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Admit and summarise; 1 if records were rejected."""
     given = vars(arguments)
-    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
+    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1 (MiB)")
     chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
     fields = _fields(given.get("field", []))
     say_if_cold()
@@ -118,19 +118,25 @@ def _fields(described: list[str]) -> dict[str, Any]:
 def _show(added: "Added", folder: str, seconds: float) -> None:
     show_counts(
         [
-            (added.documents, "documents", True),
+            (added.documents, plural(added.documents, "document"), True),
             (added.new, "new", True),
-            (added.exact, "exact duplicates, equal byte by byte to one admitted before", True),
-            (added.near, "near duplicates of one admitted before", True),
-            (added.empty, "empty, or no words to compare", False),
+            (
+                added.exact,
+                f"exact {plural(added.exact, 'duplicate')}, equal byte by byte to a document admitted before",
+                True,
+            ),
+            (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before", True),
+            (added.empty, "empty, or without words to compare", False),
             *([(added.no_text, without_text(added.without_text), False)] if added.without_text else []),
-            (added.replaced, "known, with another content now: replaced", False),
+            (added.replaced, "known, with other content: replaced", False),
             (added.unchanged, "known and unchanged", False),
-            (added.repeated, "with an id that a later one has: left out", False),
-            (len(added.rejected), "records rejected, not in the index", False),
-            (added.ignored, "other files ignored", False),
+            (added.repeated, "with the id of a later document: left out", False),
+            (len(added.rejected), f"{plural(len(added.rejected), 'record')} rejected, not in the index", False),
+            (added.ignored, f"other {plural(added.ignored, 'file')} ignored", False),
         ]
     )
     show_rejected(added.rejected)
-    made = "made" if added.created else "added to"
-    show_counts([(added.total, f"documents in the index {folder} ({made}), {seconds:.1f} s", True)])
+    made = "created" if added.created else "added to"
+    show_counts(
+        [(added.total, f"{plural(added.total, 'document')} in the index {folder} ({made}), {seconds:.1f} s", True)]
+    )

@@ -199,7 +199,7 @@ def add_key_option(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         metavar="PATH",
         default=_HIDDEN,
-        help="the secret key that the index was made with: a file of 16 bytes or 32 hexadecimal digits",
+        help="the secret key that the index was created with: a file of 16 bytes or 32 hexadecimal digits",
     )
 
 

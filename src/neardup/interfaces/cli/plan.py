@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _plan_tables(given)
     for name in _OF_TABLES:
         if name in given and given[name] is not False:
-            raise ParameterError(name, None if given[name] is True else given[name], "requires --fingerprints")
+            raise ParameterError(name, None, "requires --fingerprints")
     path = _STDOUT if given.get("svg") == "-" else given.get("svg")
     if path == _STDOUT and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
@@ -138,11 +138,11 @@ def _draw_default(wanted: dict[str, Any]) -> None:
 def _require_together(wanted: dict[str, Any]) -> None:
     """Raise ``ParameterError`` for an option that lacks another one, in the command line's words."""
     if "recall" in wanted:
-        require("threshold" in wanted, "recall", None, "needs --threshold")
+        require("threshold" in wanted, "recall", None, "requires --threshold")
         return
     for name in ("false_rate", "documents", "apart", "background"):
-        require(name not in wanted, name, None, "needs --threshold and --recall")
-    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "needs --recall")
+        require(name not in wanted, name, None, "requires --threshold and --recall")
+    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "requires --recall")
     from neardup.schemes.registry import named
 
     if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):

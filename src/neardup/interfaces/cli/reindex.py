@@ -6,6 +6,7 @@ import time
 
 from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import progress_bars, show_counts
+from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup reindex seen"
 INTERRUPTED = "interrupted; the search table is as it was, and the same command starts again"
@@ -31,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     show_counts(
         [
-            (documents, f"documents in the search table, {seconds:.1f} s", True),
-            (size, "bytes", True),
+            (documents, f"{plural(documents, 'document')} in the search table, {seconds:.1f} s", True),
+            (size, plural(size, "byte"), True),
         ]
     )
     return 0

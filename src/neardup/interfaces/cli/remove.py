@@ -5,6 +5,7 @@ import json
 
 from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import show_counts
+from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
@@ -38,10 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     show_counts(
         [
-            (done.removed, "documents removed", True),
-            (done.unknown, "ids that are not in the index", False),
-            (done.promoted, "documents are kept now, because their representative was removed", False),
-            (total, "documents in the index", True),
+            (done.removed, f"{plural(done.removed, 'document')} removed", True),
+            (done.unknown, f"{plural(done.unknown, 'id')} not in the index", False),
+            (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed", False),
+            (total, f"{plural(total, 'document')} in the index", True),
         ]
     )
     return 0

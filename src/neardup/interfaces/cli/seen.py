@@ -10,7 +10,7 @@ from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import DataError, OutputRefused, require
+from neardup.model.errors import DataError, OutputRefused, counted, require
 
 EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit'
 INTERRUPTED = (
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
                 counts.update(map(_name, answers))
     if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
         told = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
-        complain(f"{sum(counts.values()):,} lines: {told}")
+        complain(f"{counted(counts.total(), 'line')}: {told}")
     return 1 if answering.failed else 0
 
 

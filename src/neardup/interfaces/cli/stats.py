@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from neardup.interfaces.cli.folders import add_index_argument
 from neardup.interfaces.cli.terminal import show_counts, show_lines
+from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is as it was"
 
@@ -26,12 +27,16 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     show_counts(
         [
-            (stats.documents, "documents", True),
-            (stats.kept, "kept; each of the others has one of them as its representative", True),
-            (stats.segments, "segments", True),
-            (stats.bytes, f"bytes, {stats.bytes_in_log:,} of them in the log", True),
-            (stats.removed_in_files, "removed, and still in the files: `neardup compact` leaves them out", False),
-            (stats.discarded_bytes, "bytes behind the last record of the log, never acknowledged", False),
+            (stats.documents, plural(stats.documents, "document"), True),
+            (stats.kept, "kept; the others are duplicates of these", True),
+            (stats.segments, plural(stats.segments, "segment"), True),
+            (stats.bytes, f"{plural(stats.bytes, 'byte')}, {stats.bytes_in_log:,} of them in the log", True),
+            (stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them", False),
+            (
+                stats.discarded_bytes,
+                f"{plural(stats.discarded_bytes, 'byte')} after the last record of the log, never acknowledged",
+                False,
+            ),
         ]
     )
     show_lines([f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"])

@@ -60,6 +60,6 @@ def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
     try:
         made: Scheme = scheme.with_common(common)
     except ParameterError as error:
-        rule = "was made with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
+        rule = "was created with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
         raise ParameterError("common", path, rule) from error
     return made
