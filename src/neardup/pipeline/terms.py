@@ -11,7 +11,7 @@ from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import ATTACHED, Terms
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
 from neardup.model.arrays import Flags, Signatures, Words
@@ -50,7 +50,7 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
         return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
 
     by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
-    return Terms(columns, Finding(keyed, scheme.pooled, design if by_tables else None))
+    return Terms(columns, Lookup(keyed, scheme.pooled, design if by_tables else None))
 
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:

@@ -12,7 +12,7 @@ import numpy as np
 from neardup.index.disk import check as checking
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import Terms, Ways, open_
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.store import LEAST_MEMORY
 from neardup.model.arrays import Flags, Words
@@ -48,7 +48,7 @@ def index_stats(folder: AnyPath) -> Stats:
 
     def terms_of(manifest: Any) -> Terms:
         stated[:] = [_Stated(manifest.terms["name"], manifest.terms["recipe"])]
-        return Terms(terms.columns_of(manifest), Finding(_no_keys, pooled=False))
+        return Terms(terms.columns_of(manifest), Lookup(_no_keys, pooled=False))
 
     disk = Disk()
     with Index(

@@ -16,10 +16,10 @@ from neardup.model.tables import TableDesign
 )
 def test_each_scheme_is_found_in_its_way(tmp_path, scheme, position_independent, tabled):
     with Index.create(tmp_path / "index", scheme) as index:
-        finding = index._store._finding
+        lookup = index._store._lookup
         signed = scheme.sign(["one two three four. Five six seven."])
-        assert finding.keyed(signed.rows, signed.present).tolist() == scheme.keys(signed).tolist()
-        assert finding.pooled == position_independent
-        assert (finding.design is not None) == tabled
+        assert lookup.keyed(signed.rows, signed.present).tolist() == scheme.keys(signed).tolist()
+        assert lookup.pooled == position_independent
+        assert (lookup.design is not None) == tabled
         if tabled:
-            assert finding.design(1000) == TableDesign.choose(distance=3, fingerprints=1000)
+            assert lookup.design(1000) == TableDesign.choose(distance=3, fingerprints=1000)

@@ -2,14 +2,14 @@ import numpy as np
 from documents import COLUMNS, batch
 
 from neardup.index.disk.columns import decoded
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.recent import Recent
 
 SALT = np.array([3, 5], np.uint64)
 
 
 def recent():
-    found = Recent(COLUMNS, Finding(lambda rows, _: rows[:, :1].copy(), pooled=False), SALT)
+    found = Recent(COLUMNS, Lookup(lambda rows, _: rows[:, :1].copy(), pooled=False), SALT)
     first = batch(4)
     first["rows"] = np.array([[1, 0], [2, 0], [1, 0], [1, 0]], np.uint64)
     first["content"] = np.array([[7, 7], [8, 8], [7, 7], [0, 0]], np.uint64)

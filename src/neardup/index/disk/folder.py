@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import MARK_BYTES, LogWriter
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Durability, Store
@@ -24,7 +24,7 @@ class Terms(NamedTuple):
     """What a store must be told, because only the scheme knows."""
 
     columns: Columns
-    finding: Finding
+    lookup: Lookup
 
 
 class Ways(NamedTuple):
@@ -111,7 +111,7 @@ def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int
         folder,
         manifest,
         terms.columns,
-        terms.finding,
+        terms.lookup,
         lock=lock,
         durability=ways.durability,
         memory=ways.memory,

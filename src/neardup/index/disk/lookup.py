@@ -11,7 +11,7 @@ from neardup.model.tables import TableDesign
 Keyed = Callable[[npt.NDArray[Any], Flags], Words]
 
 
-class Finding(NamedTuple):
+class Lookup(NamedTuple):
     """How signatures lead to candidates: by a shared key or, of fingerprints in files, by their distance.
 
     *keyed* gives the keys of rows of signatures, and is told which are there; *pooled* says that a key counts in

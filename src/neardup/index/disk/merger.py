@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import ArraysWriter, Stored
 from neardup.index.disk.columns import CHANGING, Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
 from neardup.index.disk.segment import Segment, write_segment
@@ -30,7 +30,7 @@ class Files(NamedTuple):
     disk: Disk
     folder: Path
     columns: Columns
-    finding: Finding
+    lookup: Lookup
     opened: Callable[[Stored], Segment]
 
 
@@ -89,7 +89,7 @@ def write(
     disk, folder, number = files.disk, files.folder, before.next_file
     kept = [part for part in segments if part is not None]
     if any(map(alive_in, merged)):
-        stored = write_segment(disk, folder / f"segment-{number:08}", files.columns, merged, files.finding)
+        stored = write_segment(disk, folder / f"segment-{number:08}", files.columns, merged, files.lookup)
         new = files.opened(stored)
         place = len(segments) if next_log else list(segments).index(None)
         kept.insert(place, new)

@@ -18,7 +18,7 @@ from neardup.index.disk.buffers import GrowingStrings
 from neardup.index.disk.columns import CHANGING, Columns, decoded, encoded, unflattened
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, Record
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, Rows, alive_in, id_keys
@@ -56,9 +56,9 @@ class Reader:
     ``oversized_buckets`` counts the keys with more documents than were compared.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, columns: Columns, finding: Finding, disk: Disk) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
         self.folder, self.columns = folder.absolute(), columns  # the process may change its own folder
-        self._disk, self._finding = disk, finding
+        self._disk, self._lookup = disk, lookup
         self._process = os.getpid()
         self._stale = False  # whether the memory has what the files do not have
         self._closed = False
@@ -97,7 +97,7 @@ class Reader:
     def propose(self, rows: Rows, asking: Flags, room: int = ROOM) -> Found:
         """Find the documents that share a key with each row that asks; in each part the first *room* of a key."""
         self.require_open()
-        keys = self._finding.keyed(rows, asking)
+        keys = self._lookup.keyed(rows, asking)
         return self._found([(part, part.propose(rows, keys, asking, room)) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
@@ -302,10 +302,10 @@ class Reader:
 
     def _segment(self, stored: Stored) -> Segment:
         path = self.folder / stored.name
-        return Segment(self._disk, path, self.columns, stored, self._finding)
+        return Segment(self._disk, path, self.columns, stored, self._lookup)
 
     def _new_recent(self) -> Recent:
-        return Recent(self.columns, self._finding, self._salt)
+        return Recent(self.columns, self._lookup, self._salt)
 
     def _replay(self) -> None:
         """Repeat what the log says."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from neardup.index.disk.buffers import Growing, GrowingStrings
 from neardup.index.disk.columns import Batch, Columns, decoded
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import Rows, id_keys, ordinal_keys
 from neardup.index.disk.postings import ROOM, Chains, Hits
 from neardup.kernels.postings import pack
@@ -21,12 +21,12 @@ class Recent:
 
     bits = 1  # its keys are whole
 
-    def __init__(self, columns: Columns, finding: Finding, salt: Words) -> None:
-        self._finding, self._salt = finding, salt
+    def __init__(self, columns: Columns, lookup: Lookup, salt: Words) -> None:
+        self._lookup, self._salt = lookup, salt
         self._fixed = {name: Growing(kind, shape) for name, (kind, shape) in columns.fixed.items()}
         self._strings = {name: GrowingStrings() for name in columns.strings}
         self._alive = Growing(np.bool_)
-        self._chains = Chains(pooled=finding.pooled)
+        self._chains = Chains(pooled=lookup.pooled)
         self._ids: dict[str, int] = {}
         self._contents: dict[bytes, list[int]] = {}
 
@@ -61,7 +61,7 @@ class Recent:
         rows, present = cast("Any", batch["rows"]), cast("Flags", batch["present"])
         first = self.documents
         self._alive.extend(np.ones(len(rows), np.bool_))
-        keys = self._finding.keyed(rows, present) if keys is None else keys
+        keys = self._lookup.keyed(rows, present) if keys is None else keys
         hits = self._chains.find_and_add(keys, present, first, self._alive.room)
         for name, fixed in self._fixed.items():
             fixed.extend(cast("Any", batch[name]))
@@ -129,8 +129,8 @@ class Recent:
         """Tell how many lists of this name it makes."""
         if name != "key":
             return 1
-        none = self._finding.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
-        return 1 if self._finding.pooled else none.shape[1]
+        none = self._lookup.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
+        return 1 if self._lookup.pooled else none.shape[1]
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Give one of the lists for a new part, in any order."""
@@ -138,13 +138,13 @@ class Recent:
         stays = renumbered[positions] >= 0
         out = np.empty(int(stays.sum()), np.uint64)
         pack(keys[stays], renumbered[positions[stays]], bits, out)
-        return np.unique(out) if self._finding.pooled and name == "key" else out
+        return np.unique(out) if self._lookup.pooled and name == "key" else out
 
     @cached_property
     def _keys(self) -> tuple[Words, Positions]:
         """Give all keys, and the positions that have them; asked for when nothing is added any more."""
         present = np.flatnonzero(self._fixed["present"].values)
-        return self._finding.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+        return self._lookup.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
 
     def _listed(self, name: str, number: int) -> tuple[Words, Positions]:
         """Give the keys of one list and the positions that have them."""
@@ -159,7 +159,7 @@ class Recent:
             others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
             return ordinal_keys(keepers[others]), others
         keys, present = self._keys
-        if self._finding.pooled:
+        if self._lookup.pooled:
             return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
         return np.ascontiguousarray(keys[:, number]), present
 

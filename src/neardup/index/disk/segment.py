@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import ArraysWriter, Stored, StoredArrays, counte
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import LISTS, Part, Rows, ordinal_keys
 from neardup.index.disk.postings import ROOM, Hits, SortedLists, document_bits, write_lists
 from neardup.kernels.postings import repack
@@ -31,8 +31,8 @@ _MORE: Final = 16  # times as much room, where some was not enough
 class Segment:
     """A part of an index in a file. What happened to its documents since is held in memory."""
 
-    def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, finding: Finding) -> None:
-        self.stored, self._pooled = stored, finding.pooled
+    def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, lookup: Lookup) -> None:
+        self.stored, self._pooled = stored, lookup.pooled
         self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
         with understood(path):
             meta = arrays.meta
@@ -217,7 +217,7 @@ class Segment:
         return np.asarray((ordinal_keys(keepers[others]) & above) | renumbered[stay[others]].astype(np.uint64))
 
 
-def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part], finding: Finding) -> Stored:
+def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part], lookup: Lookup) -> Stored:
     """Write the documents of some parts that are still there, in their order, as one segment.
 
     Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document. In
@@ -242,9 +242,9 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
         for name in columns.strings:
             _write_strings(writer, name, chunks)
         tables = None
-        if finding.design is not None:
+        if lookup.design is not None:
             fingerprints = [part.take("rows", positions)[:, 0] for part, positions in chunks]
-            tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), finding.design)
+            tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), lookup.design)
         for name in LISTS if tables is None else LISTS[:-1]:
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)

@@ -19,7 +19,7 @@ from neardup.index.disk import merger
 from neardup.index.disk.columns import NEVER, Batch, Columns, flattened
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.lookup import Finding
+from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.part import Part, Rows
@@ -52,7 +52,7 @@ class Store(Reader):
         folder: Path,
         manifest: Manifest,
         columns: Columns,
-        finding: Finding,
+        lookup: Lookup,
         *,
         lock: int = -1,
         durability: Durability = "commit",
@@ -67,7 +67,7 @@ class Store(Reader):
         self._log: LogWriter | None = None
         self._synced = threading.Event()
         self.discarded_bytes = 0
-        super().__init__(folder, manifest, columns, finding, disk or Disk())
+        super().__init__(folder, manifest, columns, lookup, disk or Disk())
         _stores.add(self)
         if lock >= 0:
             try:
@@ -107,7 +107,7 @@ class Store(Reader):
     def append(self, batch: Batch) -> Found:
         """Add documents, in memory; return the documents before each that share a key. ``log_change`` makes it last."""
         rows, present = cast("Rows", batch["rows"]), cast("Flags", batch["present"])
-        keys = self._finding.keyed(rows, present)
+        keys = self._lookup.keyed(rows, present)
         older = [(part, part.propose(rows, keys, present)) for part in self.segments]
         found = self._found([*older, (self.recent, self.recent.append(batch, keys))])
         self._next_ordinal += len(rows)
@@ -300,7 +300,7 @@ class Store(Reader):
     ) -> None:
         """Write some parts as one segment, in place of ``None`` or at the end, as the next state of the index."""
         before, disk, folder = self.manifest, self._disk, self.folder
-        files = merger.Files(disk, folder, self.columns, self._finding, self._segment)
+        files = merger.Files(disk, folder, self.columns, self._lookup, self._segment)
         try:
             state = self._guarded(lambda: merger.write(files, before, segments, merged, next_log))
         except BaseException:
