@@ -1,17 +1,25 @@
 """The documentation, the messages and the help are in plain English: a table of constructions that are not used.
 
 Checked are the README, the guide and the glossary (without code), the string constants of the package that are not
-docstrings, and the first docstring line of each verb, which the command line prints.
+docstrings, the docstrings of public names, and all docstrings and comments of the rooms in ``CLEAN``, which grows.
 """
 
 import ast
+import inspect
+import io
 import re
+import tokenize
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
 
+import neardup
+
+MEMBERS = (property, cached_property, classmethod, staticmethod)
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "README.md",
@@ -19,7 +27,8 @@ PAGES = [
     *(page for page in sorted((ROOT / "docs/guide").glob("*.md"))),
 ]
 PACKAGE = ROOT / "src/neardup"
-VERBS = PACKAGE / "interfaces/cli"
+CLEAN = ("model",)  # folders and files of the package whose docstrings and comments are plain, too
+PUBLIC = [neardup.errors]
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"
 RULES = {  # a pattern, and what to write instead of what it finds
@@ -60,7 +69,23 @@ RULES = {  # a pattern, and what to write instead of what it finds
     r"\b(mends?|mended)\b": "fix, repair",
     r"\bunless (it|you) (is|are)? ?(say|says|said|told) otherwise\b": "by default",
 }
+DOCSTRING_RULES = {  # of docstrings and comments alone
+    r"^(gives?|tells?|takes?) (?!part\b)": "Return ..., Read ..., or another verb for what it does",
+    r"\bhow likely\b": "the probability that",
+    r"\bmeanwhile\b": "at the same time",
+    r"\banybody\b|\bsomebody\b": "anyone, a client, a caller",
+    r"\bas good as\b": "practically, almost",
+    r"\bhow .{1,30} (?:it is|they are) (?:laid out|meant)\b": "a noun",
+    r"\bin its stead\b|\bof it(?:s)? own accord\b": "instead",
+    r"\bof late\b|\bahead of\b.{0,20}\btime\b": "recently, before",
+    r"\bthe like\b|\band such\b": "the nouns",
+    r"\bevery one a\b": "each is a",
+    r"\bas far as (?:they are|there are)\b": "those that exist",
+    r"\bmust it\b|\bmay it\b": "subject - verb - object",
+}
 FOUND = {re.compile(pattern, re.IGNORECASE): instead for pattern, instead in RULES.items()}
+FOUND_IN_DOCSTRINGS = FOUND | {re.compile(rule, re.IGNORECASE): instead for rule, instead in DOCSTRING_RULES.items()}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 CODE = re.compile(r"^(?P<indent> *)```.*?^(?P=indent)```[^\n]*$|`[^`]*`", re.MULTILINE | re.DOTALL)
 PARAGRAPH = re.compile(r"(?:(?!\n\s*\n|\n\s*[-|#]).)+", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*\[])")
@@ -72,12 +97,12 @@ class Text(NamedTuple):
     sentence: str
 
 
-def trouble(texts: Iterator[Text]) -> list[str]:
+def trouble(texts: Iterator[Text], rules: dict[re.Pattern[str], str] = FOUND) -> list[str]:
     """Return a line for each construction that is not used: where it is, what to write instead, and the sentence."""
     return [
         f"{text.file}:{text.line}: {match[0].strip()!r}: write: {instead} | {text.sentence}"
         for text in texts
-        for pattern, instead in FOUND.items()
+        for pattern, instead in rules.items()
         if (match := pattern.search(text.sentence))
     ]
 
@@ -101,17 +126,44 @@ def of_page(page: Path) -> Iterator[Text]:
         yield from sentences(paragraph[0], page.relative_to(ROOT).as_posix(), line)
 
 
-def of_module(source: str, file: str, *, docstrings: bool) -> Iterator[Text]:
-    """Yield the sentences among the string constants of a module, and the first line of its docstring if wanted."""
+def of_module(source: str, file: str) -> Iterator[Text]:
+    """Yield the sentences among the string constants of a module that are not docstrings."""
     tree = ast.parse(source)
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    owners = [node for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)]
+    owners = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
     skipped = {id(owner.body[0].value) for owner in owners if isinstance(owner.body[0], ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
             yield from sentences(node.value if " " in node.value.strip() else "", file, node.lineno)
-    if docstrings and (docstring := ast.get_docstring(tree)):
-        yield Text(file, 1, docstring.partition("\n")[0])
+
+
+def of_docstrings(source: str, file: str) -> Iterator[Text]:
+    """Yield the sentences of the docstrings of a module, without code, and of its comments."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, DOCUMENTED) and (docstring := ast.get_docstring(node)):
+            yield from of_docstring(docstring, file, getattr(node, "lineno", 1))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not token.string.startswith(("# noqa", "# type:")):
+            yield from sentences(token.string.lstrip("# "), file, token.start[0])
+
+
+def of_docstring(docstring: str, file: str, line: int) -> Iterator[Text]:
+    prose = re.sub(r"^(?:>>>|\.\.\.).*$|``.*?``", "CODE", docstring, flags=re.MULTILINE | re.DOTALL)
+    for paragraph in PARAGRAPH.finditer(prose):
+        yield from sentences(paragraph[0], file, line)
+
+
+def of_public(module: ModuleType) -> Iterator[Text]:
+    """Yield the sentences of the docstrings of the public names of a module, and of their methods."""
+    for name in getattr(module, "__all__", None) or dir(module):
+        owner = getattr(module, name)
+        home = getattr(owner, "__module__", "")
+        if name.startswith("_") or not home.startswith("neardup") or home.startswith("neardup.index"):
+            continue  # the rooms of an index have their own turn
+        members = vars(owner).items() if inspect.isclass(owner) else ()
+        documented = {name: owner} | {f"{name}.{part}": value for part, value in members if not part.startswith("_")}
+        for path, value in documented.items():
+            docstring = inspect.getdoc(value) if callable(value) or isinstance(value, MEMBERS) else None
+            yield from of_docstring(docstring or "", f"{module.__name__}.{path}", 1)
 
 
 def modules() -> list[Path]:
@@ -128,19 +180,37 @@ def test_the_messages():
     found = [
         line
         for module in modules()
-        for line in trouble(
-            of_module(module.read_text("utf-8"), module.relative_to(ROOT).as_posix(), docstrings=module.parent == VERBS)
-        )
+        for line in trouble(of_module(module.read_text("utf-8"), module.relative_to(ROOT).as_posix()))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("module", PUBLIC, ids=[module.__name__ for module in PUBLIC])
+def test_the_docstrings_of_public_names(module):
+    found = trouble(of_public(module), FOUND_IN_DOCSTRINGS)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("room", CLEAN)
+def test_the_docstrings_and_comments_of(room):
+    found = [
+        line
+        for module in modules()
+        if (name := module.relative_to(PACKAGE).as_posix()).startswith(room)
+        for line in trouble(of_docstrings(module.read_text("utf-8"), name), FOUND_IN_DOCSTRINGS)
     ]
     assert not found, "\n".join(found)
 
 
 def test_a_planted_sentence_is_found():
     source = '"""A verb."""\nraise ValueError("this record is none")\n'
-    [found] = trouble(of_module(source, "x.py", docstrings=True))
+    [found] = trouble(of_module(source, "x.py"))
     assert found.startswith("x.py:2: 'is none': write: is invalid")
-    assert trouble(of_module('"""Tell what is there."""', "x.py", docstrings=True))
-    assert not trouble(of_module('"""Tell what is there."""', "x.py", docstrings=False))
+    source = '"""Tell what is there."""\n\nvalue = 1  # whatever it is\n'
+    assert not trouble(of_module(source, "x.py"))
+    assert len(trouble(of_docstrings(source, "x.py"))) == 2
+    assert trouble(of_docstring("Give the value.", "x.py", 1), FOUND_IN_DOCSTRINGS)
+    assert not trouble(of_docstring("Return ``nobody``.\n\n>>> whatever\n1", "x.py", 1), FOUND_IN_DOCSTRINGS)
     assert not trouble(sentences("There is no index. It is no longer read.", "x.md"))
 
 

@@ -29,7 +29,7 @@ class Collapse:
         self.hits: int = table.shape[1]
 
     def compact(self, rules: int) -> "Collapse":
-        """Give the same with the smallest integers that hold ranks and numbers of so many *rules*."""
+        """Return the same with the smallest integers that hold ranks and numbers of so many *rules*."""
         return Collapse(self.table.astype(_smallest(max(self.hits, rules))), self.stay, self.groups)
 
     @property
@@ -55,7 +55,7 @@ class Collapse:
         return np.asarray(self.table[BY], np.int64)
 
     def matched(self) -> tuple[list[int], list[int]]:
-        """Give *of* and *by* as lists."""
+        """Return *of* and *by* as lists."""
         return self.table[OF].tolist(), self.table[BY].tolist()
 
     @property
@@ -64,12 +64,12 @@ class Collapse:
         return np.asarray(self.table[HEADS], np.int64)
 
     def members(self, groups: Iterable[int]) -> list[list[int]]:
-        """Give the ranks of the hits of some groups, best first; the best group is number 0."""
+        """Return the ranks of the hits of some groups, best first; the best group is number 0."""
         ranks, begins = self.table[MEMBERS].tolist(), [*self.table[BEGINS, : self.groups].tolist(), self.hits]
         return [ranks[begins[group] : begins[group + 1]] for group in groups]
 
     def firsts(self, number: int) -> list[int]:
-        """Give the rank of the first hit of each of the best groups, so many of them."""
+        """Return the rank of the first hit of each of the best groups, so many of them."""
         ranks: list[int] = self.table[MEMBERS][self.table[BEGINS, :number]].tolist()
         return ranks
 
@@ -117,7 +117,7 @@ def _nobody(number: int) -> Flags:
 
 @lru_cache(maxsize=64)
 def _smallest(most: int) -> np.dtype[Any]:
-    """Give the smallest integers that hold -1 and so much."""
+    """Return the smallest integers that hold -1 and so much."""
     return np.min_scalar_type(-most - 1)
 
 

@@ -43,7 +43,7 @@ def leaders_by_digest(
 
 
 def leaders_by_features(features: Features, sums: Words, order: Positions) -> Positions:
-    """Give each document the best-ranked one with the same features, itself if there is no better.
+    """Return each document the best-ranked one with the same features, itself if there is no better.
 
     *features* and their digests *sums* are by position, *order* is the ranking. Answers by rank.
     Documents without features stay alone.

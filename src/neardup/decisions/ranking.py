@@ -59,7 +59,7 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
 
 
 def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
-    """Give values of the same order in a type that Arrow sorts."""
+    """Return values of the same order in a type that Arrow sorts."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)

@@ -59,7 +59,10 @@ class LocalEngine:
 
 
 def thread_count(threads: int | None) -> int:
-    """Give the number of threads meant: ``None`` is every core that the process may use; ``ParameterError`` below 1."""
+    """Return the number of threads; ``None`` means every core available to the process.
+
+    Raises ``ParameterError`` unless it is an integer of at least 1.
+    """
     return _cores() if threads is None else require_whole("threads", threads, 1)
 
 

@@ -36,7 +36,7 @@ class Measure:
     b_in_a: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the measure as plain values."""
+        """Return the measure as plain values."""
         return {
             "shingle": self.shingle,
             "bag": self.bag,
@@ -62,7 +62,7 @@ class Comparison:
     only_in_b: tuple[Span, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, as JSON has them."""
+        """Return everything as plain values, as JSON has them."""
         return {
             "measures": [measure.as_dict() for measure in self.measures],
             "schemes": [one.as_dict() for one in self.schemes],

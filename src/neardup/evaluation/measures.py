@@ -13,7 +13,7 @@ from neardup.text.shingling import Shingling
 def resemblance(  # noqa: PLR0913 - every one a keyword with a default
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
-    """Give ``|A & B| / |A | B|``, where A and B are the shingles of two texts (Broder 1997).
+    """Return ``|A & B| / |A | B|``, where A and B are the shingles of two texts (Broder 1997).
 
     With *bag*, the n-th repeat of a shingle is a shingle of its own. Texts without words
     resemble nothing: 0. Shingles are told apart by 64-bit hashes.
@@ -31,7 +31,7 @@ def resemblance(  # noqa: PLR0913 - every one a keyword with a default
 def containment(  # noqa: PLR0913 - the same
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
-    """Give the containment of *a* in *b*, ``|A & B| / |A|``; 0 if *a* has no words.
+    """Return the containment of *a* in *b*, ``|A & B| / |A|``; 0 if *a* has no words.
 
     >>> containment("a rose is a rose", "so a rose is a rose is a rose", shingle=2)
     1.0

@@ -30,7 +30,7 @@ class Passage:
     words: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the passage as plain values."""
+        """Return the passage as plain values."""
         return {"a": list(self.a), "b": list(self.b), "words": self.words}
 
 
@@ -45,7 +45,7 @@ class Passages:
 
 
 def is_compiled() -> bool | None:
-    """Tell whether the machine code that finds passages is on disk; ``None`` where no folder can keep it."""
+    """Return whether the machine code that finds passages is on disk; ``None`` where no folder can keep it."""
     return is_kept(kernels.passages)
 
 

@@ -20,7 +20,7 @@ def share(number: float) -> str:
 
 
 def answer_of(said: "Ruling | Estimate") -> str:
-    """Say whether it is a match."""
+    """Return whether it is a match."""
     return "match" if said.matches else "no match"
 
 

@@ -136,7 +136,7 @@ class Crawl:
 
     @classmethod
     def of(cls, crawler: "Crawler") -> "Crawl":
-        """Give the one that belongs to a crawler: both parts share it."""
+        """Return the one that belongs to a crawler: both parts share it."""
         if crawler not in _crawls:
             _crawls[crawler] = cls(crawler)
         return _crawls[crawler]
@@ -147,7 +147,7 @@ class Crawl:
             self._stats.inc_value(_COUNTED + name)
 
     def wants(self, url: str, *, again: bool) -> bool:
-        """Say whether to fetch a page; *again* if it was asked for, and led there itself."""
+        """Return whether to fetch a page; *again* if it was asked for, and led there itself."""
         own = self.pages.id_of(url)
         digest = _digest(own)
         if digest in self._requested and not again:
@@ -160,7 +160,7 @@ class Crawl:
         return True
 
     def _was_finished(self, own: str) -> bool:
-        """Say whether an earlier crawl admitted a page, and followed its links as far as is known."""
+        """Return whether an earlier crawl admitted a page, and followed its links as far as is known."""
         (admission,) = self.pages.index.admissions([own])
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
@@ -186,7 +186,7 @@ class Crawl:
         return verdict, verdict.kept is None
 
     def _may_be_lost(self, own: str) -> bool:
-        """Say whether a crawl that did not finish passed on the item of a page, which may not have been written."""
+        """Return whether a crawl that did not finish passed on the item of a page, which may not have been written."""
         if not self._resumes or self.settings.refetch != "unfinished":
             return False
         (admission,) = self.pages.index.admissions([own])
@@ -238,7 +238,7 @@ class AddressFilter:
         """Do nothing: the index is closed when the spider is."""
 
     def request_seen(self, request: "Request") -> bool:
-        """Say whether to leave out a request."""
+        """Return whether to leave out a request."""
         if request.method == "GET" and not request.body:
             hops = request.meta.get("redirect_urls", ())
             id_of = self._crawl.pages.id_of

@@ -119,7 +119,7 @@ def evidence_of(row: dict[str, Any]) -> str:
 
 
 def decimals(share: float) -> str:
-    """Give two decimals, without rounding up to a 1 that is none.
+    """Return two decimals, without rounding up to a 1 that is none.
 
     >>> decimals(0.755), decimals(0.9999), decimals(1.0)
     ('0.76', '0.99', '1.00')
@@ -128,7 +128,7 @@ def decimals(share: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Give whole percent; what is neither nothing nor everything is not called so.
+    """Return whole percent; what is neither nothing nor everything is not called so.
 
     >>> percent(0.0), percent(0.004), percent(0.755), percent(0.999), percent(1.0)
     ('0%', 'under 1%', '76%', 'over 99%', '100%')

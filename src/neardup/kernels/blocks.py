@@ -87,7 +87,7 @@ def block_sums(data, sums):
 
 @njit(nogil=True, forceinline=True)
 def damaged(guard, begin, end):
-    """Give the first damaged block among those with bytes from *begin* up to *end*, or ``INTACT``."""
+    """Return the first damaged block among those with bytes from *begin* up to *end*, or ``INTACT``."""
     if guard is None or begin >= end:
         return INTACT
     for block in range(begin >> BLOCK_BITS, ((end - 1) >> BLOCK_BITS) + 1):
@@ -110,7 +110,7 @@ def _damaged_anew(guard, first, last):
 
 @kernel
 def damaged_range(guard, begin, end):
-    """Give the first damaged block from byte *begin* up to byte *end*, or ``INTACT``."""
+    """Return the first damaged block from byte *begin* up to byte *end*, or ``INTACT``."""
     return damaged(guard, begin, end)
 
 

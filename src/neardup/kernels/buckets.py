@@ -67,7 +67,7 @@ def next_larger(keys, current):
 
 @kernel
 def share(keys, left, right, pooled, shares):
-    """Say whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
+    """Return whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
 
     Pooled, the keys of ``left[i]`` are entered in a table, once for all pairs that follow each other.
     """

@@ -108,7 +108,7 @@ def store(words, bucket_bits, lows, highs, starts):
 
 @njit(nogil=True)
 def is_intact(guard, array, table, begin, end):
-    """Tell whether these entries of a table's row may be used, and note it if not."""
+    """Return whether these entries of a table's row may be used, and note it if not."""
     if guard is None:
         return True
     data, sums, seen, begins, sizes, fault = guard
@@ -121,7 +121,7 @@ def is_intact(guard, array, table, begin, end):
 
 @njit(nogil=True)
 def are_intact(guard, array, probes, number):
-    """Tell whether all entries from ``probes[i, 3]`` up to ``probes[i, 4]`` may be used, of tables ``probes[i, 1]``.
+    """Return whether all entries from ``probes[i, 3]`` up to ``probes[i, 4]`` may be used, of tables ``probes[i, 1]``.
 
     It does what ``is_intact`` does for one, in less time: a call of that counts references to all arrays of a guard.
     """
@@ -143,7 +143,7 @@ def are_intact(guard, array, probes, number):
 
 @njit(nogil=True)
 def _rest(lows, highs, place):
-    """Give the bits of an entry that its bucket does not imply."""
+    """Return the bits of an entry that its bucket does not imply."""
     rest = np.uint64(lows[place])
     for byte in range(highs.shape[1]):
         rest |= np.uint64(highs[place, byte]) << (_STORED + np.uint64(8 * byte))
@@ -177,7 +177,7 @@ def _next_near(lows, begin, end, low, distance):
 
 @njit(nogil=True)
 def room_for(found, number):
-    """Give an array with the same contents and room for this number, at least."""
+    """Return an array with the same contents and room for this number, at least."""
     if number <= found.size:
         return found
     grown = np.empty(max(2 * found.size, number), np.uint64)
@@ -200,7 +200,7 @@ def _rank(value, lows, highs, starts, to_bucket, guard):
 
 @njit(nogil=True)
 def is_first(difference, table, covers, radii):
-    """Tell whether no table before this one finds values that differ in these bits."""
+    """Return whether no table before this one finds values that differ in these bits."""
     for before in range(table):
         if ones(difference & covers[before]) <= radii[before]:
             return False
@@ -325,7 +325,7 @@ def positions_of(rank, bounds, guard):
 
 @njit(nogil=True, forceinline=True)
 def is_there(there, position):
-    """Tell whether a position counts; one too large does, and is refused by whoever knows how many there are."""
+    """Return whether a position counts; one too large does, and is refused by whoever knows how many there are."""
     return there.size == 0 or np.int64(position) >= there.size or there[position]
 
 
@@ -404,7 +404,7 @@ def search(
 
 @kernel
 def listed(found, most, there, positions, bounds, guard):
-    """Give pairs with positions, ``query << 33 | position << 3 | distance``, for those with ranks that were *found*.
+    """Return pairs with positions, ``query << 33 | position << 3 | distance``, for those with ranks that were *found*.
 
     Of the positions of equal values the first *most* count that are *there* (bool[positions]; if it is empty, all are).
     """

@@ -51,7 +51,7 @@ def njit(**options: bool) -> Callable[[Kernel], Kernel]:
 
 
 def is_kept(function: Kernel) -> bool | None:
-    """Tell whether a kernel's machine code is on disk; ``None`` where there is no folder to keep it."""
+    """Return whether a kernel's machine code is on disk; ``None`` where there is no folder to keep it."""
     place = function.stats.cache_path  # type: ignore[attr-defined]
     if place is None:
         return None

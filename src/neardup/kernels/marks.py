@@ -84,7 +84,7 @@ def fold_terms(data, offsets, index, table, letters, bounds, terms):
 
 @njit(nogil=True, forceinline=True)  # to hand arrays on for every word would take four times as long
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
-    """Tell whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on.
+    """Return whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on.
 
     Tells, too, how many words and letters were compared.
     """
@@ -167,7 +167,7 @@ def _best_passage(words, begun, ended, terms, most, often):
 
 @njit(nogil=True)
 def _begins_sentence(source, start):
-    """Tell whether the word at byte *start* is the first of a sentence.
+    """Return whether the word at byte *start* is the first of a sentence.
 
     It stands behind ``.:!?`` and white space, or behind an ideographic full stop or a full-width ``!`` or ``?``.
     """

@@ -99,7 +99,7 @@ def _may_follow(code):
 
 @njit(nogil=True)
 def _begins_sentence(source, position, index, table, endings):
-    """Tell whether the word at *position*, directly behind a full stop, begins a sentence: no part of a name."""
+    """Return whether the word at *position*, directly behind a full stop, begins a sentence: no part of a name."""
     word = np.uint64(0)
     letters = 0
     while position < source.size:

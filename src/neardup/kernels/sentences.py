@@ -110,7 +110,7 @@ def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
 
 @njit(nogil=True)
 def decided(one, other, of_smaller, least):
-    """Say whether two rows overlap enough, as ``overlaps`` would have it, as soon as it is certain; and the steps.
+    """Return whether two rows overlap enough, as ``overlaps`` would have it, as soon as it is certain; and the steps.
 
     ``least[w]``, for w up to the number of columns, is the least count whose share of *w* is enough,
     at least 1. A pair matches for certain once the shared values seen are enough though no other

@@ -145,7 +145,7 @@ def intersections(values, starts, sizes, left, right, shared):
 
 @kernel
 def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, left, right, equal):
-    """Say whether two ranges hold the same values in the same order.
+    """Return whether two ranges hold the same values in the same order.
 
     ``equal[i]`` compares ``values[starts[l]:ends[l]]``, *l* being ``left[i]``, with the range ``right[i]`` of
     the other arrays.
@@ -164,7 +164,7 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
 
 @njit(nogil=True)
 def may_match(size, other, threshold, of_smaller):
-    """Say whether a subset would reach the threshold, with the division that decides in the end."""
+    """Return whether a subset would reach the threshold, with the division that decides in the end."""
     smaller = min(size, other)
     return smaller > 0 and (of_smaller or smaller / max(size, other) >= threshold)
 

@@ -14,7 +14,7 @@ TOGETHER = 128  # strings whose memory is on its way together
 
 @njit(nogil=True, forceinline=True)
 def bounds_of(guard, begin, offsets, data, string):
-    """Give where a string begins and ends, and the damaged block that says so, or ``INTACT``.
+    """Return where a string begins and ends, and the damaged block that says so, or ``INTACT``.
 
     *begin* is where the offsets begin.
     """

@@ -1,4 +1,4 @@
-"""What a search of an index answers."""
+"""The result of searching an index."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,27 +7,28 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-# These are made for every answer: as frozen dataclasses they would take several times as long.
+# Many of these are created for each answer: creating frozen dataclasses would take several times as long.
 
 
 class Marked(NamedTuple):
-    """A piece of text, and where what was looked for stands in it: pairs of begin and end, in characters."""
+    """A piece of text, and the *spans* of the query's terms in it: pairs of begin and end, in characters."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
 
 
 class Snippet(NamedTuple):
-    """What to show of a document: its title, empty if it has none, and a passage of its text."""
+    """The parts of a document to show: its title, empty if it has none, and a passage of its text."""
 
     title: Marked
     body: Marked
 
 
 class FoundHit(Struct, frozen=True, kw_only=True):
-    """A document that a query finds. *url* is its field ``url``, or its id if that is an address of the web.
+    """A document that a query finds. *url* is its field ``url``, or its id if that is a web address.
 
-    *ordinal* is the number of its admission. A higher *score* ranks better; that of another query says nothing.
+    *ordinal* is the number of its admission. A higher *score* ranks better; scores of different queries are not
+    comparable.
     """
 
     id: str
@@ -54,11 +55,11 @@ class ShownHit(NamedTuple):
 
 
 class Repeat(Struct, frozen=True, kw_only=True):
-    """A hit that is hidden, because it matches *of*, the id of a better one that is shown.
+    """A hit that is hidden because it matches *of*, the id of a better hit that is shown.
 
-    *rule* says by what: the name of the index's scheme, ``same text`` or ``same site``. *value* is what *measure* says
-    of both, held against *threshold*; or the site; or nothing. It is *verified* where texts or values were compared;
-    else *value* is an estimate.
+    *rule* is the name of the index's scheme, ``same text`` or ``same site``. *value* is the value of *measure* for both
+    documents, and *threshold* the least value of a match; for ``same site``, *value* is the site. If *verified*, texts
+    or values were compared; otherwise *value* is an estimate.
     """
 
     hit: FoundHit
@@ -71,7 +72,7 @@ class Repeat(Struct, frozen=True, kw_only=True):
 
 
 class AnswerGroup(Struct, frozen=True, kw_only=True):
-    """Hits that say the same: those *shown*, and the *repeats* behind them, all *hides* of them unless it is paged."""
+    """A group of matching hits: those *shown*, their *repeats* on this page, and how many it *hides* in all."""
 
     id: int
     shown: tuple[ShownHit, ...]
@@ -80,12 +81,12 @@ class AnswerGroup(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A page of what a query finds, without repeats.
+    """A page of the results of a query, without repeats.
 
-    *total* documents match; the best *examined* of them were collapsed, to so many *groups*, of which *hidden* hits are
-    not shown; *unsigned* ones have no signature, and so are nobody's near duplicates. *threshold* is how strict the
-    scheme was, as an estimate of its measure, where it has such a choice. *results* are the groups of this *page* of
-    *pages*; or, with *include*, the members of that group on this page.
+    *total* documents match. The best *examined* of them were collapsed to *groups* groups, and *hidden* hits are not
+    shown. *unsigned* hits have no signature and match none. *threshold* is the strictness, as an estimate of the
+    scheme's measure; ``None`` if the scheme has no choice. *results* are the groups of this *page* of *pages*, or, with
+    *include*, the members of that group on this page.
     """
 
     query: str
@@ -104,29 +105,29 @@ class Answer(Struct, frozen=True, kw_only=True):
     results: tuple[AnswerGroup, ...]
 
 
-def as_record(answer: Answer, told: Callable[[float], Any] = float) -> dict[str, Any]:
-    """Give an answer as JSON has it; measures and scores as *told* gives them.
+def as_record(answer: Answer, convert: Callable[[float], Any] = float) -> dict[str, Any]:
+    """Return an answer as plain values for JSON; *convert* converts measures and scores.
 
-    Times are in UTC. Ids of groups are digits in a string: not all programs read integers of 63 bits.
+    Times are in UTC. The ids of groups are strings of digits, because some programs cannot read integers of 63 bits.
     """
     whole = {name: getattr(answer, name) for name in answer.__struct_fields__ if name != "results"}
     whole |= {
         "include": None if answer.include is None else str(answer.include),
-        "threshold": _told(answer.threshold, told),
+        "threshold": _convert(answer.threshold, convert),
     }
-    return whole | {"results": [_group(group, told) for group in answer.results]}
+    return whole | {"results": [_group(group, convert) for group in answer.results]}
 
 
-def _group(group: AnswerGroup, told: Callable[[float], Any]) -> dict[str, Any]:
-    shown = [{**_hit(hit, told), "snippet": _snippet(snippet)} for hit, snippet in group.shown]
+def _group(group: AnswerGroup, convert: Callable[[float], Any]) -> dict[str, Any]:
+    shown = [{**_hit(hit, convert), "snippet": _snippet(snippet)} for hit, snippet in group.shown]
     repeats = [
         {
-            **_hit(one.hit, told),
+            **_hit(one.hit, convert),
             "of": one.of,
             "rule": one.rule,
             "measure": one.measure,
-            "value": _told(one.value, told),
-            "threshold": _told(one.threshold, told),
+            "value": _convert(one.value, convert),
+            "threshold": _convert(one.threshold, convert),
             "verified": one.verified,
         }
         for one in group.repeats
@@ -134,19 +135,19 @@ def _group(group: AnswerGroup, told: Callable[[float], Any]) -> dict[str, Any]:
     return {"group": str(group.id), "hides": group.hides, "shown": shown, "repeats": repeats}
 
 
-def _hit(hit: FoundHit, told: Callable[[float], Any]) -> dict[str, Any]:
+def _hit(hit: FoundHit, convert: Callable[[float], Any]) -> dict[str, Any]:
     return {
         "id": hit.id,
         "title": hit.title,
         "url": hit.url,
         "admitted": written(hit.admitted),
-        "score": told(hit.score),
+        "score": convert(hit.score),
     }
 
 
 @lru_cache(maxsize=1024)  # many documents are admitted together
 def written(moment: datetime) -> str:
-    """Give a moment as JSON has it, in UTC.
+    """Return a time as an ISO 8601 string, in UTC.
 
     >>> written(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
     '2026-01-02T03:04:05Z'
@@ -158,5 +159,5 @@ def _snippet(snippet: Snippet) -> dict[str, Any]:
     return {name: {"text": part.text, "spans": part.spans} for name, part in zip(snippet._fields, snippet, strict=True)}
 
 
-def _told(value: Any, told: Callable[[float], Any]) -> Any:
-    return told(value) if isinstance(value, float) else value
+def _convert(value: Any, convert: Callable[[float], Any]) -> Any:
+    return convert(value) if isinstance(value, float) else value

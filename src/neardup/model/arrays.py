@@ -1,4 +1,4 @@
-"""Batches as arrays: what travels between the stages."""
+"""Batches as arrays, which are passed between the stages."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,15 +15,15 @@ Positions = npt.NDArray[np.int64]
 AnyPositions = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 
-_RECIPE: Final = "neardup.recipe"  # where the metadata of a table have it
+_RECIPE: Final = "neardup.recipe"  # keys of the metadata of a table
 _ROW: Final = "neardup.row"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextBatch:
-    """Texts as they lie in an Arrow buffer: document *d* is ``data[offsets[d]:offsets[d + 1]]``, UTF-8.
+    """Texts in one buffer, in UTF-8: document *d* is ``data[offsets[d]:offsets[d + 1]]``.
 
-    *data* is read-only, wherever it comes from: kernels are compiled once for all.
+    *data* is always read-only, so that kernels are compiled for one type only.
     """
 
     data: Bytes
@@ -39,16 +39,16 @@ class TextBatch:
         return len(self.offsets) - 1
 
     def bytes_at(self, document: int) -> bytes:
-        """One document's text."""
+        """Return the text of one document."""
         return self.data[self.offsets[document] : self.offsets[document + 1]].tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """The shingle hashes of a batch, ragged: document *d* has ``values[offsets[d]:offsets[d + 1]]``.
+    """The shingle hashes of a batch, as a ragged array: document *d* has ``values[offsets[d]:offsets[d + 1]]``.
 
-    They stand in text order and may repeat; as a set, repeats count once. *recipe* tells what made
-    them, if anything did that has a recipe.
+    ``values`` is uint64, in text order; repeats count once in a set. ``offsets`` is int64[n + 1]. ``recipe`` is the id
+    of the shingling that made them, or ``None``.
     """
 
     values: Words
@@ -61,10 +61,7 @@ class Features:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """What there is to sign of a collection.
-
-    Its features, a table of the columns that a scheme may ask for, and its texts as one Arrow column.
-    """
+    """The parts of a collection that schemes sign: features, a table of columns, and one Arrow column of texts."""
 
     features: Features
     fields: Any
@@ -73,7 +70,13 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Signatures:
-    """One row of *rows* a document; *present* is false where a document has no signature."""
+    """The signatures of documents, one row per document.
+
+    ``rows`` is a two-dimensional array whose width and type depend on the scheme. ``present`` is bool[n]: false for a
+    document without a signature, such as one without words. ``recipe`` is the id of the recipe that made them:
+    signatures of different recipes are not comparable, and comparing them raises ``RecipeMismatch``. Positions, slices
+    and flags select rows.
+    """
 
     rows: npt.NDArray[np.generic]
     present: Flags
@@ -86,9 +89,9 @@ class Signatures:
         return Signatures(self.rows[chosen], self.present[chosen], self.recipe)
 
     def to_arrow(self) -> Any:
-        """Return an Arrow table of one row per document: the columns ``signature`` and ``present``.
+        """Return an Arrow table of one row per document, with the columns ``signature`` and ``present``.
 
-        The recipe is in the metadata of its schema, which Parquet and Arrow files keep. Nothing is copied.
+        The recipe is in the metadata of the schema, which Parquet and Arrow files keep. Nothing is copied.
         """
         import pyarrow as pa
 
@@ -99,9 +102,9 @@ class Signatures:
 
     @classmethod
     def from_arrow(cls, table: Any) -> "Signatures":
-        """Return the signatures of an Arrow table as ``to_arrow`` makes it; other columns are ignored.
+        """Return the signatures in an Arrow table that ``to_arrow`` made; other columns are ignored.
 
-        Raises ``DataError`` for anything else than a table (or record batch) that ``to_arrow`` made.
+        Raises ``DataError`` if ``to_arrow`` did not make the table (or record batch).
         """
         import pyarrow as pa
 
@@ -130,7 +133,7 @@ class Signatures:
 
 
 def _with_metadata(given: Any) -> tuple[Any, str, str]:
-    """Return a table or batch as a table, the recipe of its signatures, and how their rows are described."""
+    """Return a table or batch as a table, the recipe of its signatures, and the description of their rows."""
     import pyarrow as pa
 
     table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
@@ -151,13 +154,13 @@ def _row_of(rows: npt.NDArray[np.generic]) -> str:
 
 
 def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
-    """Raise ``RecipeMismatch`` unless both are the same."""
+    """Raise ``RecipeMismatch`` unless both recipes are the same."""
     if left != right:
         raise RecipeMismatch(left, right)
 
 
 def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) -> None:
-    """Raise ``RecipeMismatch`` unless both were made by *recipe*, ``DataError`` unless they are equally many."""
+    """Raise ``RecipeMismatch`` unless both were made by *recipe*, ``DataError`` unless they have equally many rows."""
     require_same_recipe(recipe, left.recipe)
     require_same_recipe(recipe, right.recipe)
     if len(left) != len(right):
@@ -165,7 +168,7 @@ def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) ->
 
 
 def shares(given: Any, name: str = "resemblance") -> npt.NDArray[np.float64]:
-    """Give what a law is asked about as an array; ``ParameterError`` unless every number is from 0 to 1."""
+    """Return the argument of a law as an array; ``ParameterError`` unless every number is from 0 to 1."""
     try:
         numbers = np.asarray(given, np.float64)
     except (TypeError, ValueError):

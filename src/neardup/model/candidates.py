@@ -1,16 +1,17 @@
 """The canonical candidate rule: which documents are compared. It depends on the documents alone.
 
-Every document that leads a group of equals has K keys of 64 bits. The *bucket* of column *k* and key *x* holds all
-leaders with that key in that column, by rank. A leader's candidates in a bucket are its first ``ROOM`` members, as far
-as they rank better than the leader, whether they are kept or not.
+Every document that leads a group of equal documents has K keys of 64 bits. The *bucket* of column *k* and key *x*
+contains all leaders with that key in that column, by rank. The candidates of a leader in a bucket are its first
+``ROOM`` members that rank better than the leader, kept or not.
 
 A bucket of more than ``ROOM`` members is *oversized*. It is also divided by the chained keys ``chained(x, y)`` of its
-members, where *y* is a member's key in column *k + 1*, or in the first column after the last one. An oversized bucket
-among these is divided once more, by the keys of column *k + 2* (``DEPTH``). Candidates in these buckets are defined
-likewise, and a leader's candidates are those in all its buckets. The work is linear in the number of documents.
+members, where *y* is a member's key in column *k + 1*, or in the first column after the last one. If one of these parts
+is oversized, it is divided again, by the keys of column *k + 2* (``DEPTH``). Candidates in these buckets are
+defined in the same way, and the candidates of a leader are those in all its buckets. The work is linear in the number
+of documents.
 
-*Pooled* keys count in any column: there is one bucket for each key, and *y* is the next larger key of the member, the
-smallest after the largest.
+Position-independent keys count in any column: each key has one bucket, and *y* is the next larger key of the member, or
+the smallest after the largest.
 """
 
 from typing import Final

@@ -1,28 +1,28 @@
-"""Every error the package raises on purpose.
+"""Every error that the package raises on purpose.
 
     NeardupError
     ├── ParameterError   a parameter breaks its rule            (also ValueError)
     │   └── ParameterConflict  two parameters that cannot be used together
-    ├── RecipeMismatch   signatures of different recipes meet   (also TypeError)
+    ├── RecipeMismatch   signatures of different recipes        (also TypeError)
     ├── DataError        input that cannot be read as documents (also ValueError)
-    │   ├── InputRefused     refused by its name, before anything was read
+    │   ├── InputRefused     refused because of its name, before anything was read
     │   ├── FieldMissing     a field that no record has
     │   └── ValueRefused     a value that cannot be used with the others of its column
     ├── OutputError      a result that cannot be written        (also OSError)
-    │   └── OutputRefused    refused by its name, before anything was read
+    │   └── OutputRefused    refused because of its name, before anything was read
     ├── ExtraMissing     a library that is not installed        (also ImportError)
     ├── StorageError     an index on disk that cannot be used   (also OSError)
-    │   ├── StorageRefused   not there, of another kind, recipe, key or format
-    │   ├── StorageDamaged   a file is not as it was written
-    │   ├── StorageBusy      another writer has it
+    │   ├── StorageRefused   missing, or of another kind, recipe, key or format
+    │   ├── StorageDamaged   a file is damaged
+    │   ├── StorageBusy      another process writes to it
     │   └── StorageFailed    the system refused to read or write
     │       └── StorageMoved     its folder was moved, replaced or unlocked while it was open
-    └── QueryTimeout     a search that took longer than it may  (also TimeoutError)
+    └── QueryTimeout     a search that exceeded its time limit  (also TimeoutError)
 
-Each passes its parts to ``super().__init__``, so that it survives being sent between processes. Each has a ``code``, a
-stable name of the kind of trouble for programs: that of its class, such as ``parameter`` or ``storage busy``, unless an
-input or output error has a narrower one, such as ``json array``, ``field``, ``exists`` or ``too large``. Records that
-are rejected have codes, too: see ``neardup.sources.collection.Rejected``.
+Each error passes its parts to ``super().__init__``, so that it can be sent between processes. Each has a ``code``, a
+stable name of the kind of error for programs: that of its class, such as ``parameter`` or ``storage busy``, unless an
+input or output error has a narrower one, such as ``json array``, ``field``, ``exists`` or ``too large``. Rejected
+records have codes, too: see ``neardup.sources.collection.Rejected``.
 """
 
 from collections.abc import Sequence
@@ -35,13 +35,13 @@ _LONGEST: Final = 100  # characters of a value in a message
 
 
 class NeardupError(Exception):
-    """Base class: interfaces catch this one and nothing wider."""
+    """Base class of all errors that the package raises on purpose."""
 
     code = "error"
 
 
 class ParameterError(NeardupError, ValueError):
-    """A parameter breaks its rule; says which, what it was, and the rule."""
+    """A parameter breaks its rule: *name*, *value* and *rule*."""
 
     code = "parameter"
 
@@ -80,9 +80,9 @@ class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the e
 
 
 class DataError(NeardupError, ValueError):
-    """Input that cannot be read as documents: where, and which rule it breaks.
+    """Input that cannot be read as documents: *where* it is, and which *rule* it breaks.
 
-    *code* names the kind of trouble, so that an interface can add what to do next; without it, that of the class does.
+    *code* names the kind of error, so that an interface can add what to do next; the default is the code of the class.
     """
 
     code = "data"
@@ -97,9 +97,9 @@ class DataError(NeardupError, ValueError):
 
 
 class OutputError(NeardupError, OSError):
-    """A result that cannot be written: where, and why. Nothing partial is left behind.
+    """A result that cannot be written: *where*, and the *reason*. No partial output is left.
 
-    *code* names the kind of trouble, as in ``DataError``.
+    *code* names the kind of error, as in ``DataError``.
     """
 
     code = "output"
@@ -114,9 +114,9 @@ class OutputError(NeardupError, OSError):
 
 
 class StorageError(NeardupError, OSError):
-    """An index on disk that cannot be used: which file, and why.
+    """An index on disk that cannot be used: *where* is the file, and *reason* the reason.
 
-    *code* names the kind of trouble, as in ``DataError``.
+    *code* names the kind of error, as in ``DataError``.
     """
 
     code = "storage"
@@ -131,28 +131,29 @@ class StorageError(NeardupError, OSError):
 
 
 class StorageRefused(StorageError):  # noqa: N818 - the name of the event
-    """An index that is not there, or is of another kind, recipe, key or format than what was asked for."""
+    """There is no index, or it has another kind, recipe, key or format than requested."""
 
     code = "storage refused"
 
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
-    """A file of an index is not as it was written."""
+    """A file of an index is damaged."""
 
     code = "storage damaged"
 
 
 class StorageBusy(StorageError):  # noqa: N818 - the name of the event
-    """Another writer has the index."""
+    """Another process is writing to the index."""
 
     code = "storage busy"
 
 
 class StorageFailed(StorageError):  # noqa: N818 - the name of the event
-    """The system refused to read or to write, for example because the disk is full.
+    """The system refused to read or write, for example because the disk is full.
 
-    What was acknowledged is not lost, and the index goes on answering. Of the call that raised it, each step (of up to
-    2,048 documents) is there as a whole or not at all; the same call can be repeated. The next change tries again.
+    Acknowledged changes are not lost, and the index continues to answer. Each step of the failed call (of up to 2,048
+    documents) was written as a whole or not at all; the same call can be repeated. The next change tries to write
+    again.
     """
 
     code = "storage failed"
@@ -161,15 +162,15 @@ class StorageFailed(StorageError):  # noqa: N818 - the name of the event
 class StorageMoved(StorageFailed):
     """The folder of an open index was moved or replaced, or its lock was removed; nothing was written.
 
-    What was acknowledged is in the folder that was opened, wherever that is now. An index that is opened again has the
-    folder that is at the path now.
+    Acknowledged changes are in the folder that was opened, wherever it is now. Opening the index again opens the folder
+    that is at the path now.
     """
 
     code = "storage moved"
 
 
 class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event
-    """A search was stopped because it took longer than it may, in seconds."""
+    """A search was stopped because it exceeded its time limit, in seconds."""
 
     code = "timeout"
 
@@ -182,7 +183,7 @@ class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the 
 
 
 class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the event
-    """A library that this needs, and that an extra installs."""
+    """A required library, which an extra installs, is missing."""
 
     code = "extra missing"
 
@@ -195,13 +196,13 @@ class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the e
 
 
 class InputRefused(DataError):  # noqa: N818 - the name of the event
-    """An input that does not exist or is of no known kind."""
+    """An input that does not exist or is of an unknown format."""
 
     code = "input refused"
 
 
 class FieldMissing(DataError):  # noqa: N818 - the name of the event
-    """A field that no record has; *field* is its name, *existing* those of the fields that there are."""
+    """A field that no record has; *field* is its name, *existing* the names of the fields that exist."""
 
     code = "field"
 
@@ -223,7 +224,7 @@ class ValueRefused(DataError):  # noqa: N818 - the name of the event
 
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event
-    """An output that may not be written there: it exists, is an input, has no folder."""
+    """An output that may not be written to this path: it exists, is an input, or has no folder."""
 
     code = "output refused"
 
@@ -241,7 +242,7 @@ def kind_of(value: object) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not 1.
+    """Return a number with its noun, in the plural unless the number is 1.
 
     >>> counted(1, "row"), counted(2_000, "row")
     ('1 row', '2,000 rows')
@@ -268,7 +269,7 @@ def require_whole(  # noqa: PLR0913 - the rule of one parameter
     Raises ``ParameterError`` for anything else; the message names the *unit*, such as ``"bytes"``, if there is one.
     """
     try:
-        whole = index(value)  # type: ignore[arg-type]  # what it is for
+        whole = index(value)  # type: ignore[arg-type]  # that is checked here
     except TypeError:
         whole = least - 1
     if isinstance(value, bool) or whole < least or (most is not None and whole > most) or whole % step:
@@ -280,15 +281,15 @@ def require_whole(  # noqa: PLR0913 - the rule of one parameter
 
 
 def is_number(value: object) -> bool:
-    """Return whether a parameter is an integer or a float, NumPy's too."""
+    """Return whether a value is an integer or a float, also one of NumPy."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
     """Return a share: a number above 0 and at most 1, or *below_one*.
 
-    NumPy's numbers are returned as plain ones, those of 32 bits by their shortest decimal form. Raises
-    ``ParameterError`` for anything else.
+    NumPy's numbers are returned as Python's; those of 32 bits by their shortest decimal form. Raises ``ParameterError``
+    for anything else.
     """
     if not (is_number(value) and 0 < value <= 1) or (below_one and value == 1):
         rule = f"must be a number above 0 and {'below' if below_one else 'at most'} 1{_unless_number(value)}"
@@ -303,9 +304,9 @@ def _unless_number(value: object) -> str:
 
 
 def require_path(name: str, value: object) -> Path:
-    """Return a path that is a string or ``os.PathLike``; ``ParameterError`` for anything else."""
+    """Return a path from a string or ``os.PathLike``; ``ParameterError`` for anything else."""
     try:
-        return Path(value)  # type: ignore[arg-type]  # what it is for
+        return Path(value)  # type: ignore[arg-type]  # that is checked here
     except TypeError as error:
         raise ParameterError(name, value, "must be a path: a string or os.PathLike") from error
 
@@ -321,7 +322,7 @@ def require_flag(name: str, value: object) -> None:
 
 
 def require_function(name: str, value: object) -> None:
-    """Raise ``ParameterError`` unless a parameter is a function or ``None``."""
+    """Raise ``ParameterError`` unless a parameter is callable or ``None``."""
     require(value is None or callable(value), name, value, "must be a function or None")
 
 
@@ -331,6 +332,6 @@ def require_kind(name: str, value: object, kind: type) -> None:
 
 
 def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:
-    """Return a list or tuple; ``ParameterError`` for anything else, as for one string."""
+    """Return a list or tuple as a tuple; ``ParameterError`` for anything else, including a string."""
     require(isinstance(value, Sequence) and not isinstance(value, str | bytes), name, value, f"must be a list of {of}")
     return tuple(value)

@@ -1,4 +1,4 @@
-"""What a collapse of ranked hits answers: groups of those that stay, and what each hides."""
+"""The result of collapsing ranked hits: groups of the hits that are kept, and those that each group hides."""
 
 from hashlib import blake2b
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from msgspec import Struct
 
 _GROUP_BITS: Final = 63  # so that every engine's integers can hold it
-_DIGEST: Final = blake2b(digest_size=8)  # to be copied, which takes half as long as to make one
+_DIGEST: Final = blake2b(digest_size=8)  # copying it takes half as long as creating one
 
-# These are made for every page that is shown: as frozen dataclasses they would take ten times as long.
+# Many of these are created for each page: creating frozen dataclasses would take ten times as long.
 
 
 class Hit(Struct, frozen=True):
-    """A hit that stays: its *id*, its *rank* among all hits, from 0, and what was *given* of it."""
+    """A hit that is kept: its *id*, its *rank* among all hits, from 0, and the *given* hit itself."""
 
     id: Any
     rank: int
@@ -20,11 +20,11 @@ class Hit(Struct, frozen=True):
 
 
 class HiddenHit(Struct, frozen=True):
-    """A hit that goes because it matches *of*, a better-ranked hit that stays.
+    """A hit that is hidden because it matches *of*, a better-ranked hit that is kept.
 
-    *rule* is the name of the rule, and *measure* of what it looks at. *value* is what it found there, for equal values
-    the value itself, and *threshold* what the value was held against, ``None`` for equal values. It is *verified* if
-    texts or values were compared; else *value* is an estimate of signatures.
+    *rule* is the name of the rule, *measure* what it compares, and *value* the result: the measured value, or the
+    common value of a rule for equal values. *threshold* is the least value of a match, ``None`` for equal values. If
+    *verified*, texts or values were compared; otherwise *value* is an estimate from signatures.
     """
 
     id: Any
@@ -39,10 +39,10 @@ class HiddenHit(Struct, frozen=True):
 
 
 class HitGroup(Struct, frozen=True):
-    """Hits that belong together, best first: those *kept* and those *hidden*; it *hides* so many in all.
+    """Hits that belong together, best first: the *kept* hits, the *hidden* hits, and how many the group *hides* in all.
 
-    The *id*, of 63 bits, is a digest of that of its first hit: see ``group_id``. Where the first hits of several groups
-    have one id, all groups but the best have other ones.
+    *id* is a digest of the id of the group's first hit, of 63 bits: see ``group_id``. If the first hits of several
+    groups have the same id, only the best of these groups has this digest.
     """
 
     id: int
@@ -52,7 +52,7 @@ class HitGroup(Struct, frozen=True):
 
 
 def group_id(id: Any) -> int:  # noqa: A002 - the word users know
-    """Give the id of the group that begins with a hit: 63 bits of the BLAKE2b digest of its id, as a string.
+    """Return the id of the group that begins with a hit: 63 bits of the BLAKE2b digest of the hit's id, as a string.
 
     >>> group_id("a"), group_id(7) == group_id("7")
     (1702698405120146464, True)

@@ -17,11 +17,11 @@ FEW_TABLES: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Banding:
-    """A sketch cut into bands as equal as can be; sharing a whole band makes a candidate.
+    """A sketch cut into bands of equal or nearly equal size; documents that share a whole band are candidates.
 
-    Every minimum is in exactly one band. With *permutations* = bands * rows, two sketches share a
-    band with probability ``1 - (1 - r**rows)**bands``, where *r* is their resemblance; otherwise some
-    bands have one row more than the others, and the law is ``1 - product(1 - r**rows_i)``.
+    Every minimum is in exactly one band. With *permutations* = bands * rows, two sketches share a band with probability
+    ``1 - (1 - r**rows)**bands``, where *r* is their resemblance. Otherwise some bands have one row more, and the
+    probability is ``1 - product(1 - r**rows_i)``.
 
     >>> round(float(Banding(permutations=112, bands=14).meeting_probability(0.8)), 3)
     0.924
@@ -36,18 +36,19 @@ class Banding:
 
     @property
     def edges(self) -> Positions:
-        """Band *b* holds the minima ``edges[b]`` up to ``edges[b + 1]``."""
+        """Band *b* contains the minima ``edges[b]`` up to ``edges[b + 1]``."""
         return np.arange(self.bands + 1, dtype=np.int64) * self.permutations // self.bands
 
     def meeting_probability(self, resemblance: Any) -> Any:
-        """Tell how likely two documents of this resemblance (a number or an array) become candidates."""
+        """Return the probability that two documents of this resemblance (a number or an array) become candidates."""
         return bands_law(resemblance, self.permutations, self.bands)
 
     @classmethod
     def choose(cls, *, permutations: int, threshold: float, recall: float) -> Self:
-        """Take the fewest bands that let at least *recall* of the pairs at *threshold* meet.
+        """Return the fewest bands with which at least *recall* of the pairs at *threshold* become candidates.
 
-        Fewer bands mean longer ones, so fewer strangers among the candidates.
+        Fewer bands are longer, so fewer unrelated documents become candidates. Raises ``ParameterError`` if even bands
+        of one minimum do not reach the recall.
 
         >>> Banding.choose(permutations=128, threshold=0.8, recall=0.999)
         Banding(permutations=128, bands=22)
@@ -62,10 +63,10 @@ class Banding:
 
 
 def bands_law(resemblance: Any, permutations: int, bands: Any) -> Any:
-    """Tell how likely two sketches share a whole band (Broder); see ``Banding``.
+    """Return the probability that two sketches share a whole band (Broder); see ``Banding``.
 
-    b bands cut p minima as equally as can be: s = p // b rows each, and one more in e = p % b of them. That makes
-    ``1 - (1 - r**s)**(b - e) * (1 - r**(s + 1))**e``. *resemblance* and *bands* may be arrays that broadcast.
+    b bands cut p minima into s = p // b rows each, and one more in e = p % b of them. The probability is ``1 - (1 -
+    r**s)**(b - e) * (1 - r**(s + 1))**e``. *resemblance* and *bands* may be arrays that broadcast.
     """
     share = shares(resemblance)
     rows, longer = np.divmod(permutations, bands)
@@ -77,12 +78,12 @@ def bands_law(resemblance: Any, permutations: int, bands: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """A fingerprint of *bits* bits cut into contiguous blocks as equal as can be.
+    """A fingerprint of *bits* bits cut into contiguous blocks of equal or nearly equal size.
 
-    Two fingerprints that differ in at most *distance* bits differ in at most as many blocks, so they
-    agree on the other ``blocks - distance``. A table for each choice of that many blocks, C(blocks,
-    distance) tables, misses none of them (Manku, Jain, Das Sarma 2007); agreeing on all blocks of a
-    table makes a candidate. More blocks give more and wider tables, so fewer strangers in each.
+    Two fingerprints that differ in at most *distance* bits differ in at most *distance* blocks, so they agree in the
+    other ``blocks - distance``. A table for each choice of that many blocks, C(blocks, distance) tables, misses no such
+    pair (Manku, Jain, Das Sarma 2007). Fingerprints that agree in all blocks of a table are candidates. More blocks
+    give more and wider tables, so fewer unrelated candidates per table.
 
     >>> layout = Blocks(bits=64, distance=3, blocks=6)
     >>> len(layout.tables), sorted(set(layout.widths))
@@ -105,7 +106,7 @@ class Blocks:
 
     @property
     def edges(self) -> Positions:
-        """Block *b* holds the bits ``edges[b]`` up to ``edges[b + 1]``."""
+        """Block *b* contains the bits ``edges[b]`` up to ``edges[b + 1]``."""
         return np.arange(self.blocks + 1, dtype=np.int64) * self.bits // self.blocks
 
     @property
@@ -115,7 +116,7 @@ class Blocks:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many bits each table compares."""
+        """The number of bits that each table compares."""
         sizes = np.diff(self.edges).tolist()
         return tuple(sum(sizes[block] for block in table) for table in self.tables)
 
@@ -128,13 +129,13 @@ class Blocks:
         return np.array(words, np.uint64)
 
     def meeting_probability(self, agreement: Any) -> Any:
-        """Tell how likely two fingerprints share a table if each bit agrees with this probability, by itself.
+        """Return the probability that two fingerprints share a table if bits agree independently with this probability.
 
-        That is how likely at most *distance* blocks differ, block *b* agreeing with probability
-        ``agreement**size_b``. A number or an array.
+        It is the probability that at most *distance* blocks differ, where block *b* agrees with probability
+        ``agreement**size_b``. *agreement* is a number or an array.
         """
         share = shares(agreement, "agreement")
-        differing = np.zeros((*share.shape, self.distance + 1))  # chances of so many blocks; of more, they are lost
+        differing = np.zeros((*share.shape, self.distance + 1))  # column d: the probability of d differing blocks
         differing[..., 0] = 1.0
         for size in np.diff(self.edges).tolist():
             equal = share[..., None] ** size
@@ -145,7 +146,7 @@ class Blocks:
 
     @classmethod
     def choose(cls, *, bits: int, distance: int) -> Self:
-        """Take three blocks more than *distance* while that makes at most 120 tables, else one more.
+        """Return three blocks more than *distance* if that makes at most 120 tables, otherwise one more.
 
         >>> Blocks.choose(bits=64, distance=3)
         Blocks(bits=64, distance=3, blocks=6)
@@ -158,6 +159,6 @@ class Blocks:
 
 
 def require_fingerprint(bits: int, distance: int) -> tuple[int, int]:
-    """Raise ``ParameterError`` unless fingerprints can have so many bits, and a rule allow so many to differ."""
+    """Return the bits of a fingerprint and the distance of a rule; ``ParameterError`` if they are out of range."""
     bits = require_whole("bits", bits, 64, MOST_BITS, step=64)
     return bits, require_whole("distance", distance, 0, bits - 1)

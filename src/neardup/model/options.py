@@ -1,4 +1,4 @@
-"""Options by which a command line builds a scheme, as data."""
+"""The command-line options of a scheme, as data."""
 
 from typing import Final, Literal, NamedTuple
 
@@ -8,8 +8,8 @@ Kind = Literal["whole", "number", "text", "flag"] | tuple[str, ...]
 class Option(NamedTuple):
     """One parameter of a scheme on the command line.
 
-    *kind* is how the value is written, or the values to choose from; *about* says what it decides; *default* is the
-    scheme's default in words, empty for a flag; *value* stands for the value in the help.
+    *kind* is the type of the value, or the values to choose from; *about* describes what it decides; *default* is the
+    scheme's default in words, empty for a flag; *value* is the placeholder in the help.
     """
 
     name: str

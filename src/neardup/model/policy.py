@@ -1,4 +1,4 @@
-"""What is done with matches. Changing it costs nothing."""
+"""What happens to matches. Changing it costs nothing."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -14,24 +14,25 @@ FIELD_KEEPS = ("max", "min")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Which copy stays, how a candidate is verified, and how matches gather.
+    """Which copy is kept, how candidates are verified, and how matches form clusters.
 
     ``keep``
-        the rank of documents, best first: ``first``, ``last`` (by position), ``longest``,
-        ``shortest`` (by bytes of text), ``max:FIELD``, ``min:FIELD`` (documents without a value
-        rank last). Ties go to the smallest position.
+        the ranking of documents, best first: ``first``, ``last`` (by position), ``longest``, ``shortest`` (by
+        bytes of text), ``max:FIELD``, ``min:FIELD`` (documents without a value rank last). Ties go to the
+        smallest position.
     ``verify``
-        ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the
-        two feature sets); ``estimate``: on their signatures; ``none``: every candidate is a match,
-        sensible only where keys are the rule (``Trials``, ``Checksum``): others may share one by chance.
-        Fingerprints of ``SimHash``, and the second scheme of ``Combined``, must match in any case.
+        ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the two feature
+        sets); ``estimate``: the rule on their signatures; ``none``: every candidate is a match. ``none`` is
+        only useful if a shared key is the scheme's rule (``Trials``, ``Checksum``): with other schemes,
+        unrelated documents may share a key by chance. Fingerprints of ``SimHash``, and the second scheme of
+        ``Combined``, must match in any case.
     ``gather``
-        ``kept``: a document is dropped only for a kept document that it matches itself;
-        ``components``: whatever is connected by matches is one cluster, chains included.
+        ``kept``: a document is dropped only for a kept document that it matches itself; ``components``:
+        documents that are connected by matches are one cluster, chains included.
     ``representative``
         the kept document that a dropped one is recorded with, of those that it matches: ``best-ranked``, or
-        ``closest``, the one of the highest measure (the best-ranked of equally close ones). Which documents are kept
-        does not depend on it.
+        ``closest``, the one with the highest measure (the best-ranked of equally close ones). It has no effect
+        on which documents are kept.
     """
 
     keep: str = "first"
@@ -52,11 +53,11 @@ class Policy:
 
     @property
     def field(self) -> str | None:
-        """The column that ranks the documents, if one does."""
+        """The column that ranks the documents; ``None`` if no column does."""
         return self.keep.partition(":")[2] or None
 
 
 def require_representative(representative: object) -> None:
-    """Raise ``ParameterError`` unless this is one of ``Representative``."""
+    """Raise ``ParameterError`` unless the value is one of ``Representative``."""
     known = representative in get_args(Representative)
     require(known, "representative", representative, "must be best-ranked or closest")

@@ -1,4 +1,4 @@
-"""Settings by name, for people who know what they have and not how it is compared."""
+"""Named settings for common purposes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from neardup.model.errors import require
 class Preset:
     """Settings for one purpose.
 
-    ``about`` says what it finds. ``settings`` are parameters of ``MinHash`` and of ``Analysis`` by name;
-    ``ignore_common`` is that of ``dedup``, or ``None``.
+    ``about`` describes what the preset finds. ``settings`` maps names of parameters of ``MinHash`` and ``Analysis`` to
+    values; ``ignore_common`` is the parameter of ``dedup``, or ``None``.
     """
 
     about: str
@@ -46,7 +46,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
 
 
 def preset_named(name: object) -> Preset:
-    """Return a preset; ``ParameterError`` lists those there are."""
+    """Return a preset by its name; raises ``ParameterError`` for an unknown name."""
     known = isinstance(name, str) and name in PRESETS
     require(known, "preset", name, f"must be one of {', '.join(PRESETS)}")
     return PRESETS[str(name)]

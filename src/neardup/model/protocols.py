@@ -1,4 +1,4 @@
-"""The questions that every scheme answers."""
+"""The protocols of schemes."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,19 +15,19 @@ Numbers = npt.NDArray[Any]
 
 
 class Evidence(Protocol):
-    """How the features that an exact comparison looks at are made."""
+    """How the features for exact comparisons are made."""
 
     def usual_features(self, text_bytes: int) -> int:
-        """Return how many features texts of so many bytes have at most, as a rule."""
+        """Return how many features texts of *text_bytes* bytes usually have at most."""
         ...
 
     def batch_features(self, batch: TextBatch) -> Features:
-        """Give the features of one batch of texts."""
+        """Return the features of one batch of texts."""
         ...
 
 
 class Reading(NamedTuple):
-    """What a scheme's rule looks at in two signatures: its name, its value, the threshold, and further numbers."""
+    """What a scheme's rule compares in two signatures: its name, its value, the threshold, and further numbers."""
 
     measure: str
     value: float
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
 
 
 class RankedRule(NamedTuple):
-    """A scheme's rule for hits in rank order: a kernel of ``neardup.kernels.collapse``, the rows and its terms."""
+    """A scheme's rule for hits in rank order: a kernel of ``neardup.kernels.collapse``, the rows, and its terms."""
 
     kernel: Callable[..., tuple[int, int]]
     rows: Numbers
@@ -45,21 +45,21 @@ class RankedRule(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def whole_term(number: int) -> Positions:
-    """Give a rule of one term as its kernel takes it."""
+    """Return the argument of a rule's kernel for a single number."""
     return np.array([number])
 
 
 @runtime_checkable
 class Scheme(Protocol):
-    """Turns documents into signatures, knows which of them match, and the law of its own errors.
+    """Turns documents into signatures, decides which of them match, and knows the law of its own errors.
 
-    The four questions are ``sign``, ``keys``, ``matches`` and ``probability``; the rest is what the
-    pipeline needs to ask them of a whole corpus, and to say what it did.
+    The four questions are ``sign``, ``keys``, ``matches`` and ``probability``. The other members are what the pipeline
+    needs to process a whole corpus and to report on it.
     """
 
     @property
     def name(self) -> str:
-        """The scheme's name, as the command line and reports say it."""
+        """The scheme's name on the command line and in reports."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class Scheme(Protocol):
 
     @property
     def rule(self) -> str:
-        """What reports call a verified match by its rule."""
+        """The name of the rule in reports, for verified matches."""
         ...
 
     @property
@@ -79,42 +79,42 @@ class Scheme(Protocol):
 
     @property
     def pooled(self) -> bool:
-        """Whether a key counts in whatever column it stands; else two documents must share it in the same one."""
+        """Whether a shared key counts in any column; otherwise two documents must share it in the same column."""
         ...
 
     @property
     def threshold(self) -> float:
-        """The least resemblance (or overlap) that exact verification calls a match."""
+        """The least resemblance (or overlap) of a match in exact verification."""
         ...
 
     @property
     def floor(self) -> float:
-        """The estimate below which a true match is as good as impossible; 0 spares no comparison."""
+        """The estimate below which a true match is practically impossible; 0 excludes no comparison."""
         ...
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it signs; none if it signs the features of the text."""
+        """The columns that it signs; empty if it signs the features of the text."""
         ...
 
     @property
     def keys_decide(self) -> bool:
-        """Whether two documents match exactly where they share a key."""
+        """Whether two documents match if and only if they share a key."""
         ...
 
     @property
     def estimate_decides(self) -> bool:
-        """Whether signatures match exactly where the estimate reaches the threshold."""
+        """Whether signatures match if and only if the estimate reaches the threshold."""
         ...
 
     @property
     def signatures_decide(self) -> bool:
-        """Whether signatures must match for a match, however it is verified."""
+        """Whether documents match only if their signatures match, with any verification."""
         ...
 
     @property
     def match_estimate(self) -> float | None:
-        """The estimate from which signatures match; ``None`` if no estimate decides that."""
+        """The estimate from which signatures match; ``None`` if an estimate does not decide."""
         ...
 
     @property
@@ -124,30 +124,30 @@ class Scheme(Protocol):
 
     @property
     def table_distance(self) -> int | None:
-        """The Hamming distance by which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
+        """The Hamming distance within which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
         ...
 
     @property
     def signature_rule(self) -> str:
-        """When two signatures match, in words."""
+        """A sentence part that describes when two signatures match."""
         ...
 
     @property
     def exact_rule(self) -> str:
-        """When exact verification calls two documents a match, in words."""
+        """A sentence part that describes when two documents match in exact verification."""
         ...
 
     @property
     def shingling(self) -> Evidence:
-        """The features that evidence is measured on, and that it signs if it signs no columns."""
+        """How the features are made that evidence is measured on, and that are signed unless it signs columns."""
         ...
 
     def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme at another threshold; ``ParameterError`` if it has none."""
+        """Return the same scheme with another threshold; ``ParameterError`` if it has none."""
         ...
 
     def at_estimate(self, estimate: float) -> Self:
-        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if there is none."""
+        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if that is impossible."""
         ...
 
     def with_key(self, key: bytes | None) -> Self:
@@ -159,7 +159,7 @@ class Scheme(Protocol):
         ...
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
-        """Return what the rule looks at in two signatures, each a set of one row."""
+        """Return what the rule compares in two signatures, each a set of one row."""
         ...
 
     def curves(self, values: Any) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Scheme(Protocol):
         ...
 
     def sign(self, documents: Any) -> Signatures:
-        """Give one signature a document."""
+        """Return one signature per document."""
         ...
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
@@ -175,15 +175,15 @@ class Scheme(Protocol):
         ...
 
     def keys(self, signatures: Signatures) -> Words:
-        """Give uint64[n, K]: two documents are candidates iff they share a key (see ``pooled``)."""
+        """Return uint64[n, K]: two documents are candidates if and only if they share a key (see ``pooled``)."""
         ...
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether two signatures match by the scheme's rule."""
+        """Return, row by row, whether two signatures match by the scheme's rule."""
         ...
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
         ...
 
     def estimate(self, left: Signatures, right: Signatures) -> Numbers:
@@ -195,23 +195,26 @@ class Scheme(Protocol):
         ...
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it."""
+        """Return the rule of ``matches`` for hits in rank order."""
         ...
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely the rule says "match" at a true resemblance; ``ParameterError`` for one beyond 0 and 1."""
+        """Return the probability that the rule decides "match" at a true resemblance.
+
+        Raises ``ParameterError`` for a resemblance outside 0 and 1.
+        """
         ...
 
 
 def require_scheme(scheme: object, question: str = "sign") -> None:
-    """Raise ``ParameterError`` for what cannot answer a question of schemes, as a scheme's name or class cannot."""
+    """Raise ``ParameterError`` for an object without this method of a scheme, such as a scheme's name or class."""
     answers = not isinstance(scheme, type) and callable(getattr(scheme, question, None))
     require(answers, "scheme", scheme, "must be a scheme, such as MinHash()")
 
 
 @runtime_checkable
 class ColumnScheme(Scheme, Protocol):
-    """A scheme of many keys, which takes less memory for a whole corpus: shorter rows, and keys column by column.
+    """A scheme with many keys that needs less memory for a whole corpus: shorter rows, and keys column by column.
 
     Short rows have the keys of whole rows. Their estimates are never lower, so exact verification must follow.
     """
@@ -222,7 +225,7 @@ class ColumnScheme(Scheme, Protocol):
         ...
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus, in rows as short as proposing candidates needs."""
+        """Sign the documents at these positions of a corpus, in rows just long enough to find candidates."""
         ...
 
     def shortened(self, signatures: Signatures) -> Signatures:
@@ -236,39 +239,39 @@ class ColumnScheme(Scheme, Protocol):
 
 @runtime_checkable
 class FieldScheme(Scheme, Protocol):
-    """A scheme that signs columns: what is exact about it is the fields' content."""
+    """A scheme that signs columns; its exact rule compares the content of the fields."""
 
     @property
     def required_columns(self) -> tuple[str, ...]:
-        """Those of its columns without which a table cannot be signed."""
+        """The columns without which a table cannot be signed."""
         ...
 
     def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
-        """Say, pair by pair, whether two rows of a table have the same content in every field."""
+        """Return, pair by pair, whether two rows of a table have the same content in every field."""
         ...
 
 
 @runtime_checkable
 class FilterScheme(Scheme, Protocol):
-    """A scheme whose signatures have a say in every match: what does not pass is none, however it is verified."""
+    """A scheme whose signatures must pass for every match, with any verification."""
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
+        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
         ...
 
 
 @runtime_checkable
 class TwoSchemes(Scheme, Protocol):
-    """A scheme that joins two others: documents match if both say so."""
+    """A scheme that joins two others: documents match if they match by both."""
 
     @property
     def first(self) -> Any:
-        """The scheme whose keys propose."""
+        """The scheme whose keys find candidates."""
         ...
 
     @property
     def second(self) -> Any:
-        """The scheme that confirms."""
+        """The scheme that confirms matches."""
         ...
 
     def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:

@@ -1,4 +1,4 @@
-"""What a query looks for: words and phrases."""
+"""The words and phrases of a query."""
 
 import re
 from typing import Final, NamedTuple
@@ -10,18 +10,19 @@ _TERM: Final = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
 
 
 class Term(NamedTuple):
-    """A word or phrase that is looked for; where it *begins* a longer one, its last word may go on."""
+    """A word or phrase to search; if it *begins* a longer one, its last word may be the beginning of a word."""
 
     text: str
     begins: bool = False
 
 
 def terms_of(query: str) -> tuple[Term, ...]:
-    r"""Take a query apart into words and phrases; whatever it says, this is all it does.
+    r"""Return the words and phrases of a query.
 
-    What stands in double quotes is a phrase, a ``*`` behind a word or phrase means whatever goes on so, and all else is
-    separated by white space. Words of letters with others between, such as ``e-mail``, are phrases, and so are words of
-    scripts without spaces. A quote that never ends is a phrase to the end. There is no other syntax.
+    Text in double quotes is a phrase, which a missing second quote ends at the end of the query. A ``*`` after a word
+    or phrase matches any continuation of its last word. Everything else is separated by white space. Words of letters
+    with other characters between them, such as ``e-mail``, and words of scripts without spaces are phrases. There is no
+    other syntax, and no query is invalid.
 
     >>> for term in terms_of('storm "at  dawn" harb* "never ended OR'):
     ...     print(term.text, term.begins)
@@ -32,16 +33,16 @@ def terms_of(query: str) -> tuple[Term, ...]:
     """
     terms: dict[Term, None] = {}
     for phrase, star, word in _TERM.findall(readable(query[:MOST_QUERY])):
-        said, begins = (phrase, bool(star)) if not word else (word.rstrip("*"), word.endswith("*"))
-        if any(letter.isalnum() or letter > "\x7f" for letter in said):  # else there is nothing to look for
-            terms[Term(" ".join(said.split()), begins)] = None
+        text, begins = (phrase, bool(star)) if not word else (word.rstrip("*"), word.endswith("*"))
+        if any(letter.isalnum() or letter > "\x7f" for letter in text):
+            terms[Term(" ".join(text.split()), begins)] = None
         if len(terms) == MOST_TERMS:
             break
     return tuple(terms)
 
 
 def readable(text: str) -> str:
-    """Replace what UTF-8 cannot write, and what ends a string for others."""
+    """Replace lone surrogates, which UTF-8 cannot encode, and NUL characters."""
     try:
         text.encode()
     except UnicodeEncodeError:

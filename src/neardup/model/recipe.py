@@ -1,4 +1,4 @@
-"""What decides the bits of a signature. Changing it means computing them again."""
+"""What decides the bits of a signature. Changing it requires signing again."""
 
 import json
 from dataclasses import dataclass, field
@@ -10,16 +10,15 @@ from neardup.model.errors import require, require_whole
 RecipeId = NewType("RecipeId", str)
 FORMAT: Final = 1
 KEY_BYTES: Final = 16
-_SEED: Final = 1  # where nobody gives one
+_SEED: Final = 1  # the default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hashing:
     """Where the numbers of all hash functions come from: a public seed, or a secret key.
 
-    With a *seed* (any integer of 64 bits) anybody can compute the hashes and craft texts that
-    collide. With a *key* (16 secret bytes) nobody without it can. The key is never printed or
-    stored: a recipe names it by a digest.
+    With a *seed* (any integer of 64 bits) anyone can compute the hashes and craft texts that collide. With a *key* (16
+    secret bytes) only those who have it can. The key is never printed or stored: recipes identify it by a digest.
     """
 
     seed: int = _SEED
@@ -34,14 +33,14 @@ class Hashing:
 
     @property
     def keyed(self) -> bool:
-        """Whether a secret key is used."""
+        """Whether there is a secret key."""
         return self.key is not None
 
     def derive(self, purpose: str, size: int) -> bytes:
-        """Give *size* bytes for one purpose.
+        """Return *size* bytes for one purpose.
 
-        Block *i* of 64 bytes is BLAKE2b of ``"neardup:PURPOSE:SEED:i"``, keyed with the key if
-        there is one, in which case the seed is left out.
+        Block *i* of 64 bytes is BLAKE2b of ``"neardup:PURPOSE:SEED:i"``. If there is a key, BLAKE2b is keyed with it
+        and the seed is omitted.
         """
         name = "" if self.keyed else str(self.seed)
         blocks = (
@@ -52,12 +51,12 @@ class Hashing:
 
     @property
     def identity(self) -> str:
-        """The seed, or a digest that tells keys apart and says nothing else of them."""
+        """The seed, or a digest that distinguishes keys without revealing them."""
         return f"key:{self.derive('identity', 8).hex()}" if self.keyed else f"seed:{self.seed}"
 
 
 def recipe_id(**parts: Any) -> RecipeId:
-    """Name a recipe by a digest of everything that decides its bits.
+    """Return the id of a recipe: a digest of everything that decides its bits.
 
     >>> recipe_id(scheme="minhash", shingle=3) == recipe_id(shingle=3, scheme="minhash")
     True

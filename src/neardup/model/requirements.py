@@ -1,4 +1,4 @@
-"""What a scheme's parameters must reach, and in what collection."""
+"""What a scheme's parameters must reach, and in which collection."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,12 +13,12 @@ _MANY: Final = 10**15
 
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
-    """What parameters must reach, and in what collection.
+    """What parameters must reach, and in which collection.
 
-    A pair whose resemblance is *threshold* must be found with probability *recall* at least. A pair whose resemblance
-    is *apart* (default: half the threshold) may become a candidate with probability *false_rate* at most; None allows
-    any. Costs are those among *documents* documents, of which any two that have nothing to do with each other
-    resemble each other by *background*. Each scheme reads these values in its own measure: SimHash as cosines.
+    A pair whose resemblance is *threshold* must be found with a probability of at least *recall*. A pair whose
+    resemblance is *apart* (default: half the threshold) may become a candidate with a probability of at most
+    *false_rate*; ``None`` allows any. Costs are estimated for *documents* documents; any two unrelated ones have the
+    resemblance *background*. Each scheme reads these values in its own measure: SimHash as cosines.
     """
 
     threshold: float

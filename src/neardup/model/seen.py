@@ -1,4 +1,4 @@
-"""What an index tells of its documents and of itself."""
+"""What an index reports about its documents and about itself."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,10 +22,10 @@ class Document:
 
 
 class Admission(NamedTuple):
-    """When a document was admitted, and when a caller was last told to keep it, as numbers that grow.
+    """When a document was admitted, and when a caller was last told to keep it, as increasing numbers.
 
-    *number* is that of the admission of its present content; *told* that of the next admission when a verdict told to
-    keep it, and -1 if none did.
+    *number* is the number of the admission of its present content. *told* is the number of the next admission at the
+    time of the last verdict to keep the document; -1 if there was none.
     """
 
     number: int
@@ -33,7 +33,7 @@ class Admission(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """How many documents were removed, and the ids of those that are kept from now on, in the order of admission."""
+    """The number of removed documents, and the ids of those that are kept since then, in order of admission."""
 
     removed: int
     promoted: list[str]
@@ -41,12 +41,12 @@ class Removal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an index is made of.
+    """The contents and the size of an index.
 
     ``removed_in_files`` counts removed documents that ``compact`` has not purged from the files yet.
-    ``oversized_buckets`` counts the keys, since the index was opened, with more documents than were compared.
-    ``discarded_bytes`` is the number of bytes after the last record of the log, which were discarded on opening: they
-    were never acknowledged, or not synced when the power failed.
+    ``oversized_buckets`` counts the keys, since the index was opened, that have more documents than were compared.
+    ``discarded_bytes`` counts the bytes after the last record of the log, which were discarded on opening: they were
+    never acknowledged, or were not synced when the power failed.
     """
 
     documents: int

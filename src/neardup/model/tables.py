@@ -1,4 +1,4 @@
-"""How tables of 64-bit fingerprints are laid out, so that one probe of each finds all that are near."""
+"""Layouts of tables of 64-bit fingerprints in which a few lookups find all fingerprints within a distance."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,23 +15,23 @@ KINDS: Final = ("blocks", "nested", "probes")
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
 CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
 CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
-# Microseconds of a lookup among many, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 80 million
+# Microseconds per lookup in a long series, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 80 million
 # fingerprints in all designs for distance 3.
-PROBE: Final = 0.05  # to reach a bucket of small tables, which is not in the processor's nearest caches
-SPREAD: Final = 0.03  # how much longer that takes whenever the tables, beyond a gibibyte, take twice the memory
+PROBE: Final = 0.05  # to reach a bucket of small tables that is not in the nearest processor caches
+SPREAD: Final = 0.03  # additional time for each doubling of the memory of the tables beyond 1 GiB
 COMPARE: Final = 0.0005  # to read and compare a fingerprint of the bucket
 
 _GIBIBYTE: Final = 1 << 30
-_NARROW: Final = 1 << 32  # what can be numbered with 4 bytes
+_NARROW: Final = 1 << 32  # numbers of 4 bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What the parts of a lookup cost on one core, in microseconds.
+    """The time of each part of a lookup on one core, in microseconds.
 
-    To reach a bucket takes ``probe + spread * log2(1 + bytes / 2**30)``, if the index takes so many *bytes*: the
-    larger it is, the less of it, and of the pages that say where it is in memory, the processor's caches hold. To
-    *compare* a query with a fingerprint of the bucket takes so much more.
+    Reaching a bucket takes ``probe + spread * log2(1 + bytes / 2**30)`` in an index of this many *bytes*: the larger
+    the index, the less of it, and of its page tables, fits into the processor's caches. Comparing a query with one
+    fingerprint of the bucket takes *compare*.
 
     >>> Costs(probe=0.05, spread=0.03).of_probe(3 * 2**30)
     0.11
@@ -46,7 +46,7 @@ class Costs:
             require(is_number(cost) and 0 <= cost < inf, name, cost, "must be 0 or more microseconds")
 
     def of_probe(self, size: float) -> float:
-        """Tell what it takes to reach a bucket of an index of this *size* in bytes."""
+        """Return the time to reach a bucket in an index of this *size* in bytes."""
         return self.probe + self.spread * log2(1 + size / _GIBIBYTE)
 
 
@@ -54,8 +54,8 @@ class Costs:
 class FingerprintTable:
     """All fingerprints, sorted by their *leading* bits.
 
-    Bits are numbered from the most significant one, 0. The table is asked for every word that differs from
-    the leading bits of a query in at most *radius* places.
+    Bit 0 is the most significant one. A lookup probes the table with every word that differs from the leading bits of a
+    query in at most *radius* bits.
     """
 
     leading: tuple[int, ...]
@@ -63,17 +63,17 @@ class FingerprintTable:
 
     @property
     def lead(self) -> int:
-        """How many bits lead."""
+        """The number of leading bits."""
         return len(self.leading)
 
     @property
     def mask(self) -> int:
-        """The leading bits, as they stand in a fingerprint."""
+        """The leading bits, at their places in a fingerprint."""
         return sum(_bit(bit) for bit in self.leading)
 
     @property
     def moves(self) -> dict[int, int]:
-        """How to read a fingerprint in the table's order: rotate the bits of each mask left, and join them.
+        """How to arrange the bits of a fingerprint in the table's order: rotate each mask left, and join the bits.
 
         >>> FingerprintTable(leading=tuple(range(16, 32))).moves == {
         ...     16: 0x0000_FFFF_0000_0000, 48: 0xFFFF_0000_0000_0000, 0: 0x0000_0000_FFFF_FFFF
@@ -89,7 +89,7 @@ class FingerprintTable:
 
     @property
     def flips(self) -> list[int]:
-        """What to change in the leading bits of a query, in the table's order; they fill the high bits."""
+        """The changes of the leading bits of a query, in the table's order; they fill the high bits."""
         return [
             sum(_bit(place) for place in places)
             for changes in range(self.radius + 1)
@@ -98,28 +98,28 @@ class FingerprintTable:
 
     @property
     def probes(self) -> int:
-        """How many words the table is asked for: C(lead, 0) + ... + C(lead, radius)."""
+        """The number of probes per query: C(lead, 0) + ... + C(lead, radius)."""
         return sum(comb(self.lead, changes) for changes in range(self.radius + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDesign:
-    """A set of tables that together miss no fingerprint within *distance* bits of a query, at most 7.
+    """A set of tables that together find every fingerprint within *distance* bits of a query, at most 7.
 
-    Each *kind* is complete for the same reason: so few differing bits cannot spoil every choice of pieces.
+    Each *kind* is complete because *distance* differing bits cannot affect all choices of pieces.
 
-    - ``"blocks"`` cuts the 64 bits into *pieces* blocks, and C(pieces, distance) tables have all the ways to
-      choose ``pieces - distance`` of them to lead. At most *distance* blocks differ; the others lead one of
-      the tables (Manku, Jain, Das Sarma 2007).
-    - ``"nested"`` cuts twice: of *pieces* > distance blocks one is equal, and of the other bits, where all
-      differences then lie, cut into as many pieces again, one is equal, too. A table for each of the pieces²
-      choices has both lead.
-    - ``"probes"`` has a table for each of *pieces* <= distance + 1 parts, asked for all words at most a radius
-      away. The radii sum up to ``distance + 1 - pieces``; if every part differed in more places than its
-      radius, there would be ``distance + 1`` differences or more. Few tables, many probes: two halves
-      of 32 bits are the compact design.
+    - ``"blocks"`` cuts the 64 bits into *pieces* blocks. C(pieces, distance) tables have each choice of
+      ``pieces - distance`` blocks as their leading bits. At most *distance* blocks differ; the others lead one
+      of the tables (Manku, Jain, Das Sarma 2007).
+    - ``"nested"`` cuts twice. Of *pieces* > distance blocks at least one is equal. All differences are then in
+      the other bits; of these, cut into *pieces* pieces again, at least one is equal, too. Each of the pieces²
+      choices has a table with both as its leading bits.
+    - ``"probes"`` has a table for each of *pieces* <= distance + 1 parts and probes it with all words within a
+      radius. The radii sum to ``distance + 1 - pieces``: if every part differed in more bits than its radius,
+      there would be at least ``distance + 1`` differences. It has few tables and many probes; two halves of 32
+      bits are the compact design.
 
-    Pieces are as equal as can be, the first ones longer. The first table is in the fingerprints' own order.
+    Pieces are as equal as possible, the first ones longer. The first table is in the fingerprints' own order.
 
     >>> design = TableDesign(kind="blocks", distance=3, pieces=6)
     >>> len(design.tables), sorted({table.lead for table in design.tables})
@@ -146,14 +146,14 @@ class TableDesign:
         require(number <= MOST_TABLES, "pieces", self.pieces, rule)
 
     def _number(self) -> int:
-        """Count the tables."""
+        """Return the number of tables."""
         if self.kind == "blocks":
             return comb(self.pieces, self.distance)
         return self.pieces**2 if self.kind == "nested" else self.pieces
 
     @property
     def tables(self) -> tuple[FingerprintTable, ...]:
-        """The tables, in the order in which a match belongs to the first that finds it."""
+        """The tables; a match belongs to the first table that finds it."""
         pieces = _cut(tuple(range(BITS)), self.pieces)
         if self.kind == "blocks":
             chosen = combinations(pieces, self.pieces - self.distance)
@@ -170,15 +170,16 @@ class TableDesign:
         )
 
     def bucket_bits(self, fingerprints: int, *, compressed: bool = False) -> int:
-        """How many of the leading bits choose a bucket by one look: all, or two less than number the fingerprints.
+        """Return how many of the leading bits choose a bucket directly.
 
-        Compressed, it is four less: larger buckets take more time, and less memory.
+        These are all leading bits, or two fewer than the bits of the number of fingerprints; compressed, four fewer:
+        larger buckets take more time and less memory.
         """
         shortest = min(table.lead for table in self.tables)
         return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - (5 if compressed else 3)))
 
     def candidates(self, fingerprints: int) -> float:
-        """How many fingerprints a query is compared with, expected of so many random ones.
+        """Return the expected number of fingerprints compared with a query, among this many random *fingerprints*.
 
         >>> TableDesign(kind="nested", distance=3, pieces=4).candidates(2**34) / 16
         64.0
@@ -186,10 +187,10 @@ class TableDesign:
         return fingerprints * sum(table.probes / float(2**table.lead) for table in self.tables)
 
     def bytes_each(self, fingerprints: int, *, compressed: bool = False) -> float:
-        """How much memory a fingerprint takes, if all are different: table entries, directories, its position.
+        """Return the bytes per fingerprint if all are different: table entries, directories and its position.
 
-        Positions and directories count the fingerprints with 4 bytes, or 8 where there are more than 2**32. Those of
-        compressed tables are expected to be random; similar ones take less.
+        Positions and directories take 4 bytes per number, or 8 for more than 2**32 fingerprints. Compressed tables are
+        calculated for random fingerprints; similar ones take less.
         """
         bits = self.bucket_bits(fingerprints, compressed=compressed)
         number = 4 if fingerprints <= _NARROW else 8
@@ -210,9 +211,10 @@ class TableDesign:
     def choose(
         cls, *, distance: int, fingerprints: int, memory: float | None = None, costs: Costs | None = None
     ) -> Self:
-        """Take the design with the smallest product of predicted time and memory, of those that fit into *memory*.
+        """Return the design with the smallest product of predicted time and memory, of those that fit into *memory*.
 
-        Half the time is worth twice the memory, and no more.
+        That is, half the time is worth twice the memory. *memory* is in bytes; ``None`` allows any. Raises
+        ``ParameterError`` if no design fits.
 
         >>> TableDesign.choose(distance=3, fingerprints=20_000_000)
         TableDesign(kind='blocks', distance=3, pieces=4)
@@ -230,7 +232,7 @@ class TableDesign:
 
     @classmethod
     def choices(cls, distance: int) -> Iterator[Self]:
-        """All designs worth a thought."""
+        """Yield all designs worth considering for a *distance*."""
         distance = require_whole("distance", distance, 0, MOST_DISTANCE)
         for pieces in range(distance + 1, distance + 5 if distance else 2):
             if comb(pieces, distance) <= MOST_TABLES:
@@ -242,12 +244,12 @@ class TableDesign:
 
 
 def high_bytes(bucket_bits: int) -> int:
-    """How many bytes hold what neither the bucket nor the stored low bits tell of a fingerprint."""
+    """Return how many bytes hold the bits that are neither implied by the bucket nor stored as the low bits."""
     return -(-(BITS - STORED_BITS - bucket_bits) // 8)
 
 
 def _bit(number: int) -> int:
-    """Give the value of a bit, counted from the most significant one."""
+    """Return the value of a bit, counted from the most significant one."""
     return 1 << (BITS - 1 - number)
 
 
@@ -256,7 +258,7 @@ def _without(bits: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _cut(bits: tuple[int, ...], pieces: int) -> list[tuple[int, ...]]:
-    """Cut a run of bits into pieces as equal as can be, the longer ones first."""
+    """Cut a run of bits into pieces as equal as possible, the longer ones first."""
     size, longer = divmod(len(bits), pieces)
     edges = [number * size + min(number, longer) for number in range(pieces + 1)]
     return [bits[begin:end] for begin, end in pairwise(edges)]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """No admitted document says the same, or nearly."""
+    """No admitted document has the same or nearly the same content."""
 
     name: ClassVar[str] = "new"
     kept: ClassVar[None] = None
@@ -22,10 +22,10 @@ class Empty:
 
 @dataclass(frozen=True, slots=True)
 class ExactDuplicate:
-    """The same text, byte by byte, as that of document *of*, the first that was admitted with it.
+    """The same text, byte by byte, as document *of*, the first that was admitted with it.
 
-    *kept* is that one's representative. If that was removed, it is the representative among the kept documents that it
-    matches itself, or ``None``.
+    *kept* is the representative of *of*. If that was removed, *kept* is the representative among the kept documents
+    that this document itself matches, or ``None``.
     """
 
     name: ClassVar[str] = "exact duplicate"
@@ -35,12 +35,12 @@ class ExactDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
-    """Nearly the same as document *of*, the closest of those that match; of equally close ones the first admitted.
+    """Nearly the same content as document *of*: the closest match, and the first admitted of equally close ones.
 
-    *value* is the *measure* of the two, *verified* on the features of both texts, or else the scheme's estimate.
-    *kept* is its representative: of the kept documents that it matches itself, the first admitted, or the closest if
-    the index was made with ``representative="closest"``. Where there is none, only a document matches that
-    another one stands for: dropping it would go through a chain.
+    *value* is the *measure* of the two documents: computed from the features of both texts if *verified*, otherwise the
+    scheme's estimate. *kept* is the representative: of the kept documents that this document itself matches, the first
+    admitted, or the closest if the index was created with ``representative="closest"``. *kept* is ``None`` if this
+    document matches dropped documents only, because a chain of matches is not a reason to drop it.
     """
 
     name: ClassVar[str] = "near duplicate"
@@ -53,10 +53,10 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The address was admitted before, as document *of*; *changed* says whether its content was another one then.
+    """The address was admitted before, as document *of*; *changed* reports whether its content was different then.
 
-    *kept* is the document that stands for it: *of* itself, if none other does. Of changed content it is the kept
-    document that this repeats, and ``None`` where there is none.
+    *kept* is the representative of *of*, which is *of* itself if it is kept. If the content has changed, *kept* is the
+    kept document that the new content repeats, or ``None``.
     """
 
     name: ClassVar[str] = "known"
@@ -69,6 +69,6 @@ Verdict = New | Empty | ExactDuplicate | NearDuplicate | Known
 
 
 def as_record(verdict: Verdict) -> dict[str, Any]:
-    """Give a verdict as a record of plain values, beginning with its name."""
+    """Return a verdict as a record of plain values; the first field is its name."""
     parts = {name: getattr(verdict, name) for name in verdict.__slots__}
     return {"verdict": verdict.name, **parts}

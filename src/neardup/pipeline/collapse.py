@@ -96,7 +96,7 @@ class Collapsed:
     def page_of(
         self, group: Callable[..., Shown], kept: Callable[..., Any], hidden: Callable[..., Any]
     ) -> Iterator[Shown]:
-        """Give the groups of this page, each made of what ``HitGroup``, ``Hit`` and ``HiddenHit`` are made of."""
+        """Return the groups of this page, each made of what ``HitGroup``, ``Hit`` and ``HiddenHit`` are made of."""
         span, told = self._part.span, self._told()
         ids, given, mates = self._given.ids, self._given.given, told[0]
         shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all
@@ -126,7 +126,7 @@ class Collapsed:
         return found[0] if found else []
 
     def _group_ids(self, numbers: range) -> list[int]:
-        """Give the ids of some groups, by the name of the first hit.
+        """Return the ids of some groups, by the name of the first hit.
 
         Where hits come from several indices, groups may have one name. All but the best count how many stand above.
         """
@@ -149,7 +149,7 @@ class Collapsed:
         return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
 
     def _told(self) -> _Told:
-        """Give the outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
+        """Return the outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
         scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
@@ -187,7 +187,7 @@ class Collapsed:
         return Explained(hidden, evidence)
 
     def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
-        """Give the signatures of hits where their texts are not all that was signed."""
+        """Return the signatures of hits where their texts are not all that was signed."""
         if scheme is None or not scheme.columns:
             return None
         if self._judged.hits is not None:
@@ -361,7 +361,7 @@ def _part(page: int, size: int | None, include: int | None) -> _Part:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
-    """Give the values of hits by a rule."""
+    """Return the values of hits by a rule."""
     values = given.values(rule.field, number)
     if rule.of is not None:
         values = _made(rule.of, values)
@@ -381,6 +381,6 @@ def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
 
 
 def _codes(values: list[Any]) -> Positions:
-    """Give each value the rank of the first hit that has it; ``None`` has -1."""
+    """Return each value the rank of the first hit that has it; ``None`` has -1."""
     firsts: dict[Any, int] = {None: STAYS}
     return np.fromiter(map(firsts.setdefault, values, range(len(values))), np.int64, len(values))

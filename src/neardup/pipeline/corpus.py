@@ -141,7 +141,7 @@ class _Heads:
 
     @classmethod
     def of_leaders(cls, leaders: Positions, order: Positions) -> Self:
-        """Give each leader its number, from best to worst."""
+        """Return each leader its number, from best to worst."""
         leads = leaders == np.arange(len(leaders))
         ranks = np.flatnonzero(leads)
         numbers = np.cumsum(leads) - 1
@@ -425,7 +425,7 @@ class _Run:
     def _evidence(
         self, common: Shared, signatures: Signatures, left: Positions, right: Positions, equal: Flags
     ) -> dict[str, Any]:
-        """Give rule and measures of dropped heads *left*, kept heads *right*; what was not verified is not claimed."""
+        """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
         scheme, verify = self._scheme, self._policy.verify
         measured = {
             "resemblance": common.resemblance,

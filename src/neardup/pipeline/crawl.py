@@ -53,7 +53,7 @@ class CrawlFilter:
         return self._index
 
     def id_of(self, url: str) -> str:
-        """Give the id of the page at this URL.
+        """Return the id of the page at this URL.
 
         >>> CrawlFilter(None).id_of("HTTP://News.Example:80/a?utm_source=x#top")
         'http://news.example/a'

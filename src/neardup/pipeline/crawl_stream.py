@@ -106,7 +106,7 @@ class Answering:
         return pa.large_string() if name in self._signed or kind == STRING else READ[kind].type
 
     def _page(self, line: bytes | None) -> tuple[str, str | None, str, dict[str, Any]]:
-        """Give the id, URL, text and fields of a line."""
+        """Return the id, URL, text and fields of a line."""
         if line is None:
             raise _Refused(f"it has more than {MOST_BYTES:,} bytes")
         try:

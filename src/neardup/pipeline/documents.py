@@ -63,7 +63,7 @@ class Documents:
         return count_repeats(whole_batch(self.ids)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
-        """Give the texts at these positions, as bytes; null where there is none."""
+        """Return the texts at these positions, as bytes; null where there is none."""
         raw: list[bytes | None] = gathered(self.texts, positions).to_pylist()
         return raw
 
@@ -95,7 +95,7 @@ class Documents:
         return same
 
     def fields(self, columns: tuple[str, ...]) -> pa.Table:
-        """Give these columns, where they are there; the text stands for ``BODY`` in a table without such a column."""
+        """Return these columns, where they are there; the text stands for ``BODY`` in a table without such a column."""
         table = self.table.select([name for name in columns if name in self.table.column_names])
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)

@@ -76,7 +76,7 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
 
 
 def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Batch:
-    """Give the columns of an index for these fields of so many documents; what the table lacks is null."""
+    """Return the columns of an index for these fields of so many documents; what the table lacks is null."""
     columns: Batch = {}
     for name, kind in kinds.items():
         column = _cast(name, kind, table.column(name)) if name in table.column_names else None
@@ -88,7 +88,7 @@ def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Bat
 
 
 def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any]:
-    """Give the values of a field as Python has them."""
+    """Return the values of a field as Python has them."""
     known = store.take(f"known.{name}", places).tolist()
     values: list[Any]
     if kind == STRING:
@@ -102,7 +102,7 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
 
 @lru_cache(maxsize=1024)  # many documents are admitted together
 def moment_of(microseconds: int) -> datetime:
-    """Give the moment so long after the beginning of 1970, UTC."""
+    """Return the moment so long after the beginning of 1970, UTC."""
     try:
         return EPOCH + timedelta(microseconds=microseconds)
     except OverflowError as error:

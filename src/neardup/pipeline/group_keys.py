@@ -20,7 +20,7 @@ _RULE: Final = (
 def group_keys(
     signatures: Signatures, scheme: Scheme, *, ids: Sequence[Any] | None = None
 ) -> "np.ma.MaskedArray[Any, np.dtype[np.int64]]":
-    """Give the integers, signed and of 64 bits, of which two documents share one in some column if they match.
+    """Return the integers, signed and of 64 bits, of which two documents share one in some column if they match.
 
     Those of ``Checksum`` are one column, the signature. Those of ``Trials`` are one for each choice of as many trials
     as are *needed*, 15 by default; documents match exactly if they share at least one, but for two hashes in 2**64

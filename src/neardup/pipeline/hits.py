@@ -55,7 +55,7 @@ class Hits:
         return self.ids if self._kinds == {str} else [own if isinstance(own, str) else str(own) for own in self.ids]
 
     def named(self, ranks: Sequence[int]) -> list[str]:
-        """Give the names of some hits."""
+        """Return the names of some hits."""
         return [self.names[rank] for rank in ranks]
 
     def digest(self, number: int, fields: Sequence[str] = ()) -> bytes | None:
@@ -82,7 +82,7 @@ class Hits:
         return index.store.with_ids(self.names[:number])
 
     def values(self, field: str, number: int) -> list[Any]:
-        """Give what a field says of the first *number* hits, ``None`` where it says nothing.
+        """Return what a field says of the first *number* hits, ``None`` where it says nothing.
 
         Raises ``DataError`` where no record has it and no index does.
         """
@@ -99,7 +99,7 @@ class Hits:
         return self._index.values(field, self.names[:number])
 
     def says(self, field: str) -> bool:
-        """Say whether any record has a field."""
+        """Return whether any record has a field."""
         return self.records and (field in self.given[0] or any(field in hit for hit in self.given))
 
     def _said(self, field: str, number: int) -> list[Any]:
@@ -123,7 +123,7 @@ class PlacedHits(Hits):
         self._store, self._places, self._ordinals = index.store, places, ordinals
 
     def named(self, ranks: Sequence[int]) -> list[str]:
-        """Give the names of some hits."""
+        """Return the names of some hits."""
         return self._store.decoded("id", self._places[np.array(ranks, np.int64)])
 
     def digest(self, number: int, _: Sequence[str] = ()) -> bytes | None:

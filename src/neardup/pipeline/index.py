@@ -229,7 +229,7 @@ class Index:
             return self._admissions.known(require_ids(ids, len(given)), given)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
-        """Give what is known of documents, ``None`` where an id is not there."""
+        """Return what is known of documents, ``None`` where an id is not there."""
         with self._store.busy:
             names = as_strings(ids)
             places = self._store.with_ids(names)
@@ -262,17 +262,17 @@ class Index:
         ]
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
-        """Give the signatures of documents, a row an id; none where an id is not there."""
+        """Return the signatures of documents, a row an id; none where an id is not there."""
         with self._store.busy:
             return self.signatures_at(self._store.with_ids(as_strings(ids)))
 
     def signatures_at(self, places: Places) -> Signatures:
-        """Give the signatures of documents, a row a place; none for -1. Who asks must keep the store ``busy``."""
+        """Return the signatures of documents, a row a place; none for -1. Who asks must keep the store ``busy``."""
         rows, present = self._store.take_all(("rows", "present"), places)
         return Signatures(rows, present, self._scheme.recipe)
 
     def values(self, name: str, ids: Sequence[str]) -> list[Any]:
-        """Give what a field says of documents, ``None`` where it says nothing or an id is not there.
+        """Return what a field says of documents, ``None`` where it says nothing or an id is not there.
 
         Raises ``DataError`` for a field that the index does not have.
         """
@@ -299,7 +299,7 @@ class Index:
         return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
-        """Give the ids of a cluster: of the representative of this document, and of all that have it, as admitted.
+        """Return the ids of a cluster: of the representative of this document, and of all that have it, as admitted.
 
         An id that is not there gives an empty list.
         """
@@ -312,7 +312,7 @@ class Index:
             return self._store.decoded("id", places)
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
-        """Give the numbers of documents' admissions, ``None`` where an id is not there."""
+        """Return the numbers of documents' admissions, ``None`` where an id is not there."""
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
             there = np.flatnonzero(places >= 0)
@@ -329,7 +329,7 @@ class Index:
         return self._store.next_ordinal
 
     def ids(self) -> Iterator[str]:
-        """Give the ids of all documents, as admitted.
+        """Return the ids of all documents, as admitted.
 
         Some are read at a time: documents that come or go meanwhile are among them or not.
         """

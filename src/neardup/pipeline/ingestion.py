@@ -72,7 +72,7 @@ class Added:
 
 
 def is_index(folder: AnyPath) -> bool:
-    """Tell whether there is an index."""
+    """Return whether there is an index."""
     return Path(folder, MANIFEST).exists()
 
 
@@ -196,7 +196,7 @@ class _Batch:
     fields: pa.Table
 
     def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
-        """Give the ids, texts and fields of some."""
+        """Return the ids, texts and fields of some."""
         fields = self.fields.take(pa.array(rows)) if self.fields.num_columns else self.fields
         if self.urls is not None:
             fields = address_fields(index, [self.urls[row] for row in rows.tolist()], fields)
@@ -231,7 +231,7 @@ def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one 
 def _named(
     documents: Collection, urls: list[str | None] | None, addresses: Addresses, refused: dict[int, str]
 ) -> tuple[list[str | None], list[Rejected]]:
-    """Give the id of each document; of those that cannot have one, or are *refused*, none, and why."""
+    """Return the id of each document; of those that cannot have one, or are *refused*, none, and why."""
     ids: list[str | None] = documents.ids.to_pylist()
     if urls is not None:
         for row, url in enumerate(urls):
@@ -260,7 +260,7 @@ def _last(ids: list[str | None]) -> Positions:
 def _fields(
     documents: Collection, kinds: Mapping[str, str], signed: Sequence[str], required: frozenset[str]
 ) -> tuple[pa.Table, dict[int, str]]:
-    """Give the fields that the scheme signs and those of the index, as far as they are there; and who has wrong ones.
+    """Return the fields that the scheme signs and those of the index, as far as they are there; and who has wrong ones.
 
     Strings, and what is signed, are as they are written; other kinds are read from what is written.
     """
@@ -279,7 +279,7 @@ def _fields(
 
 
 def _is_plain(documents: Collection, name: str) -> bool:
-    """Tell whether a field holds strings and numbers only, as far as it is there."""
+    """Return whether a field holds strings and numbers only, as far as it is there."""
     try:
         documents.column(name, literal=True)
     except FieldMissing:

@@ -52,7 +52,7 @@ class Given:
         return asked(self._scheme, self.documents(rows), chosen_rows(self.table, rows))
 
     def documents(self, rows: slice | Positions) -> Any:
-        """Give some of the documents, as they came."""
+        """Return some of the documents, as they came."""
         is_signed = isinstance(self._documents, Signatures)
         return self._documents[rows] if is_signed else chosen_rows(self._documents, rows)
 
@@ -107,7 +107,7 @@ def as_strings(ids: Any) -> list[str]:
 
 
 def types_of(values: list[Any]) -> set[type]:
-    """Give the types of values; strings of any class, as NumPy has one of its own, are strings."""
+    """Return the types of values; strings of any class, as NumPy has one of its own, are strings."""
     if values and isinstance(values[0], str):
         try:
             "".join(values)  # the fastest way to see that all are
@@ -122,12 +122,12 @@ def types_of(values: list[Any]) -> set[type]:
 
 
 def microseconds_or_now(at: Any) -> int:
-    """Give a moment in microseconds since 1970; ``None`` is the present one."""
+    """Return a moment in microseconds since 1970; ``None`` is the present one."""
     return microseconds(datetime.now(UTC) if at is None else at, "at")
 
 
 def microseconds(at: Any, name: str) -> int:
-    """Give a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
+    """Return a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
     moment, number = np.nan, at
     if isinstance(at, datetime):
         moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND

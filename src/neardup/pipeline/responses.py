@@ -91,7 +91,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
 def _asked(
     given: Sequence[Mapping[str, Any]], rules: Sequence[Rule], *, signed: bool, index: Index | None
 ) -> list[Any]:
-    """Give the hits as records of what the rules look at, or as ids if no hit says anything and the index may."""
+    """Return the hits as records of what the rules look at, or as ids if no hit says anything and the index may."""
     texts, values = set[str](), set[str]()
     for rule in rules:
         if not isinstance(rule, NearDuplicates):
@@ -112,7 +112,7 @@ def _asked(
 
 
 def _said(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
-    """Give what a hit says of a field, ``None`` for nothing; texts in a list are *joined*, one a line."""
+    """Return what a hit says of a field, ``None`` for nothing; texts in a list are *joined*, one a line."""
     value = _found(hit.get("_source"), field)
     if value is None:
         value = _found(hit.get("fields"), field)
@@ -135,7 +135,7 @@ def _found(source: Any, field: str) -> Any:
 
 
 def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
-    """Give the hits that stay, each with those that match it."""
+    """Return the hits that stay, each with those that match it."""
     repeats: dict[int, list[dict[str, Any]]] = {}
     kept: dict[int, dict[str, Any]] = {}
     mates = collapsed.outcome.of.tolist()
@@ -160,7 +160,7 @@ def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: st
 
 
 def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give the members of a group, best first."""
+    """Return the members of a group, best first."""
     members: dict[int, dict[str, Any]] = {}
     for group in collapsed.page:
         members |= {hit.rank: _told(given[hit.rank], group.id) for hit in group.kept}

@@ -51,7 +51,7 @@ class Summary:
     largest_clusters: tuple[LargeCluster, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the numbers as plain values, as ``--json`` prints them."""
+        """Return the numbers as plain values, as ``--json`` prints them."""
         plain = asdict(replace(self, common=None))
         if self.common is not None:
             plain["common"] = {

@@ -107,7 +107,7 @@ class JudgedSets:
         return self._held
 
     def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
-        """Give what became of a set; *judge* it if that is not known."""
+        """Return what became of a set; *judge* it if that is not known."""
         with self._lock:
             known = self._judged.get(key)
             if known is not None:

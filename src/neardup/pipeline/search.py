@@ -58,7 +58,7 @@ _SAID: Final = {"same exact": "same text", "same site": "same site"}
 
 
 def has_table(folder: str | os.PathLike[str]) -> bool:
-    """Tell whether an index has a search table."""
+    """Return whether an index has a search table."""
     return Path(folder, fulltext.NAME).exists()
 
 
@@ -180,7 +180,7 @@ class Search:
             return changed + self._leave_out(state)
 
     def _is_level(self, state: State) -> bool:
-        """Tell whether the table has the documents of the index: all that were admitted, and no more than there are."""
+        """Return whether the table contains the documents of the index: all that were admitted and not removed."""
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
 
     def _next(self, following: int) -> tuple[int, Texts] | None:
@@ -216,7 +216,7 @@ class Search:
         return len(gone)
 
     def _in_table(self, state: State) -> Positions:
-        """Give the ordinals in the table: from memory, as only this writer changes it unless it is built anew."""
+        """Return the ordinals in the table: from memory, as only this writer changes it unless it is built anew."""
         if self._held is None or self._held[0] != state.built:
             self._held = (state.built, self._table.ordinals())
         return self._held[1]
@@ -236,7 +236,7 @@ class Search:
         return self._find(query, top, _limit(query, seconds), judged)
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
-        """Give what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
+        """Return what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
         limit, ids = _limit(query, seconds), as_strings(ids)
         with self._store.busy:
             places = self._store.with_ids(ids)
@@ -347,7 +347,7 @@ class Search:
                 return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
 
     def _alive(self, ordinals: Positions) -> Places:
-        """Give where documents are, -1 for those that are not there."""
+        """Return where documents are, -1 for those that are not there."""
         places = self._store.with_ordinals(ordinals)
         return np.where(self._store.alive(places), places, -1)
 
@@ -377,7 +377,7 @@ class Search:
         return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
 
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
-        """Give a number for each text, the same for the same bytes; none for nothing but white space."""
+        """Return a number for each text, the same for the same bytes; none for nothing but white space."""
         return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
 
 
@@ -414,7 +414,7 @@ def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit:
 
 
 def site_of(url: str | None) -> str | None:
-    """Give the site of an address: its host, without a leading ``www.``; ``None`` where there is none.
+    """Return the site of an address: its host, without a leading ``www.``; ``None`` where there is none.
 
     >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
     ('news.example', None, None)

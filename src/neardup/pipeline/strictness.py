@@ -9,7 +9,7 @@ from neardup.model.errors import ParameterError, require_share
 
 
 def at_threshold(scheme: Any, threshold: float) -> Any:
-    """Give the scheme whose signatures match from this estimate of its measure on.
+    """Return the scheme whose signatures match from this estimate of its measure on.
 
     That is the threshold itself for ``MinHash`` and ``Sentences``; for ``SimHash`` the largest distance at which the
     estimated cosine reaches it, and for ``Trials`` the fewest that must agree for the estimated resemblance to.
@@ -46,7 +46,7 @@ def steps_of(scheme: Any) -> Mapping[str, float]:
 
 
 def _differs(scheme: Any, step: float, default: float) -> bool:
-    """Tell whether a step is different from the default, and possible."""
+    """Return whether a step is different from the default, and possible."""
     try:
         at_threshold(scheme, step)
     except ParameterError:

@@ -147,7 +147,7 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
 
 
 def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
-    """Give a scheme its list, unless that was made with a key that was not given, or with another one."""
+    """Return a scheme its list, unless that was made with a key that was not given, or with another one."""
     fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
     return scheme.with_common(common) if fits else scheme
 

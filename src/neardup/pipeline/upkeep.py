@@ -66,7 +66,7 @@ class _Stated:
 
 
 def _no_keys(rows: Any, _: Flags) -> Words:
-    """Give each document a key of its own: nobody is going to look for candidates."""
+    """Return each document a key of its own: nobody is going to look for candidates."""
     return np.arange(len(rows), dtype=np.uint64).reshape(-1, 1)
 
 

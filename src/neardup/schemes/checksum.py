@@ -187,7 +187,7 @@ class Checksum(SchemeDefaults):
         return self.sign(corpus.fields)[positions]
 
     def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
-        """Say, pair by pair, whether two documents have the same bytes in every field, up to its limit."""
+        """Return, pair by pair, whether two documents have the same bytes in every field, up to its limit."""
         same = np.ones(len(left), np.bool_)
         for part, column in _fields(fields, self._parts()):
             batch, ends = _cut(part, column)
@@ -198,38 +198,38 @@ class Checksum(SchemeDefaults):
         return same
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         from neardup.kernels import collapse  # ranked hits alone need it
 
         return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(0))
 
     def keys(self, signatures: Signatures) -> Words:
-        """Give the checksum itself: uint64[n, 1], complete for the rule."""
+        """Return the checksum itself: uint64[n, 1], complete for the rule."""
         require_same_recipe(self.recipe, signatures.recipe)
         return np.asarray(signatures.rows, np.uint64)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether the checksums are equal; never where one is missing."""
+        """Return, row by row, whether the checksums are equal; never where one is missing."""
         require_comparable(self.recipe, left, right)
         return np.asarray((left.rows[:, 0] == right.rows[:, 0]) & left.present & right.present)
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Give 1 where the checksums are equal, else 0: a checksum knows no in-between."""
+        """Return 1 where the checksums are equal, else 0: a checksum knows no in-between."""
         return self.matches(left, right).astype(np.float64)
 
     def estimate_pairs(
         self, signatures: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.float64]:
-        """Give 1 where the checksums of documents ``left[i]`` and ``right[i]`` are equal, else 0."""
+        """Return 1 where the checksums of documents ``left[i]`` and ``right[i]`` are equal, else 0."""
         return self.estimate(signatures[left], signatures[right])
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
+        """Return whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
         return self.matches(signatures[left], signatures[right])
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely the rule says "match": 1 for equal fields; else ``2**-64``, here 0.
+        """Return the probability that the rule says "match": 1 for equal fields; else ``2**-64``, here 0.
 
         >>> Checksum().probability([0.99, 1.0])
         array([0., 1.])

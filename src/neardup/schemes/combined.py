@@ -152,7 +152,7 @@ class Combined(SchemeDefaults):
         return f"{self.first.exact_rule}; and {self.second.signature_rule}"
 
     def with_threshold(self, threshold: float) -> Self:
-        """Give the same scheme with the first one at another threshold."""
+        """Return the same scheme with the first one at another threshold."""
         return replace(self, first=self.first.with_threshold(threshold))
 
     def sign(self, documents: Any) -> Signatures:
@@ -191,12 +191,12 @@ class Combined(SchemeDefaults):
         return _apart.setdefault(signatures, (one, other))
 
     def keys(self, signatures: Signatures) -> Words:
-        """Give the first scheme's keys: whatever matches by both schemes matches by the first."""
+        """Return the first scheme's keys: whatever matches by both schemes matches by the first."""
         keys: Words = self.first.keys(self.parts(signatures)[0])
         return keys
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         number = len(signatures)
         rows = np.zeros((number, number), np.bool_)
@@ -209,20 +209,20 @@ class Combined(SchemeDefaults):
         return RankedRule(collapse.by_pairs, rows, np.zeros(1, np.int64))
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""
+        """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""
         one, other = self.parts(signatures)
         flags: Flags = self.second.match_pairs(other, left, right)
         return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether two signatures match by both schemes; never where one is missing."""
+        """Return, row by row, whether two signatures match by both schemes; never where one is missing."""
         (one, two), (other, another) = self.parts(left), self.parts(right)
         return np.asarray(
             self.first.matches(one, other) & self.second.matches(two, another) & left.present & right.present
         )
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
         one, other = self.parts(signatures)
         matching = self.first.match_pairs(one, left, right) & self.second.match_pairs(other, left, right)
         return np.asarray(matching & _both(signatures, left, right))
@@ -264,7 +264,7 @@ def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Fl
 
 @lru_cache(maxsize=32)
 def _blank(scheme: Any) -> npt.NDArray[Any]:
-    """Give the signatures of no documents: they tell a row's width and type."""
+    """Return the signatures of no documents: they tell a row's width and type."""
     rows: npt.NDArray[Any] = scheme.sign([]).rows
     return rows
 

@@ -84,7 +84,7 @@ def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
 
 
 def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:
-    """Tell how likely two sketches share a whole band *and* their share of equal minima reaches the threshold.
+    """Return the probability that two sketches share a whole band *and* enough equal minima for the threshold.
 
     The two are far from independent, so it is counted out: the minima of a band that agree, without the case that
     all of them do, follow the binomial law with its last term taken away; the bands are independent, so their sum

@@ -126,7 +126,7 @@ class MinHash(FeatureScheme):
         return counts / self.permutations
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         return RankedRule(
             ranked_kernel("by_minima"), signatures.rows, whole_term(_needed(self.permutations, self.threshold))
@@ -195,7 +195,7 @@ class MinHash(FeatureScheme):
         return keys
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely ``matches`` holds at a true resemblance (a number or an array).
+        """Return the probability that ``matches`` holds at a true resemblance (a number or an array).
 
         ``P[Binomial(permutations, r) >= threshold * permutations]``: the law of independent
         minima. Those of short texts spread less, so the true curve is at least as steep.
@@ -242,7 +242,7 @@ class MinHash(FeatureScheme):
 
 
 def _wanted_bands(wanted: Requirements, permutations: int) -> int:
-    """Take the fewest bands that reach the recall; if that breaks the false rate, the most that keep to it."""
+    """Return the fewest bands that reach the recall; if that breaks the false rate, the most that keep to it."""
     met, far = bands_law(wanted.values[:2, None], permutations, np.arange(1, permutations + 1))
     enough = np.flatnonzero(met >= wanted.recall)
     kept = np.flatnonzero(far <= (1.0 if wanted.false_rate is None else wanted.false_rate))

@@ -33,7 +33,7 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
 
 
 def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
-    """Say whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or *pooled* in any."""
+    """Return whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or *pooled* in any."""
     shares = np.empty(len(left), np.bool_)
     buckets.share(keys, left, right, pooled, shares)
     return shares

@@ -116,13 +116,13 @@ class Sentences(FeatureScheme):
         kernels.smallest(values, starts, ends, rows)
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
         return RankedRule(ranked_kernel("by_sentences"), signatures.rows, terms)
 
     def keys(self, signatures: Signatures) -> Words:
-        """Give the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.
+        """Return the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.
 
         A key counts in whatever column it stands. A row of fewer values repeats its first one; rows
         without a signature have keys that mean nothing.
@@ -144,7 +144,7 @@ class Sentences(FeatureScheme):
         return flags
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely ``matches`` holds at a true resemblance (or overlap; a number or an array).
+        """Return the probability that ``matches`` holds at a true resemblance (or overlap; a number or an array).
 
         ``P[Binomial(size, r) >= threshold * size]``: the law of texts of many more sentences than
         ``size``. Relative to the smaller, of equally long ones, which match a little less often. Two

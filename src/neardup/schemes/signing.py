@@ -72,7 +72,7 @@ class FeatureScheme(SchemeDefaults):
         """Estimate the measure of rows ``left[i]`` of *one* and ``right[i]`` of *other*."""
 
     def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
+        """Return whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
         return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
 
     @property
@@ -138,14 +138,14 @@ class FeatureScheme(SchemeDefaults):
         return self._pair_by_pair(self._estimated, signatures, left, right)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Say, row by row, whether two signatures match by the scheme's rule; never where one is missing.
+        """Return, row by row, whether two signatures match by the scheme's rule; never where one is missing.
 
         Errors as ``estimate``.
         """
         return self._row_by_row(self._matching, left, right)
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
         return self._pair_by_pair(self._matching, signatures, left, right)
 
     def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:

@@ -131,7 +131,7 @@ class SimHash(FeatureScheme):
             kernels.fingerprints(values, starts, ends, rows)
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         return RankedRule(ranked_kernel("by_fingerprints"), signatures.rows, whole_term(self.distance))
 
@@ -177,7 +177,7 @@ class SimHash(FeatureScheme):
         return self.match_pairs(signatures, left, right)
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely ``matches`` holds at a true *cosine* of the weighted features (a number or an array).
+        """Return the probability that ``matches`` holds at a true cosine of the weighted features (number or array).
 
         ``P[Binomial(bits, arccos(cosine) / pi) <= distance]``: bits differ independently with Charikar's
         probability. At cosine 0 that is not quite 0: a pair of strangers in 4 * 10**14 matches by default.

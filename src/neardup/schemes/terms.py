@@ -21,7 +21,7 @@ def written(scheme: Any) -> dict[str, Any]:
 
 
 def is_whole(given: dict[str, Any]) -> bool:
-    """Say whether that is all of a scheme: no table of weights is missing."""
+    """Return whether that is all of a scheme: no table of weights is missing."""
     parts = [part for part in given.values() if isinstance(part, dict)]
     return all(part.get("value") != _TABLE and is_whole(part) for part in parts)
 

@@ -136,7 +136,7 @@ class Trials(FeatureScheme):
         rows[ends == starts] = _ABSENT
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Give the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         return RankedRule(ranked_kernel("by_trials"), signatures.rows, whole_term(self.needed))
 
@@ -165,7 +165,7 @@ class Trials(FeatureScheme):
         return np.asarray(self._agreements(one, other, left, right) >= self.needed)
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell how likely ``matches`` holds at a true resemblance (a number or an array).
+        """Return the probability that ``matches`` holds at a true resemblance (a number or an array).
 
         ``P[Binomial(trials, r**hashes) >= needed]``, for texts of many more sequences than minima; for
         six trials of which two are needed it is ``1 - (1 - q)**6 - 6 * q * (1 - q)**5``, ``q = r**hashes``.

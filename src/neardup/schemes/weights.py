@@ -161,7 +161,7 @@ class TermWeights:
         return self.terms, prefix_bounds(self.terms), self.units, np.uint32(self.otherwise)
 
     def weights(self, features: Features) -> npt.NDArray[np.float64]:
-        """Give the weight of every feature, one number for each of ``features.values``."""
+        """Return the weight of every feature, one number for each of ``features.values``."""
         self.shingling.require_own(features)
         units = np.empty(len(features.values), np.uint32)
         weigh(features.values, *self.table, units)
@@ -191,7 +191,7 @@ class _Frequencies:
             self.merged()
 
     def merged(self) -> tuple[Words, Positions]:
-        """Give the features, ascending, and the number of documents that have each."""
+        """Return the features, ascending, and the number of documents that have each."""
         waiting, numbers = np.unique(np.concatenate([self._terms[:0], *self._waiting]), return_counts=True)
         terms = np.union1d(self._terms, waiting)
         counts = np.zeros(len(terms), np.int64)

@@ -286,12 +286,12 @@ def _name_of(parameter: str) -> str:
 
 
 def _drawn(value: str) -> bool:
-    """Say whether a value looks drawn by lot; it is ASCII, because it is percent-encoded."""
+    """Return whether a value looks drawn by lot; it is ASCII, because it is percent-encoded."""
     return len(value) >= _DRAWN and value.isalnum() and not value.isalpha() and not value.isdigit()
 
 
 def _is_port(number: str) -> bool:
-    """Say whether this is no port, or one without leading zeros."""
+    """Return whether this is no port, or one without leading zeros."""
     if not number:
         return True
     return len(number) <= _PORT_DIGITS and number.isascii() and number.isdigit() and int(number) <= _LAST_PORT

@@ -15,7 +15,7 @@ _PATIENCE: Final = 200  # milliseconds, after which a signal is noticed while th
 
 
 def arriving(descriptor: int, source: str, most: int = MOST_BYTES) -> Iterator[list[bytes | None]]:
-    """Give the lines that are there, at least one, as soon as there is one; without their newlines.
+    """Return the lines that are there, at least one, as soon as there is one; without their newlines.
 
     A line of more than *most* bytes is ``None``: it is read to its end, and not kept. Raises ``DataError`` if the
     system refuses to read.

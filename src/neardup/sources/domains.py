@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def registered_domain(address: Any) -> str | None:
-    """Give the domain that somebody registered of the host of an address: one label more than a public suffix.
+    """Return the domain that somebody registered of the host of an address: one label more than a public suffix.
 
     Of a host that has none, such as an IP address, ``localhost`` or a public suffix, it is the host itself: so hits
     have the same value if they are of the same site. Suffixes that nobody listed have one label. Those under which

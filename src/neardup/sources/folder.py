@@ -183,7 +183,7 @@ def _unreadable(error: OSError) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Say whether opening the file might wait for ever. A link that leads nowhere is left to the reader."""
+    """Return whether opening the file might wait for ever. A link that leads nowhere is left to the reader."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except OSError:

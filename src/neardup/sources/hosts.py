@@ -15,7 +15,7 @@ _REMEMBERED: Final = 1 << 12  # as a crawl has many pages of each host
 
 
 def host(address: Any) -> str | None:
-    """Give the host of an address in its normal form: lower case, ASCII, no final dot, no port, an IPv6 in brackets.
+    """Return the host of an address in its normal form: lower case, ASCII, no final dot, no port, an IPv6 in brackets.
 
     ``None`` for what has no host; nothing is raised.
 
@@ -49,7 +49,7 @@ class PathLevels:
         return f"first {self.levels} path level{'s' if self.levels > 1 else ''}"
 
     def __call__(self, address: Any) -> str | None:
-        """Give host and first levels of an address; ``None`` for what has no host."""
+        """Return host and first levels of an address; ``None`` for what has no host."""
         place = _ADDRESSES.place(address) if isinstance(address, str) else None
         if place is None:
             return None

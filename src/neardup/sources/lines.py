@@ -138,7 +138,7 @@ class Spans:
 
 
 def line_of(files: Iterable[Spans], row: int) -> tuple[str, int]:
-    """Give the source and the line of a record of several files."""
+    """Return the source and the line of a record of several files."""
     for spans in files:
         if row < len(spans):
             return spans.source, int(spans.line[row])

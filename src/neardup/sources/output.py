@@ -81,7 +81,7 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
 
 
 def is_page(path: AnyPath) -> bool:
-    """Say whether a file's name promises an HTML page. Case does not matter."""
+    """Return whether a file's name promises an HTML page. Case does not matter."""
     return Path(path).suffix.lower() in _PAGES
 
 
@@ -102,7 +102,7 @@ def output_kind(path: str, wanted: str) -> Kind:
 
 
 def is_special(path: str) -> bool:
-    """Say whether the path is a device, a pipe or a socket, written to as it is instead of being replaced.
+    """Return whether the path is a device, a pipe or a socket, written to as it is instead of being replaced.
 
     What ``/dev`` names counts even if it leads to a regular file, as ``/dev/stdout`` may.
     """
@@ -118,7 +118,7 @@ def is_special(path: str) -> bool:
 
 @contextmanager
 def atomic(path: AnyPath) -> Iterator[BinaryIO]:
-    """Give a file to write to; it takes the place of *path* when the block ends well, and vanishes otherwise.
+    """Return a file to write to; it takes the place of *path* when the block ends well, and vanishes otherwise.
 
     The file has no name until it is complete and on disk, so that even a killed process leaves nothing behind;
     where the file system cannot do that, it has a temporary name beside *path*, removed on any exception.

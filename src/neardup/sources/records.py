@@ -75,7 +75,7 @@ def _fault_of(line: bytes, error: Exception) -> str:
 
 
 def _has_half_pair(line: bytes) -> bool:
-    """Say whether only half a surrogate pair keeps a line from being JSON: Python's own decoder lets that pass."""
+    """Return whether only half a surrogate pair keeps a line from being JSON: Python's own decoder lets that pass."""
     if not _SURROGATE.search(line.decode(errors="replace")):
         return False
     return _python_reads(line)

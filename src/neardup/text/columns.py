@@ -123,7 +123,7 @@ def text_lengths(column: pa.ChunkedArray) -> Positions:
 
 
 def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
-    """Take the texts at these positions, as bytes; nulls stay.
+    """Return the texts at these positions, as bytes; nulls stay.
 
     Chunk by chunk: Arrow's own ``take`` would first copy all chunks together.
     """

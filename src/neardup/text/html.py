@@ -73,7 +73,7 @@ _BLOCK_END: Final = object()
 
 
 def visible_text(markup: bytes | str) -> str:
-    r"""Give the text of a page that a reader sees, one paragraph per block.
+    r"""Return the text of a page that a reader sees, one paragraph per block.
 
     - The first ``<title>`` is the first line. Nothing else of the head is text.
     - The content of ``script``, ``style``, ``template``, ``noscript``, ``iframe``, ``noembed`` and ``noframes``,

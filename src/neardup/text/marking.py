@@ -44,7 +44,7 @@ class Marker:
         return [(term.begins, *words[begin:end]) for term, (begin, end) in zip(terms, places, strict=True)]
 
     def mark(self, texts: TextBatch, words: int) -> list[Marked]:
-        """Give of each text the *words* words that show best what was looked for, at most ``MOST_SHOWN`` characters.
+        """Return of each text the *words* words that show best what was looked for, at most ``MOST_SHOWN`` characters.
 
         *words* is 1 or more. Spans are in characters. Where something is left out stands an ellipsis. Of a text of over
         ``REACH`` bytes only so much is looked at.

@@ -12,7 +12,7 @@ _arrays = local()
 
 
 def scratch(purpose: str, size: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """Give *size* elements, their content undefined, good until this thread asks for the same purpose again."""
+    """Return *size* elements, their content undefined, good until this thread asks for the same purpose again."""
     kept: npt.NDArray[Any] | None = getattr(_arrays, purpose, None)
     if kept is None or len(kept) < size:
         kept = np.empty(size, dtype)

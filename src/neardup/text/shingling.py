@@ -113,7 +113,7 @@ class FeatureBuffer:
         self._recipe: RecipeId | None = None
 
     def room(self, features: Features) -> Words:
-        """Give the place behind the others for the values of one more batch, for any thread to fill."""
+        """Return the place behind the others for the values of one more batch, for any thread to fill."""
         number = len(features.values)
         if self._used + number > len(self._values):
             self._full.append(self._values[: self._used])
@@ -129,7 +129,7 @@ class FeatureBuffer:
         np.copyto(self.room(features), features.values)
 
     def features(self) -> Features:
-        """Give everything collected, in order; all rooms must be filled."""
+        """Return everything collected, in order; all rooms must be filled."""
         last = self._values[: self._used]
         values = np.concatenate([*self._full, last]) if self._full else last
         return Features(values, np.concatenate([*self._offsets, np.array([self._size])]), self._recipe)

@@ -102,7 +102,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Take the arguments apart; what a verb does not know is refused with that verb's usage."""
+    """Return the arguments apart; what a verb does not know is refused with that verb's usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
     named = arguments[:1] if {*arguments[:1]} & {*_VERBS} else ()
     parser, verbs = _parsers(named or _VERBS)

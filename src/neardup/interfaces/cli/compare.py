@@ -120,7 +120,7 @@ def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
 
 
 def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | None:
-    """Give the path of the page that is wanted, if one is, once it is known that it may be written there."""
+    """Return the path of the page that is wanted, if one is, once it is known that it may be written there."""
     if html is None:
         if force:
             raise ParameterError("force", None, "requires --html")
@@ -235,7 +235,7 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
 
 
 def _measures(found: "Comparison", *, narrow: bool) -> "list[Table]":
-    """Give the measures of sets and of bags: side by side, or *narrow* in a table each."""
+    """Return the measures of sets and of bags: side by side, or *narrow* in a table each."""
     sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
     if narrow:
         return [_measures_of({"sets": sets}), _measures_of({"bags": bags})]

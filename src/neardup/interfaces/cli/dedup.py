@@ -147,7 +147,7 @@ def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
-    """Give the run in numbers, for programs."""
+    """Return the run in numbers, for programs."""
     quoted, without = done.documents.quoted_lines, done.documents.without_text
     return {
         **done.result.summary.as_dict(),

@@ -188,7 +188,7 @@ def _default() -> str:
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
-    """Tell whether any option but the key says what the scheme should be."""
+    """Return whether any option but the key says what the scheme should be."""
     described = {"scheme", "preset", "seed", "common", *_owners()}
     return not described.isdisjoint(vars(arguments))
 

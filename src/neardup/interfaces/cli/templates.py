@@ -42,12 +42,12 @@ def add_list_option(parser: argparse.ArgumentParser) -> None:
 
 
 def writes_list(arguments: argparse.Namespace) -> bool:
-    """Tell whether the list is found in this run and saved."""
+    """Return whether the list is found in this run and saved."""
     return {"ignore_common", "common"} <= vars(arguments).keys()
 
 
 def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
-    """Give a scheme the list of common shingles that is named, unless this run writes it."""
+    """Return a scheme the list of common shingles that is named, unless this run writes it."""
     path = vars(arguments).get("common")
     if path is not None and vars(arguments).get("scheme") == "checksum":
         rule = "cannot be used with --scheme checksum, which compares fields, not shingles"

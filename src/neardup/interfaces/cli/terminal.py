@@ -16,7 +16,7 @@ _SHOWN = 5  # records rejected that are shown by name
 
 
 def console(*, errors: bool = False) -> "Console":
-    """Give a console of standard output or standard error; it honours ``NO_COLOR`` and plain pipes."""
+    """Return a console of standard output or standard error; it honours ``NO_COLOR`` and plain pipes."""
     from rich.console import Console
 
     return Console(stderr=errors, highlight=False, soft_wrap=False)
