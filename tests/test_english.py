@@ -147,7 +147,7 @@ def of_docstrings(source: str, file: str) -> Iterator[Text]:
 
 
 def of_docstring(docstring: str, file: str, line: int) -> Iterator[Text]:
-    prose = re.sub(r"^(?:>>>|\.\.\.).*$|``.*?``", "CODE", docstring, flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^(?:>>>|\.\.\.).*?$|``.*?``|\*\w+\*", "CODE", docstring, flags=re.MULTILINE | re.DOTALL)
     for paragraph in PARAGRAPH.finditer(prose):
         yield from sentences(paragraph[0], file, line)
 

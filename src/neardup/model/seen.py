@@ -22,7 +22,7 @@ class Document:
 
 
 class Admission(NamedTuple):
-    """When a document was admitted, and when a caller was last told to keep it, as increasing numbers.
+    """When a document was admitted, and when the last verdict to keep it was returned, as increasing numbers.
 
     *number* is the number of the admission of its present content. *told* is the number of the next admission at the
     time of the last verdict to keep the document; -1 if there was none.
