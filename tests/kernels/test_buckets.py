@@ -33,19 +33,6 @@ def test_runs_are_keys_of_several(members, cut):
 
 
 @given(
-    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=4),
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=12),
-)
-def test_the_next_larger_key_follows_and_after_the_largest_the_smallest(rows, asked):
-    asked = [(member % len(rows), key) for member, key in asked]
-    current = np.array([key for _, key in asked], np.uint64)
-    keys = np.array(rows, np.uint64)
-    buckets.next_larger(keys[[member for member, _ in asked]], current)
-    expected = [min((key for key in rows[member] if key > now), default=min(rows[member])) for member, now in asked]
-    assert current.tolist() == expected
-
-
-@given(
     st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5),
     st.booleans(),
 )

@@ -13,16 +13,12 @@ def chained(key, further):
 def chains(row, *, pooled, depth=DEPTH):
     """The keys of a document's buckets, from the whole ones to the finest: one list for each of its keys."""
     if pooled:
-        ring = sorted({*row})
-        starts = [(None, place) for place in range(len(ring))]
-    else:
-        ring = row
-        starts = [(place, place) for place in range(len(ring))]
+        return [[(None, 0, key)] for key in {*row}]
     lists = []
-    for column, place in starts:
-        keys = [ring[place]]
+    for column, key in enumerate(row):
+        keys = [key]
         for further in range(1, depth + 1):
-            keys.append(chained(keys[-1], ring[(place + further) % len(ring)]))
+            keys.append(chained(keys[-1], row[(column + further) % len(row)]))
         lists.append([(column, level, key) for level, key in enumerate(keys)])
     return lists
 

@@ -50,22 +50,6 @@ def runs(packed, rank_bits, keys, ranks, places, sizes):
 
 
 @kernel
-def next_larger(keys, current):
-    """Replace ``current[i]`` by the next larger key of row *i*, the smallest after the largest."""
-    for row in range(current.size):
-        before = current[row]
-        least = ~np.uint64(0)
-        nearest = ~np.uint64(0)
-        found = False
-        for key in keys[row]:
-            least = min(least, key)
-            if key > before:
-                nearest = min(nearest, key)
-                found = True
-        current[row] = nearest if found else least
-
-
-@kernel
 def share(keys, left, right, pooled, shares):
     """Return whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
 

@@ -10,8 +10,7 @@ is oversized, it is divided again, by the keys of column *k + 2* (``DEPTH``). Ca
 defined in the same way, and the candidates of a leader are those in all its buckets. The work is linear in the number
 of documents.
 
-Position-independent keys count in any column: each key has one bucket, and *y* is the next larger key of the member, or
-the smallest after the largest.
+Position-independent keys count in any column: each key has one bucket, which is not divided.
 """
 
 from typing import Final

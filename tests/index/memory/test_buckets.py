@@ -219,8 +219,7 @@ def test_rows_of_few_pooled_keys_take_little_memory():
     assert peak < keys.nbytes / 2
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket(pooled):
+def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
     random = np.random.default_rng(2)
     keys = random.integers(0, 2**64, (3000, 6), np.uint64)
     keys[:, 0] = 7 << 40
@@ -228,7 +227,7 @@ def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket(pool
     for a, b in planted:
         keys[b, 1:3] = keys[a, 1:3]
     keys[:, 1] = np.where(np.arange(3000) % 2, keys[:, 1], np.uint64(9 << 40))  # and half share a second one
-    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_), pooled=pooled))}
+    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
     assert {*planted} <= found
 
 
@@ -242,24 +241,6 @@ def test_pairs_that_share_crowded_keys_only_meet_by_what_the_keys_divide():
     assert min(np.unique(keys[:, column], return_counts=True)[1].min() for column in range(6)) > ROOM
     found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
     assert {*planted} <= found
-
-
-def test_pairs_that_share_crowded_pooled_keys_only_meet_by_the_next_larger_ones():
-    """Every key has about 150 members in whatever column, and the planted pairs have three neighbours in common."""
-    random = np.random.default_rng(3)
-    drawn = np.array([random.choice(120, 6, replace=False) for _ in range(3000)])
-    keys = np.sort(drawn, axis=1).astype(np.uint64) << np.uint64(40)
-    planted = [(a, a + 1000) for a in range(1800, 1999)]
-    for a, b in planted:
-        keys[b] = keys[a]
-        keys[b, 0], keys[b, 5] = 120 << 40, 121 << 40
-    keys = random.permuted(keys, axis=1)
-    assert np.unique(keys, return_counts=True)[1].min() > ROOM
-    index = Buckets(keys, np.ones(3000, np.bool_), pooled=True)
-    found = {*proposed(index)}
-    assert {*planted} <= found
-    assert len(found) <= 3000 * 6 * ROOM * (DEPTH + 1)
-    assert index.not_compared > 0
 
 
 # Real texts: a collection under one licence, which is about half of each document.

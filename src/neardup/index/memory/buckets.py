@@ -161,40 +161,30 @@ class Buckets:
         """Find the buckets of one column, and the finer ones that its oversized buckets divide into."""
         keys = self._keys
 
-        def following(depth: int, members: Ranks, _: Words) -> Words:
+        def following(depth: int, members: Ranks) -> Words:
             return keys.column((column + depth) % keys.columns, members)
 
-        return _levels(keys.column(column, documents), documents, following, repeated=False)
+        return _levels(keys.column(column, documents), documents, following)
 
     def _pooled(self, documents: Ranks) -> list[_Level]:
-        """Find the buckets of all columns together, and the finer ones that oversized buckets divide into."""
-        keys = self._keys
-        listed = [_distinct(keys.rows(block), block) for block in _blocks(documents)]
+        """Find the buckets of all columns together."""
+        listed = [_distinct(self._keys.rows(block), block) for block in _blocks(documents)]
         own = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
         members = np.concatenate([documents[:0], *(part for _, part in listed)])
-
-        def following(_: int, members: Ranks, own: Words) -> Words:
-            following = own.copy()
-            for block, current in zip(_blocks(members), _blocks(following), strict=True):
-                kernels.next_larger(keys.rows(block), current)
-            return following
-
-        return _levels(own, members, following, repeated=True)
+        places, sizes = _shared(own, members)
+        return [_Level(members[places], sizes, whole=True)]
 
 
-def _levels(
-    own: Words, members: Ranks, following: Callable[[int, Ranks, Words], Words], *, repeated: bool
-) -> list[_Level]:
+def _levels(shared: Words, members: Ranks, following: Callable[[int, Ranks], Words]) -> list[_Level]:
     """Find the buckets of some keys, and the finer ones that oversized buckets divide into.
 
-    Member *i* has the key ``own[i]``; with *repeated*, a document may have several keys, and one several times.
-    *following* gives the keys behind those of some members. A finer bucket of all members of the one that it divides
-    proposes nothing more, and is left out.
+    Member *i* has the key ``shared[i]``, and *following* gives the keys of members in a later column. A finer bucket of
+    all members of the one that it divides proposes nothing more, and is left out.
     """
     levels: list[_Level] = []
-    shared, parents = own, np.zeros(len(own), np.int32)  # the sizes of the buckets that the members were in
+    parents = np.zeros(len(shared), np.int32)  # the sizes of the buckets that the members were in
     for depth in range(DEPTH + 1):
-        places, sizes = _shared(shared, members if repeated else members[:0])
+        places, sizes = _shared(shared, members[:0])
         if not len(sizes):
             break
         inside = np.repeat(sizes, sizes)
@@ -204,8 +194,8 @@ def _levels(
         places, parents = places[inside > ROOM], inside[inside > ROOM]
         if depth == DEPTH or not len(places):
             break
-        members, own = members[places], following(depth + 1, members[places], own[places])
-        shared = chained(shared[places], own)
+        members = members[places]
+        shared = chained(shared[places], following(depth + 1, members))
     return levels
 
 
