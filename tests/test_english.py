@@ -27,7 +27,11 @@ PAGES = [
     *(page for page in sorted((ROOT / "docs/guide").glob("*.md"))),
 ]
 PACKAGE = ROOT / "src/neardup"
-CLEAN = ("model",)  # folders and files of the package whose docstrings and comments are plain, too
+CLEAN = (
+    "evaluation",
+    "model",
+    "testing.py",
+)  # folders and files of the package whose docstrings and comments are plain, too
 PUBLIC = [neardup.errors]
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"

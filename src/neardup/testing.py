@@ -1,4 +1,4 @@
-"""Checks that any scheme must pass, for those who write their own."""
+"""A conformance suite for schemes."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ SAMPLE: Final = (
 _UNRELATED: Final = (0, 3)
 _COPIES: Final = (0, 6)
 _MEASURES: Final = {"resemblance", "overlap", "cosine"}
-_PAIRS: Final = 250  # for the law, at each share of changed words
+_PAIRS: Final = 250  # for the law, for each share of changed words
 _WORDS: Final = 240
 _SLACK: Final = 0.05  # laws hold for long texts
 
@@ -41,11 +41,11 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
 
     Checked are: shapes and dtypes; copies and unrelated texts; empty and short input; that batches, order and threads
     change no bit; that pairs, rows and ranked hits get the same answers; keys that decide; the recipe; that the scheme
-    can be written down and read again, which needs a registered kind (``neardup.schemes.registry.register``); and, of a
-    scheme that measures resemblance, that its matches follow its law, ``probability``.
+    can be serialised and read again, which requires a registered kind (``neardup.schemes.registry.register``); and, for
+    a scheme that measures resemblance, that its matches follow its law, ``probability``.
 
-    *golden* is the digest of an earlier version: the bits must be the same. Raises ``AssertionError`` that says which
-    promise is broken. A scheme that signs columns is checked on a column of texts (``Checksum.for_texts()``).
+    *golden* is the digest of an earlier version: the bits must be the same. Raises ``AssertionError`` with the promise
+    that is broken. A scheme that signs columns is checked on a column of texts (``Checksum.for_texts()``).
 
     >>> from neardup import Trials
     >>> len(check_scheme(Trials()))
@@ -63,7 +63,7 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
 
 
 def _expect(holds: Any, otherwise: str) -> None:
-    """Raise ``AssertionError`` unless a promise holds; unlike ``assert``, under ``python -O``, too."""
+    """Raise ``AssertionError`` unless a promise holds; unlike ``assert``, also under ``python -O``."""
     if not holds:
         raise AssertionError(otherwise)
 
@@ -77,7 +77,7 @@ def _check_description(scheme: Any) -> None:
     _expect(hash(again) == hash(scheme) and again == scheme, "an equal scheme is not equal, or has another hash")
     _expect(again.recipe == scheme.recipe, "an equal scheme has another recipe")
     _expect(scheme.with_key(None) == scheme, "no key changes it")
-    if is_whole(given := written(scheme)):  # else it has a table, which is not written
+    if is_whole(given := written(scheme)):  # otherwise it has a table, which is not serialised
         _expect(written(read(given)) == given, "it is not the same after it was written down and read")
 
 
@@ -184,7 +184,7 @@ def _check_probability(scheme: Any) -> None:
 def _check_law(scheme: Any) -> None:
     """Compare the share of matching pairs with the mean of ``probability`` at their exact measures."""
     if scheme.measure != "resemblance":
-        return  # the law of a cosine is of weights, that of an overlap of texts equally long
+        return  # other laws depend on weights (cosine) or on texts of equal length (overlap)
     random = np.random.default_rng(7)
     for changed in (0, 2, 8, 24, 80):
         lefts = random.integers(0, 10**6, (_PAIRS, _WORDS))
@@ -202,7 +202,7 @@ def _check_law(scheme: Any) -> None:
 
 
 def _text(words: Any) -> str:
-    """Write numbers as sentences of eight words."""
+    """Return numbers as sentences of eight words."""
     named = [f"w{number}" for number in words.tolist()]
     return " ".join(f"{' '.join(named[begin : begin + 8]).capitalize()}." for begin in range(0, len(named), 8))
 

@@ -1,4 +1,4 @@
-"""Two texts side by side: every measure, every scheme's ruling, and what they share."""
+"""A comparison of two texts: every measure, the match decision of every scheme, and the shared passages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SIZES: Final = (1, 2, 3, 4, 5)
 
 
 def default_schemes() -> tuple[Scheme, ...]:
-    """List the schemes that ``compare`` asks, each with its defaults for texts; the checksum is of the whole text."""
+    """Return the schemes of ``compare``, each with its defaults for texts; the checksum is of the whole text."""
     return tuple(kind.for_texts() for kind in registry.kinds())
 
 
@@ -48,10 +48,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What ``compare`` found: exact *measures*, the *schemes*' rulings, and the texts' *passages*.
+    """The result of ``compare``: exact *measures*, the decisions of *schemes*, and the texts' *passages*.
 
-    Spans are character offsets, ``(begin, end)``, of the texts as they were given. *only_in_a* and *only_in_b* are the
-    stretches of words in no run of *run* words that stands in both texts.
+    Spans are character offsets ``(begin, end)`` in the original texts. *only_in_a* and *only_in_b* are the stretches of
+    words that are in no run of *run* words common to both texts.
     """
 
     measures: tuple[Measure, ...]
@@ -62,7 +62,7 @@ class Comparison:
     only_in_b: tuple[Span, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, as JSON has them."""
+        """Return everything as plain values for JSON."""
         return {
             "measures": [measure.as_dict() for measure in self.measures],
             "schemes": [one.as_dict() for one in self.schemes],
@@ -72,11 +72,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Ruling):
-    """What ``dedup`` decides by a scheme, with the evidence.
+    """The decision of ``dedup`` by a scheme, with the evidence.
 
     *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features. *passages*, *only_in_a*,
-    *only_in_b* and *run* are as in ``Comparison``, of runs as long as the scheme's shingles where these are of words.
-    Printed, it is the decision, what the signatures alone say, and the evidence in brief.
+    *only_in_b* and *run* are as in ``Comparison``; *run* is the length of the scheme's shingles if these are of words.
+    Printed, it is the decision, the result of the signatures alone, and the evidence in brief.
     """
 
     resemblance: float
@@ -88,7 +88,7 @@ class Explanation(Ruling):
     only_in_b: tuple[Span, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, as JSON has them."""
+        """Return everything as plain values for JSON."""
         return {
             **Ruling.as_dict(self),
             "resemblance": self.resemblance,
@@ -117,8 +117,8 @@ class Explanation(Ruling):
 def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparison:
     """Compare two texts by every measure and by the rule of every scheme (``None``: those of ``default_schemes``).
 
-    The measures are of shingles of 1 to 5 words, exact, under the default ``Analysis``. What is no ``str`` raises
-    ``DataError``. Empty texts resemble nothing: 0.
+    The measures are exact, of shingles of 1 to 5 words under the default ``Analysis``. Texts without words have the
+    measure 0 with every text. Raises ``DataError`` unless both texts are strings.
     """
     require_texts(a, b)
     chosen = default_schemes() if schemes is None else require_sequence("schemes", schemes, "schemes")
@@ -139,10 +139,11 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
 def explain(
     a: str, b: str, scheme: Scheme | None = None, *, signatures: Signatures | None = None, most: int | None = None
 ) -> Explanation:
-    """Report what ``dedup`` decides about two texts by a scheme (``None``: ``MinHash()``), and on what evidence.
+    """Return the decision of ``dedup`` about two texts by a scheme (``None``: ``MinHash()``), with the evidence.
 
-    The scheme takes *signatures* of both, where these are given: of documents that have more than their texts, or of
-    which only a part is compared. Passages are looked for in the first *most* characters of each text (``None``: all).
+    With *signatures* of both, the texts are not signed: use it if more than the texts was signed, or if only parts are
+    compared. Passages are found in the first *most* characters of each text (``None``: all). Raises ``DataError``
+    unless both texts are strings, and ``RecipeMismatch`` for signatures of another recipe.
 
     >>> a = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
     >>> print(explain(a, f"{a} and wine"))
@@ -177,7 +178,7 @@ def explain(
 
 
 def run_of(scheme: Scheme) -> int:
-    """Return how many words a shingle of a scheme has; ``RUN`` if its features are not words in a row."""
+    """Return the number of words in a scheme's shingles; ``RUN`` if its features are not runs of words."""
     shingling: Any = scheme.shingling
     analysis = getattr(shingling, "analysis", None)
     return int(shingling.size) if analysis is not None and analysis.unit == "word" else RUN

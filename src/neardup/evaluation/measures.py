@@ -1,4 +1,4 @@
-"""How much two texts have in common, exactly."""
+"""Exact measures of what two texts have in common."""
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from neardup.text.shingling import Shingling
 def resemblance(  # noqa: PLR0913 - every one a keyword with a default
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
-    """Return ``|A & B| / |A | B|``, where A and B are the shingles of two texts (Broder 1997).
+    """Return ``|A & B| / |A | B|``, where A and B are the sets of shingles of two texts (Broder 1997).
 
-    With *bag*, the n-th repeat of a shingle is a shingle of its own. Texts without words
-    resemble nothing: 0. Shingles are told apart by 64-bit hashes.
+    With *bag*, the n-th repeat of a shingle is a shingle of its own. The result is from 0 to 1; it is 0 if a text has
+    no words. Shingles are identified by 64-bit hashes. Raises ``DataError`` unless both texts are strings.
 
     >>> a, b = "a rose is a rose is a rose", "a rose is a flower which is a rose"
     >>> [round(100 * resemblance(a, b, shingle=q), 2) for q in (1, 2, 3)]
@@ -32,6 +32,8 @@ def containment(  # noqa: PLR0913 - the same
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
     """Return the containment of *a* in *b*, ``|A & B| / |A|``; 0 if *a* has no words.
+
+    Everything else is as in ``resemblance``.
 
     >>> containment("a rose is a rose", "so a rose is a rose is a rose", shingle=2)
     1.0
@@ -56,14 +58,14 @@ def _counts(  # noqa: PLR0913, PLR0917 - the parameters of both measures
 
 
 def require_texts(*texts: object) -> None:
-    """Raise ``DataError`` for what is no ``str``."""
+    """Raise ``DataError`` unless all values are strings."""
     for text in texts:
         if not isinstance(text, str):
             raise DataError("a text to compare", f"is {kind_of(text)}, but must be a str")
 
 
 def shared_counts(features: Features) -> tuple[int, int, int]:
-    """Count what the features of two documents share, and those of each, as sets; the features are overwritten."""
+    """Return how many features two documents share, and how many each has, as sets; the features are overwritten."""
     starts, sizes = features.offsets[:-1], np.diff(features.offsets)
     both = np.arange(2)
     make_distinct(features.values, starts, sizes, both, np.zeros(2, np.bool_))

@@ -1,6 +1,6 @@
-"""A run seen from afar: how much what was dropped resembles what was kept, how large clusters are, and examples.
+"""An overview of a run: the resemblance of dropped and kept documents, the sizes of clusters, and examples.
 
-Documents are positions in the input. A cluster is a kept document with all that were dropped for it.
+Documents are positions in the input. A cluster is a kept document with all documents that were dropped for it.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,10 @@ SAMPLE: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cluster:
-    """A kept document, how many documents it stands for with itself, and a few of the dropped ones.
+    """A kept document, the number of documents in its cluster, and a few of the dropped ones.
 
-    Those shown run from the least resemblance to the greatest, exact duplicates only if there is nothing else.
+    The examples range from the least resemblance to the greatest; exact duplicates are only included if there are no
+    others.
     """
 
     kept: int
@@ -34,13 +35,13 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Overview:
-    """What there is to see of a run.
+    """An overview of a run.
 
-    ``counts[i]``: near duplicates whose resemblance lies in ``edges[i] <= r < edges[i + 1]``, the last bin with its
-    end; ``unmeasured`` is the number of those whose resemblance nobody measured. ``clusters[i]`` is the number of
-    clusters of ``sizes[i]`` documents, 2 or more, ascending; ``alone`` that of kept documents without any other.
-    ``largest`` are the largest clusters, ties to the smallest position. ``sample`` are near duplicates of as many
-    clusters, from the least resemblance to the greatest; ``exact`` is one exact duplicate, or -1.
+    ``counts[i]``: near duplicates with a resemblance of ``edges[i] <= r < edges[i + 1]``; the last bin includes its
+    end. ``unmeasured`` counts those whose resemblance was not measured. ``clusters[i]`` is the number of clusters of
+    ``sizes[i]`` documents, 2 or more, ascending; ``alone`` counts kept documents without duplicates. ``largest`` are
+    the largest clusters, ties to the smallest position. ``sample`` are near duplicates of different clusters, from the
+    least resemblance to the greatest; ``exact`` is one exact duplicate, or -1.
     """
 
     edges: Shares
@@ -55,11 +56,12 @@ class Overview:
 
 
 def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> Overview:
-    """Look at a run over *n* documents: int64[n], float64[n] and bool[n].
+    """Return an overview of a run over *n* documents: int64[n], float64[n] and bool[n].
 
-    *representatives* has, for each dropped document, the position of the kept document, and -1 for a kept one;
-    *resemblance* is NaN where it is unknown; *exact* is true for drops that are equal byte by byte. Both are read for
-    dropped documents only. The same arrays give the same overview. ``DataError`` if they are not equally long.
+    *representatives* has the position of the kept document for each dropped document, and -1 for a kept document;
+    *resemblance* is NaN if it is unknown; *exact* is true for drops that are equal byte by byte. The last two are only
+    read for dropped documents. The same arrays return the same overview. Raises ``DataError`` unless they are equally
+    long.
     """
     if not len(representatives) == len(resemblance) == len(exact):
         raise DataError("an overview", "needs arrays of one length")
@@ -98,15 +100,15 @@ def _spread(members: Positions, resemblance: Shares, exact: Flags) -> Positions:
     near = members[~exact[members]]
     if not len(near):
         return members[:1]
-    ordered = near[np.argsort(resemblance[near], kind="stable")]  # those of unknown resemblance last
+    ordered = near[np.argsort(resemblance[near], kind="stable")]  # unknown resemblance last
     return ordered[np.unique(np.linspace(0, len(ordered) - 1, MEMBERS).astype(np.int64))]
 
 
 def _across(near: Positions, representatives: Positions, resemblance: Shares) -> Positions:
     """Choose near duplicates of different clusters, as evenly over the range of resemblance as they allow.
 
-    For each of evenly spaced values the nearest of a cluster not yet chosen is taken, the smallest position in a tie.
-    Where no resemblance is known they are spread evenly over the input instead.
+    For each of evenly spaced values, the nearest of a cluster not yet chosen is selected, ties to the smallest
+    position. If no resemblance is known, they are spread evenly over the input instead.
     """
     values = resemblance[near]
     known = ~np.isnan(values)

@@ -1,4 +1,4 @@
-"""The passages that two texts share, and what only one of them has."""
+"""The passages that two texts share, and the parts that only one of them has."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,7 +15,7 @@ from neardup.text.spans import WordSpans, word_spans
 
 Span = tuple[int, int]
 
-RUN: Final = 3  # words: two in a row are shared by chance
+RUN: Final = 3  # words: runs of two are often shared by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """What two texts share, in the order of the first, and of each the stretches of words in no shared run of *run*."""
+    """The passages that two texts share, in the order of the first, and the unshared stretches of each."""
 
     run: int
     shared: tuple[Passage, ...]
@@ -45,19 +45,18 @@ class Passages:
 
 
 def is_compiled() -> bool | None:
-    """Return whether the machine code that finds passages is on disk; ``None`` where no folder can keep it."""
+    """Return whether the machine code that finds passages is on disk; ``None`` if no folder can store it."""
     return is_kept(kernels.passages)
 
 
 def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
-    """Find the stretches of at least *least* words that stand in both texts, in time linear in their length.
+    """Find the stretches of at least *least* words that are in both texts, in time linear in their length.
 
-    Words are those of the default ``Analysis``. Each place of *a* lies in one passage at most; a place of
-    *b* may lie in several, where *a* repeats it, and passages may stand in another order in *b*. Passages are disjoint
-    in *a*, so not every shared run is inside one. What only one text has is told by runs: the words in no run of
-    *least* words that stands anywhere in the other text. Two texts of the same words,
-    fewer than *least*, share all of them. How passages are chosen is stated in ``neardup.kernels.passages``.
-    Offsets are those of Python's slices.
+    Words are those of the default ``Analysis``. Each position of *a* is in at most one passage. A position of *b* may
+    be in several if *a* repeats it, and passages may be in another order in *b*. Passages are disjoint in *a*, so not
+    every shared run is inside one. Unshared stretches are determined by runs: the words in no run of *least* words that
+    occurs anywhere in the other text. Two texts of the same words, fewer than *least*, share all of them.
+    ``neardup.kernels.passages`` defines how passages are chosen. Offsets are those of Python's slices.
 
     >>> a, b = "The ferry left the harbour at dawn", "At noon the ferry left the harbour!"
     >>> [(a[slice(*one.a)], b[slice(*one.b)]) for one in shared_passages(a, b).shared]
@@ -70,7 +69,10 @@ def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
 
 
 def passages_of_words(a: WordSpans, b: WordSpans, least: int = RUN, run: int | None = None) -> Passages:
-    """Do what ``shared_passages`` does for texts whose words are known; *run* words (*least* by default) are a run."""
+    """Find shared passages as ``shared_passages`` does, in texts whose words are known.
+
+    A run has *run* words, by default *least*.
+    """
     run = least if run is None else run
     runs_a, runs_b = _shingles(a.hashes, run), _shingles(b.hashes, run)
     if 0 < len(a) < least and np.array_equal(a.hashes, b.hashes):
@@ -96,7 +98,7 @@ def _shingles(tokens: Words, size: int) -> Words:
 
 
 def _uncovered(words: WordSpans, own: Words, other: Words, run: int) -> tuple[Span, ...]:
-    """List the stretches of words in none of their *own* runs that is also in the *other* text."""
+    """Return the stretches of words in none of their *own* runs that is also in the *other* text."""
     begins = np.flatnonzero(np.isin(own, other))
     covered: Flags = np.empty(len(words), np.bool_)
     kernels.cover(begins, np.minimum(begins + run, len(words)), covered)

@@ -1,4 +1,4 @@
-"""The laws of the schemes made visible: how likely documents match at which resemblance, and which parameters do."""
+"""Plans: the probability of a match by resemblance for each scheme, and parameters that meet requirements."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -24,7 +24,7 @@ _ROWS: Final = 20  # steps of a table
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """How likely something, *name*, is at each of the *values* of a *measure*: resemblance, overlap or cosine."""
+    """The probability of an event, *name*, at the *values* of a *measure*: resemblance, overlap or cosine."""
 
     name: str
     measure: str
@@ -32,17 +32,18 @@ class Curve:
     probabilities: tuple[float, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return everything as plain values for JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a scheme does with its parameters: its curves, at the same values, and what it stores.
+    """The behaviour of a scheme with its parameters: its curves, at the same values, and the bytes that it stores.
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. A plan with
-    ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else is of the first
-    of these, the cheapest, and ``unreached`` has the best recall of each other scheme. Printed, a plan is a table.
+    ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else describes the
+    first of these, the cheapest, and ``unreached`` has the best recall of each other scheme. Printed, a plan is a
+    table.
     """
 
     scheme: str
@@ -66,7 +67,7 @@ class Plan:
 
     @property
     def table(self) -> list[tuple[Any, ...]]:
-        """Rows of the table: recommendations, or from the highest value down the probability of each curve."""
+        """The rows of the table: recommendations, or the probability of each curve from the highest value down."""
         if self.recommendations:
             return [tuple(one.as_dict()[name] for name in _COLUMNS.values()) for one in self.recommendations]
         values = self.curves[0].values
@@ -75,7 +76,7 @@ class Plan:
         return list(rows)[::-step]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return everything as plain values for JSON."""
         return {
             **asdict(self),
             "recommendations": [one.as_dict() for one in self.recommendations],
@@ -89,7 +90,7 @@ class Plan:
 
     @property
     def heading(self) -> str:
-        """One line that says what the table is."""
+        """The title of the table."""
         wanted = self.requirements
         if wanted:
             heading = f"At threshold {wanted.threshold:g}, recall {str(wanted.recall).removesuffix('.0')}"
@@ -103,7 +104,7 @@ class Plan:
 
     @property
     def notes(self) -> list[str]:
-        """What there is to know about the table."""
+        """Notes on the table."""
         if self.requirements:
             return [
                 *(f"Not listed: {one.scheme}, whose recall is {one.recall:.4f} at best" for one in self.unreached),
@@ -142,17 +143,19 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     background: float | None = None,
     **parameters: float,
 ) -> Plan:
-    """Say how likely documents match at which resemblance, or recommend parameters.
+    """Return the probability of a match by resemblance, or recommend parameters.
 
-    Without arguments: the classic table of enterprise search, the match probability of ``trials`` for 10 to 20
-    hashes and resemblances of 80 to 100 %.
+    Without arguments, it returns the classic table of enterprise search: the match probability of ``trials`` for 10 to
+    20 hashes and resemblances of 80 to 100 %.
 
-    With a *scheme* (``"trials"``, ``"minhash"``, ``"simhash"``, ``"sentences"``, or one made already) and any of its
-    numbers: its curves. ``trials`` takes *hashes*, *trials*, *needed*; ``minhash`` *permutations*, *threshold*,
-    *bands*; ``simhash`` *distance*, *bits*, *blocks*, and its measure is the cosine; ``sentences`` *size*, *threshold*.
+    With a *scheme* (``"trials"``, ``"minhash"``, ``"simhash"``, ``"sentences"``, or a scheme object) and any of its
+    numbers, it returns the scheme's curves. ``trials`` has *hashes*, *trials*, *needed*; ``minhash`` *permutations*,
+    *threshold*, *bands*; ``simhash`` *distance*, *bits*, *blocks*, and its measure is the cosine; ``sentences`` *size*,
+    *threshold*.
 
-    With *recall* and *threshold*: recommendations of all schemes that can be searched, or of the one named. The
-    requirements are these and *false_rate*, *documents*, *apart*, *background* (see ``Requirements``).
+    With *recall* and *threshold*, it returns recommendations of all schemes whose parameters can be searched, or of the
+    given scheme. The requirements are these and *false_rate*, *documents*, *apart*, *background* (see
+    ``Requirements``).
 
     Raises ``ParameterError`` for a number that is out of range, cannot be used with the scheme, or cannot be reached.
 
@@ -190,12 +193,12 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
 
 
 def _plain(value: Any) -> Any:
-    """Turn a NumPy number into Python's, which JSON knows."""
+    """Return a NumPy number as Python's, for JSON."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
-    """Build the scheme of this name with some of its numbers."""
+    """Return the scheme of this name with these numbers."""
     planned = [kind.name for kind in registry.kinds() if kind.plan_numbers]
     require(name in planned, "scheme", name, f"must be one of {', '.join(planned)}")
     kind = registry.named(name)
@@ -209,7 +212,7 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
 
 
 def _drawn(scheme: Any, **more: Any) -> Plan:
-    """Draw a scheme's curves, with the numbers that a plan has of it."""
+    """Return the curves of a scheme, with the numbers that a plan has of it."""
     require_scheme(scheme, "probability")
     values = spread(*scheme.curve_range)
     layout = scheme.layout_numbers
@@ -235,7 +238,7 @@ def _curve(name: str, measure: str, values: Any, chances: Any) -> Curve:
 
 
 def _classic() -> Plan:
-    """Draw the classic table, a curve for each number of hashes."""
+    """Return the classic table, one curve for each number of hashes."""
     values = spread(0, 100)[80:]
     kind = registry.named(_CLASSIC_SCHEME)
     first = kind()
@@ -260,7 +263,7 @@ def _recommended(wanted: Requirements, scheme: "str | Scheme | None") -> Plan:
 
 
 def spread(first: int, last: int) -> npt.NDArray[np.float64]:
-    """Return 101 values between two percentages, each the float that its decimal fraction is.
+    """Return 101 values between two percentages, each the float nearest to its decimal fraction.
 
     >>> spread(0, 100)[[0, 55, 100]]
     array([0.  , 0.55, 1.  ])
@@ -301,7 +304,7 @@ def _amount(value: float) -> str:
 
 
 def aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
-    """Make columns: words to the left, numbers to the right."""
+    """Return lines of aligned columns: words to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     words = [all(not cell[:1].isdigit() for cell in column[1:]) for column in zip(*rows, strict=True)]
     return [

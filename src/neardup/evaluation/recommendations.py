@@ -8,26 +8,26 @@ from neardup.model.errors import ParameterError, require
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
 
-SHOWN: Final = 10  # recommendations for each scheme at most
+SHOWN: Final = 10  # recommendations per scheme
 WORD: Final = 8  # bytes of a key
-_NONE: Final = 0.001  # candidates; fewer do not matter
+_NONE: Final = 0.001  # candidates; fewer count as none
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """A scheme's parameters that meet requirements, and what they cost.
+    """A scheme's parameters that meet requirements, and their cost.
 
-    ``parameters`` are what the scheme, and ``neardup dedup``, is given; ``layout`` is what it has then.
+    ``parameters`` are parameters of the scheme and of ``neardup dedup``; ``layout`` is the resulting layout.
 
-    ``recall``: how likely a pair at the required threshold is found, and ``misses`` the rest. MinHash finds a pair that
-    becomes a candidate, as candidates are then compared exactly; the others find it when their rule says match.
-    ``false_rate``: how likely a pair that far *apart* becomes a candidate; ``matched_apart``: how likely the rule says
-    match of it. ``candidates``: how many strangers a document is compared with,
-    ``(documents - 1) * P[candidate at the background]``. ``signature_bytes`` and ``keys`` (8 bytes each) are
-    stored for a document, ``bytes`` in all.
+    ``recall``: the probability that a pair at the required threshold is found; ``misses`` is the rest. MinHash finds a
+    pair that becomes a candidate, because candidates are then compared exactly; the other schemes find it if it matches
+    by their rule. ``false_rate``: the probability that a pair at resemblance *apart* becomes a candidate;
+    ``matched_apart``: that it matches by the rule. ``candidates``: the expected number of unrelated documents that a
+    document is compared with, ``(documents - 1) * P[candidate at the background]``. ``signature_bytes`` and ``keys`` (8
+    bytes each) are stored for a document, ``bytes`` in all.
 
-    ``cost``, in bytes a document, is what is stored and what is read to compare it with its candidates:
-    ``bytes + candidates * signature_bytes``.
+    ``cost``, in bytes per document, is the bytes stored, and read to compare the document with its candidates: ``bytes
+    + candidates * signature_bytes``.
     """
 
     scheme: str
@@ -42,27 +42,27 @@ class Recommendation:
 
     @property
     def misses(self) -> float:
-        """Of the pairs at the threshold, the share that is expected to be missed."""
+        """The expected share of the pairs at the threshold that are missed."""
         return 1.0 - self.recall
 
     @property
     def bytes(self) -> int:
-        """What is stored for a document: its signature and its keys."""
+        """The bytes stored for a document: its signature and its keys."""
         return self.signature_bytes + WORD * self.keys
 
     @property
     def cost(self) -> float:
-        """Bytes stored and read for a document."""
+        """The bytes stored and read for a document."""
         return self.bytes + self.candidates * self.signature_bytes
 
     @property
     def options(self) -> str:
-        """The options of ``neardup dedup`` that use it."""
+        """The options of ``neardup dedup`` with these parameters."""
         given = (f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
         return f"--scheme {self.scheme} {' '.join(given)}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return everything as plain values for JSON."""
         return {
             **asdict(self),
             "misses": self.misses,
@@ -74,20 +74,20 @@ class Recommendation:
 
 @dataclass(frozen=True, kw_only=True)
 class Unreached:
-    """The best recall that a scheme can offer where none of its parameters meet the requirements."""
+    """The best recall of a scheme without parameters that meet the requirements."""
 
     scheme: str
     recall: float
 
 
 def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recommendation, ...], tuple[Unreached, ...]]:
-    """Return what meets the requirements, cheapest first, and the schemes of which nothing does.
+    """Return parameters that meet the requirements, cheapest first, and the schemes without any.
 
-    Each scheme says which parameters are searched (``grid``). Left out is what another recommendation of the same
-    scheme beats in bytes or in candidates and equals in the other (fewer than 0.001 candidates count as none); each
-    scheme has its 10 cheapest of the rest. Ties go to fewer bytes.
+    Each scheme defines which parameters are searched (``grid``). A recommendation is omitted if another one of the same
+    scheme has fewer bytes or candidates and no more of the other (fewer than 0.001 candidates count as none). Each
+    scheme has at most its 10 cheapest. Ties go to fewer bytes.
 
-    Raises ``ParameterError`` if no scheme meets the requirements; it says which recall each can reach.
+    Raises ``ParameterError`` if no scheme meets the requirements; the message has the recall that each can reach.
     """
     searched = searched_schemes()
     found: list[Recommendation] = []
@@ -129,7 +129,7 @@ def _recommendation(wanted: Requirements, scheme: Any) -> Recommendation:
     curves = {name: curve.tolist() for name, curve in scheme.curves(wanted.values).items()}
     match = curves["match"]
     candidate = curves.get("candidate", match)
-    found = candidate if scheme.estimate_decides else match  # an estimate is verified, another rule decides
+    found = candidate if scheme.estimate_decides else match  # estimates are verified; other rules decide
     return Recommendation(
         scheme=scheme.name,
         parameters={name: getattr(scheme, name) for name in scheme.searched_numbers},

@@ -1,4 +1,4 @@
-"""What ``dedup`` decides about two texts by a scheme, and what their signatures alone say."""
+"""The decision of ``dedup`` about two texts by a scheme, and the result of their signatures alone."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +14,10 @@ from neardup.text.columns import text_column, whole_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What the signatures of two texts say, which decides with ``verify="estimate"``.
+    """The result of the signatures of two texts, which decides with ``verify="estimate"``.
 
-    *rule* says in words when they match; *value* is what the rule looks at (*measure* names it) and *threshold* what it
-    is held against. *detail* has what else the signatures tell, by name. *value* is ``None`` where a text has no
-    signature.
+    *rule* describes when they match; *value* is what the rule compares (*measure* is its name), and *threshold* the
+    least value of a match. *detail* has further results by name. *value* is ``None`` if a text has no signature.
     """
 
     rule: str
@@ -42,11 +41,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """Whether ``dedup`` calls two texts the same by a scheme, and why.
+    """Whether two texts match by a scheme in ``dedup``, and why.
 
-    *rule* says in words when it does; *value* is the exact *measure* of both texts, held against *threshold*. It is
-    *verified* unless more was signed than the texts: then the signatures decide. *estimate* is what the signatures
-    alone say. *reason* says why there is no value, or why texts of a sufficient value do not match.
+    *rule* describes when they match; *value* is the exact *measure* of both texts, *threshold* its least value. It is
+    *verified* unless more than the texts was signed: then the signatures decide. *estimate* is the result of the
+    signatures alone. *reason* explains why there is no value, or why texts do not match in spite of a sufficient value.
     """
 
     scheme: str
@@ -107,7 +106,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
 
 
 def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str | None, *, verified: bool) -> Ruling:
-    """Compare fields byte by byte where all that is known of both is their texts; else their checksums decide."""
+    """Compare fields byte by byte if nothing but their texts is known; otherwise their checksums decide."""
     matches, rule = estimate.matches, estimate.rule
     if verified and isinstance(scheme, FieldScheme):
         rule = rule.replace("checksums of", "bytes of", 1)
@@ -127,7 +126,7 @@ def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str
 
 
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
-    """Ask the rule of the signatures."""
+    """Return the result of the signatures."""
     if isinstance(scheme, TwoSchemes):
         return _of_both(scheme, signed)
     left, right = signed[:1], signed[1:]
@@ -144,7 +143,7 @@ def _estimate(scheme: Any, signed: Signatures) -> Estimate:
 
 
 def _of_both(scheme: TwoSchemes, signed: Signatures) -> Estimate:
-    """Ask each of two schemes; the value is how many of their rules match."""
+    """Return the results of both schemes; the value is the number of rules that match."""
     first, second = map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))
     missing = not signed.present.all()
     return Estimate(
@@ -158,7 +157,7 @@ def _of_both(scheme: TwoSchemes, signed: Signatures) -> Estimate:
 
 
 def _read(estimate: Estimate) -> str:
-    """Say what the signatures showed."""
+    """Describe the result of the signatures."""
     if "second" in estimate.detail:
         parts = (Estimate(**estimate.detail[name]) for name in ("first", "second"))
         return " and ".join(_read(part) for part in parts if not part.matches)
@@ -166,7 +165,7 @@ def _read(estimate: Estimate) -> str:
 
 
 def _missing(scheme: Scheme, signed: Signatures) -> str | None:
-    """Say which text has no signature, and why."""
+    """Describe which text has no signature, and why."""
     missing = [name for name, has in zip("AB", signed.present.tolist(), strict=True) if not has]
     if not missing:
         return None

@@ -1,4 +1,4 @@
-"""What designs of fingerprint tables need and take, side by side."""
+"""A comparison of the designs of fingerprint tables: memory and time."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -27,10 +27,10 @@ _STEP: Final = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class DesignPlan:
-    """A design and its laws, for so many random fingerprints.
+    """A design and its costs, for a number of random fingerprints.
 
-    ``leading_bits`` are the fewest and the most of its tables, ``candidates_a_probe`` likewise; ``probes`` and
-    ``candidates`` are of a lookup. ``bytes`` is the memory of the index, ``bytes_each`` of a fingerprint in it.
+    ``leading_bits`` are the fewest and the most of its tables; ``candidates_a_probe`` likewise. ``probes`` and
+    ``candidates`` are per lookup. ``bytes`` is the memory of the index, ``bytes_each`` the memory per fingerprint.
     """
 
     kind: str
@@ -48,9 +48,9 @@ class DesignPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class TablePlan:
-    """The designs for so many fingerprints within a distance, as far as they fit into *memory*, the fastest first.
+    """The designs for a number of fingerprints within a distance that fit into *memory*, the fastest first.
 
-    One of them is chosen (``TableDesign.choose``). *left_out* are how many do not fit. Printed, it is a table.
+    One of them is chosen (``TableDesign.choose``). *left_out* counts those that do not fit. Printed, it is a table.
     """
 
     fingerprints: int
@@ -61,7 +61,7 @@ class TablePlan:
     left_out: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return everything as plain values for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -70,13 +70,13 @@ class TablePlan:
 
     @property
     def heading(self) -> str:
-        """One line that says what the table is."""
+        """The title of the table."""
         fits = "" if self.memory is None else f", in at most {_size(self.memory)}"
         return f"Designs for {self.fingerprints:,} fingerprints within distance {self.distance}{fits}; fastest first"
 
     @property
     def notes(self) -> list[str]:
-        """What there is to know about the table."""
+        """Notes on the table."""
         costs = self.costs
         return [
             *([f"Not listed: {self.left_out}, which do not fit"] if self.left_out else []),
@@ -92,10 +92,11 @@ class TablePlan:
 def plan_tables(
     fingerprints: int, distance: int = 3, *, memory: float | None = None, costs: Costs | None = None
 ) -> TablePlan:
-    """Say what each design would need and take for so many 64-bit fingerprints, and which one would be chosen.
+    """Return the memory and time of each design for this many 64-bit *fingerprints*, and the design to choose.
 
-    *memory*, in bytes, leaves out what does not fit; *costs* are those of another machine (``measured_costs`` measures
-    this one's). An index that is built has at most 2**30 fingerprints; a plan may be asked for more.
+    *distance* is in bits. *memory*, in bytes, excludes larger designs; *costs* are those of another machine
+    (``measured_costs`` measures this one's). An index has at most 2**30 fingerprints; a plan may have more. Raises
+    ``ParameterError`` for numbers out of range, and if no design fits.
 
     >>> plan = plan_tables(2**34, distance=3)
     >>> [(one.tables, one.leading_bits, one.candidates_a_probe) for one in plan.designs if one.tables in (4, 16, 20)]
@@ -163,7 +164,7 @@ def _amount(value: float) -> str:
 
 
 def _size(value: float) -> str:
-    """Write a number of bytes with three digits.
+    """Return a number of bytes as text with three digits.
 
     >>> _size(999.4), _size(561e6), _size(1.5e12)
     ('999 B', '561 MB', '1.5 TB')

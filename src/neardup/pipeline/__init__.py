@@ -1,4 +1,4 @@
-"""The one place where the stages meet."""
+"""The pipeline, where the stages meet."""
 
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.files import FilesResult, dedup_files

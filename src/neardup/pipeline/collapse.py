@@ -1,4 +1,4 @@
-"""The query moment: ranked hits without those that repeat a better one."""
+"""Collapsing ranked hits: hiding those that repeat a better one."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -27,25 +27,25 @@ _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
-_Measure = tuple[str, float | None]  # its name, and the threshold
-# Of a rule: its name, what it found by rank, which ranks are verified, and how these are measured and the others.
+_Measure = tuple[str, float | None]  # the name of the measure, and the threshold
+# Of a rule: its name, its values by rank, which ranks are verified, and the measures of these and of the others.
 _Said = tuple[str, Any, Container[int], _Measure, _Measure]
 _EQUAL: Final[_Measure] = ("equality", None)
 _Told = tuple[list[int], list[int], list[_Said]]
 
 
 class Explained(NamedTuple):
-    """Why a hit is hidden, and what the texts of both hits have in common, if they are there."""
+    """Why a hit is hidden, and what the texts of both hits have in common, if they are available."""
 
     hidden: HiddenHit
     evidence: Explanation | None
 
 
 class Collapsed:
-    """What stays of ranked hits, page by page, and what each hit hides.
+    """Ranked hits without those that repeat a better one, page by page, and the hits that each of them hides.
 
-    All there are is *hits*; only the first *examined* of them were looked at, and no others are on any page.
-    *unsigned* of them have no signature, and so cannot be near duplicates.
+    *hits* is the number of all hits; only the first *examined* of them were compared, and only these are on pages.
+    *unsigned* of them have no signature and match none.
     """
 
     def __init__(self, given: Hits, judged: Judged, rules: Sequence[Rule], part: "_Part", index: Index | None) -> None:
@@ -58,48 +58,53 @@ class Collapsed:
 
     @property
     def outcome(self) -> Collapse:
-        """What became of the hits, as arrays by rank."""
+        """The result as arrays by rank."""
         return self._outcome
 
     @property
     def kept(self) -> list[Any]:
-        """The ids of all hits that stay, best first."""
+        """The ids of all kept hits, best first."""
         return list(map(self._given.ids.__getitem__, self._outcome.kept))
 
     @property
     def groups(self) -> int:
-        """How many groups there are, on all pages."""
+        """The number of groups, on all pages."""
         return self._outcome.groups
 
     @property
     def hidden(self) -> int:
-        """How many hits are hidden, by those on all pages."""
+        """The number of hidden hits, on all pages."""
         return self.examined - self._outcome.stay
 
     @property
     def unsigned(self) -> int:
-        """How many of those examined have no signature."""
+        """The number of examined hits without a signature."""
         return self._judged.unsigned
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """The number of pages."""
         size = self._part.size
         listed = self.groups if self._part.include is None else len(self._included)
         return (1 if listed else 0) if size is None else -(-listed // size)
 
     @cached_property
     def page(self) -> tuple[HitGroup, ...]:
-        """The groups of this page, or of *include* the members of this page."""
+        """The groups of this page, or with *include* the members on this page."""
         return tuple(self.page_of(HitGroup, Hit, HiddenHit))
 
     def page_of(
         self, group: Callable[..., Shown], kept: Callable[..., Any], hidden: Callable[..., Any]
     ) -> Iterator[Shown]:
-        """Return the groups of this page, each made of what ``HitGroup``, ``Hit`` and ``HiddenHit`` are made of."""
+        """Return the groups of this page, made by functions.
+
+        The functions have the parameters of ``HitGroup``, ``Hit`` and ``HiddenHit``.
+        """
         span, told = self._part.span, self._told()
         ids, given, mates = self._given.ids, self._given.given, told[0]
-        shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all
+        shown: list[
+            tuple[int, list[int], list[int]]
+        ]  # the id of a group, its members on this page, and the number of all
         if self._part.include is None:
             numbers = range(self.groups)[span]
             listed = self._outcome.members(numbers)
@@ -119,16 +124,17 @@ class Collapsed:
 
     @cached_property
     def _included(self) -> list[int]:
-        """All members of the group that is asked for; none, if there is no such group."""
+        """All members of the requested group; empty if there is no such group."""
         numbers = range(self.groups)
         named = zip(numbers, self._group_ids(numbers), strict=True)
         found = self._outcome.members(number for number, own in named if own == self._part.include)
         return found[0] if found else []
 
     def _group_ids(self, numbers: range) -> list[int]:
-        """Return the ids of some groups, by the name of the first hit.
+        """Return the ids of some groups, made of the id of the first hit.
 
-        Where hits come from several indices, groups may have one name. All but the best count how many stand above.
+        Hits of several indexes may have the same id. The ids of later groups also depend on how many such groups
+        precede.
         """
         named = self._given.named(self._outcome.firsts(numbers.stop))
         if len({*named}) < len(named):
@@ -140,7 +146,7 @@ class Collapsed:
         return [group_id(named[number]) for number in numbers]
 
     def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
-        """Tell of a hit that goes what a ``HiddenHit`` is made of."""
+        """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
         ids, (mates, by, rules) = self._given.ids, told
         name, values, checked, exact, estimated = rules[by[rank]]
         verified = rank in checked
@@ -149,7 +155,7 @@ class Collapsed:
         return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
 
     def _told(self) -> _Told:
-        """Return the outcome's *of* and *by*, as lists; and of each rule what is said of the hits that it hides."""
+        """Return *of* and *by* of the outcome as lists, and what each rule reports of the hits that it hides."""
         scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
@@ -157,7 +163,7 @@ class Collapsed:
             elif scheme is not None:
                 ranks, shares, verified = self._judged.measured
                 found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
-                # Equal checksums say that what was signed is equal, and nothing of the rest.
+                # Equal checksums prove that the signed fields are equal, but nothing about other text.
                 estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
                 if verified is None:
                     said.append((scheme.name, found, (), estimated, estimated))
@@ -167,10 +173,10 @@ class Collapsed:
         return *self._outcome.matched(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
-        """Say why a hit is hidden, with the evidence of both texts; ``None`` for one that is not.
+        """Return why a hit is hidden, with the evidence of both texts; ``None`` for a hit that is not hidden.
 
-        The texts are those of the records or, if these have none, of the index. By the rule of equal values the
-        evidence is what the scheme of the index, or ``MinHash()``, says of them.
+        The texts are those of the records or, if these have none, of the index. Under a rule of equal values, the
+        evidence is that of the scheme of the index, or of ``MinHash()``.
         """
         ranks = (rank for rank in self._outcome.hidden if self._given.ids[rank] == id)
         rank = next(ranks, None)
@@ -187,7 +193,7 @@ class Collapsed:
         return Explained(hidden, evidence)
 
     def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
-        """Return the signatures of hits where their texts are not all that was signed."""
+        """Return the signatures of hits if more than their texts was signed."""
         if scheme is None or not scheme.columns:
             return None
         if self._judged.hits is not None:
@@ -196,7 +202,7 @@ class Collapsed:
 
     @property
     def _evidence(self) -> Scheme | None:
-        """The scheme that is asked for evidence, or the default one."""
+        """The scheme for evidence, or the default scheme."""
         if self._judged.scheme is not None or self._index is None:
             return self._judged.scheme
         scheme: Scheme = self._index.scheme
@@ -214,7 +220,7 @@ class Collapsed:
 
 
 class _Part(NamedTuple):
-    """Which groups are shown, or which members of a group."""
+    """Which groups, or which members of a group, are on a page."""
 
     page: int
     size: int | None
@@ -245,30 +251,30 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     cache: JudgedSets | None = None,
     verify: HitVerify | None = None,
 ) -> Collapsed:
-    """Hide each of ranked hits that matches a better-ranked hit that stays.
+    """Hide each ranked hit that matches a better-ranked hit that is kept.
 
-    *hits* come best first: ids, records with a field *id*, or a table. *by* is a rule or several, asked in turn:
-    ``NearDuplicates()`` by default, and ``SameValue``. Near duplicates are found by *signatures*, a row a hit; or by
-    those that *index* has of the ids; or by those of a field of text.
+    *hits* are in rank order, best first: ids, records with a field *id*, or a table. *by* is a rule or several, applied
+    in turn: ``NearDuplicates()`` by default, and ``SameValue``. Near duplicates are found by *signatures*, one row per
+    hit; or by those that *index* has for the ids; or by those of a text field.
 
-    A hit joins, under a rule, the group of the best-ranked hit that stays and that it matches; it goes if as many of
-    that group stay already as the rule keeps, and then matches itself one that stays. With *enabled* off, all stay.
-    Groups of several rules that have a hit in common are shown as one. Only the first *top* hits are examined, and
-    shown.
+    Under each rule, a hit joins the group of the best-ranked kept hit that it matches. It is hidden if the group
+    already has as many kept hits as the rule keeps; it then matches a kept hit itself. With *enabled* off, all hits are
+    kept. Groups of several rules that have a hit in common are one group. Only the first *top* hits are examined and
+    returned.
 
     A page has *size* groups (``None``: all), and no group is on two pages. *include*, the id of a group, lists the
-    members of that group instead, *size* of them a page; all totals stay those of the whole. A *cache* remembers what
-    became of hits that an index was asked about, by their ids; it goes with *index* and without *signatures*.
+    members of that group instead, *size* per page; all totals remain those of the whole. A *cache* stores the results
+    for hits of an index, by their ids; it requires *index* and excludes *signatures*.
 
-    *verify* chooses what decides about near duplicates. ``None``: their texts where these are at hand (in the records,
-    or in an index that keeps texts), by the same rule as ``dedup``; else the estimate of their signatures. Each hidden
-    hit reports which of both it was (``verified``). Of one set of hits, at most 64 MiB of texts are read from an index
-    and 2**28 features compared; the estimate decides what lies beyond. ``"exact"``: the texts only, an error where one
-    is missing or there is too much of them. ``"estimate"``: the signatures only. A text of a record counts beside
-    *signatures* or an *index* only if it is the text that was signed.
+    *verify* chooses what decides about near duplicates. ``None``: the texts if they are available (in the records, or
+    in an index that stores texts), by the same rule as ``dedup``; otherwise the estimate of the signatures. Each hidden
+    hit reports which of the two it was (``verified``). At most 64 MiB of texts per set of hits are read from an index,
+    and 2**28 features compared; beyond that, the estimate decides. ``"exact"``: the texts only; a missing text, or too
+    much text, is an error. ``"estimate"``: the signatures only. If there are *signatures* or an *index*, the text of a
+    record only counts if it is the text that was signed.
 
-    No hits give no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
-    ``RecipeMismatch`` for signatures of another scheme.
+    No hits return no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
+    ``RecipeMismatch`` for signatures of another recipe.
     """
     rules = rules_of(by)
     if index is not None:
@@ -297,7 +303,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     elif index is None:
         judged = _judged(rules, given, number, signatures, index, verify)
     else:
-        with index.store.busy:  # so that all that is asked of it was true at one time
+        with index.store.busy:  # so that all answers are of one state of the index
             index.store.require_open()
             digest = None if cache is None else given.digest(number, [*map(_field_of, rules)])
             if cache is None or digest is None:
@@ -316,7 +322,7 @@ def _judged(  # noqa: PLR0913, PLR0917 - all that may know of hits
     index: Index | None,
     verify: HitVerify | None,
 ) -> Judged:
-    """Ask the rules about the first *number* hits."""
+    """Apply the rules to the first *number* hits."""
     hits: NearHits | None = None
     near: int | None = None
     values: list[list[Any] | None] = []
@@ -339,7 +345,7 @@ def _field_of(rule: Rule) -> str:
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
-    """Check rules as ``collapse`` takes them, and give them one by one."""
+    """Yield the rules that ``collapse`` accepts, after checking them."""
     if by is None:
         return _DEFAULT
     if isinstance(by, _RULES):
@@ -361,7 +367,7 @@ def _part(page: int, size: int | None, include: int | None) -> _Part:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
-    """Return the values of hits by a rule."""
+    """Return the values of hits under a rule."""
     values = given.values(rule.field, number)
     if rule.of is not None:
         values = _made(rule.of, values)
@@ -373,14 +379,14 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
 
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
-    """Make values of what a field holds, of equal strings only once."""
-    if not types_of(values) <= _STRINGS:  # other equal things, as 1 and True, are not the same
+    """Map the values of a field by a function, equal strings only once."""
+    if not types_of(values) <= _STRINGS:  # other equal values, such as 1 and True, are different
         return [None if value is None else of(value) for value in values]
     made = {value: None if value is None else of(value) for value in dict.fromkeys(values)}
     return [made[value] for value in values]
 
 
 def _codes(values: list[Any]) -> Positions:
-    """Return each value the rank of the first hit that has it; ``None`` has -1."""
+    """Return for each value the rank of the first hit that has it; -1 for ``None``."""
     firsts: dict[Any, int] = {None: STAYS}
     return np.fromiter(map(firsts.setdefault, values, range(len(values))), np.int64, len(values))

@@ -1,4 +1,4 @@
-"""What a crawler wants to know of every page: whether its address is known, its content, or nearly its content."""
+"""A filter for crawlers: whether the address of a page, its content, or similar content is known."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,33 +23,32 @@ Moment = datetime | float | None
 
 
 class CrawlFilter:
-    """Recognises the pages that an index knows: by their addresses, then by their content, then nearly.
+    """Recognises the pages that an index contains: by address, then by equal content, then by similar content.
 
-    A page's id is its address: its URL in the normal form of *addresses* (``document_id`` where that is long). The
-    answer is a verdict. It is ``Known`` if the address was admitted before, *changed* telling whether with another
-    content; else it is what the index says: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``.
+    The id of a page is its address: its URL in the normal form of *addresses* (``document_id`` if that is long). The
+    verdict is ``Known`` if the address was admitted before; its *changed* reports whether the content is different now.
+    Otherwise it is the verdict of the index: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``.
 
-    Nothing is dropped through a chain: ``verdict.kept`` is the kept page that this one may be dropped for, because it
-    matches that one itself, and ``None`` says to keep it. A page that is ``Known`` and unchanged may be dropped for
-    itself.
+    Nothing is dropped through a chain of matches: ``verdict.kept`` is a kept page that this page itself matches, so
+    that it may be dropped; ``None`` means to keep it. A ``Known`` and unchanged page may be dropped for itself.
 
-    Asking and remembering are two things: ``judge`` changes nothing, ``admit`` remembers. Every page is remembered but
-    those ``Known`` and unchanged, so its address is known from then on; one that repeats a kept page stands behind it,
-    and one that is known with another content takes its old one's place.
+    Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records the page. Every page is recorded
+    unless it is ``Known`` and unchanged, so its address is known from then on. A page that repeats a kept page has that
+    page as its representative. A known page with other content replaces the old one.
 
-    If the index has fields of strings named ``url`` and ``host``, they are filled: the URL as it came, and its host.
+    If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
     """
 
     def __init__(self, index: Index, addresses: Addresses | None = None) -> None:
         self._index, self._addresses = index, Addresses() if addresses is None else addresses
-        if index is not None:  # without an index, it has the ids of pages
+        if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
         require_kind("addresses", self._addresses, Addresses)
         self._busy = threading.RLock()
 
     @property
     def index(self) -> Index:
-        """The index that remembers."""
+        """The index of the admitted pages."""
         return self._index
 
     def id_of(self, url: str) -> str:
@@ -61,7 +60,7 @@ class CrawlFilter:
         return document_id(self._addresses.normal(url))
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any] | None = None) -> Verdict:
-        """Say what a page is to those admitted. Changes nothing.
+        """Return the verdict on a page. Changes nothing.
 
         *fields* maps names to values: those that the scheme signs.
         """
@@ -70,29 +69,29 @@ class CrawlFilter:
     def admit(
         self, url: str, text: str, fields: Mapping[str, Any] | None = None, *, at: datetime | float | None = None
     ) -> Verdict:
-        """Remember a page, and say what it is to those admitted before.
+        """Record a page, and return the verdict on it.
 
         *fields* maps names to values: those of the index, and those that the scheme signs. *at* is the time of
-        admission: now, unless it is given. What is returned is acknowledged, as ``Index.create`` has it.
+        admission; the default is now. The admission is acknowledged: see ``durability`` in ``Index.create``.
         """
         return self.judge_and_admit([url], [text], _each(fields), at=at)[0]
 
     def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
-        """Say what each page is to those admitted. Changes nothing; pages are given as to ``judge_and_admit``."""
+        """Return a verdict for each page. Changes nothing; *pages* are as in ``judge_and_admit``."""
         urls, column, table = self._parted(pages, texts, fields)
         return self._index.visit(self._ids(urls), column, table, remember=False)
 
     def judge_and_admit(
         self, pages: Any, texts: Any = None, fields: Any = None, *, at: datetime | float | None = None
     ) -> list[Verdict]:
-        """Remember pages, and say what each is to those before it, in this batch too.
+        """Record pages, and return a verdict for each, compared with all before it, including this batch.
 
-        *pages* are (url, text) pairs, or a table with the columns ``url`` and ``text``, whose others are *fields* as
-        far as the index knows them; or they are URLs, with *texts* beside them. The more at once, the faster. Pages of
-        known addresses that come with other content lose the old one before the batch is judged, so that none is
-        dropped for what is no longer there.
+        *pages* are (url, text) pairs, or a table with the columns ``url`` and ``text``, whose other columns are
+        *fields* if the index knows them; or they are URLs, and *texts* are their texts. Larger batches are faster.
+        Known pages with other content lose the old content before the batch is judged, so that no page is dropped for
+        content that no longer exists.
 
-        Raises ``DataError`` for what are no URLs, texts or fields, before anything is changed.
+        Raises ``DataError`` for invalid URLs, texts or fields, before anything is changed.
         """
         urls, column, table = self._parted(pages, texts, fields)
         ids = self._ids(urls)
@@ -111,7 +110,7 @@ class CrawlFilter:
 
 
 def address_fields(index: Index, urls: Sequence[str | None], fields: pa.Table) -> pa.Table:
-    """Add the URLs and their hosts to the fields, if the index has such fields and they are not given."""
+    """Add the URLs and their hosts to the fields, if the index has such fields and they are missing."""
     for name, made in ((URL, _as_it_came), (HOST, host)):
         if index.fields.get(name) == STRING and name not in fields.column_names:
             values = [None if url is None else made(url) for url in urls]
@@ -125,7 +124,7 @@ def _as_it_came(url: str) -> str:
 
 
 def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
-    """Take a batch of pages apart: URLs, texts, fields. Of a table's columns only those that are *known* are fields."""
+    """Return the URLs, texts and fields of a batch of pages; only the *known* columns of a table are fields."""
     source = table_or_column(pages)
     if isinstance(source, pa.Table):
         for name in (URL, TEXT):

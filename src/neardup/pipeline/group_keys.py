@@ -1,4 +1,4 @@
-"""Integers by which any engine that gathers hits of equal values gathers near duplicates."""
+"""Integer keys with which an engine that groups hits by equal values groups near duplicates."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -20,17 +20,18 @@ _RULE: Final = (
 def group_keys(
     signatures: Signatures, scheme: Scheme, *, ids: Sequence[Any] | None = None
 ) -> "np.ma.MaskedArray[Any, np.dtype[np.int64]]":
-    """Return the integers, signed and of 64 bits, of which two documents share one in some column if they match.
+    """Return signed 64-bit integers, int64[n, K]: documents that match share one in at least one column.
 
-    Those of ``Checksum`` are one column, the signature. Those of ``Trials`` are one for each choice of as many trials
-    as are *needed*, 15 by default; documents match exactly if they share at least one, but for two hashes in 2**64
-    that are equal by chance. An engine that compares a single column hides none that do not match, but not all that do.
+    For ``Checksum`` this is one column, the signature. For ``Trials`` it is one column per choice of *needed* trials,
+    15 by default. Documents match if and only if they share at least one key, except for two hashes in 2**64 that are
+    equal by chance. An engine that compares a single column hides only documents that match, but not all of them.
 
-    Documents without a signature match none: their keys are masked (``None`` in ``tolist()``). Most engines take all
-    that have no value for one group, though. Given *ids*, one a row, such documents have keys of their own instead,
-    made of their ids as ``group_id`` makes them, and nothing is masked.
+    Documents without a signature match none: their keys are masked (``None`` in ``tolist()``). But most engines treat
+    all documents without a value as one group. With *ids*, one per row, such documents have keys made of their ids as
+    by ``group_id``, and nothing is masked.
 
-    Raises ``ParameterError`` for other schemes and for *ids* that are not one a row, ``RecipeMismatch``.
+    Raises ``ParameterError`` for other schemes and unless there is one id per row, ``RecipeMismatch`` for signatures of
+    another recipe.
 
     >>> from neardup import Trials
     >>> scheme = Trials()

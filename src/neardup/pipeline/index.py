@@ -1,4 +1,4 @@
-"""The crawl moment: everything already seen, on disk, asked about every document that comes."""
+"""The index of a crawl: all documents seen so far, on disk, to which each new document is compared."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,10 +40,10 @@ from neardup.text.columns import text_column
 
 
 class Index:
-    """Documents already seen, in a folder. Made by ``create``, opened by ``open``; close it, or use it in ``with``.
+    """The documents seen so far, in a folder. ``create`` and ``open`` return it; close it, or use it in ``with``.
 
-    Asking and remembering are two things: ``judge`` changes nothing, ``admit`` remembers. One process may write, any
-    number may read; a reader stays at what it has read until ``refresh``.
+    Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records documents. One process may write,
+    any number may read. A reader answers from the state that it has read until ``refresh``.
     """
 
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
@@ -52,7 +52,7 @@ class Index:
         self._judge, self._asks = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
 
-    # Making and opening.
+    # Creating and opening.
 
     @classmethod
     def create(  # noqa: PLR0913 - every one a keyword with a default
@@ -69,25 +69,24 @@ class Index:
         memory: int = 1 << 28,
         disk: Disk | None = None,
     ) -> Self:
-        """Make an index in a folder that does not exist or is empty, and open it to write; without *path*, in memory.
+        """Create an index in a folder that does not exist or is empty, and open it to write; without *path*, in memory.
 
-        An index in memory answers in the same way. It has no folder, so it is gone when it is closed, no other process
+        An index in memory returns the same answers. It has no folder: it is lost when it is closed, no other process
         can read it, and it cannot be searched by words.
 
-        *scheme* is ``MinHash()`` by default, with *key* if one is given; the key is stored nowhere, and opening asks
-        for it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` of fingerprints of
-        64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or ``"flag"``. With
-        *texts* the documents' texts are kept, and near duplicates verified on them; without, the scheme's estimate
-        decides. *representative* chooses among the kept documents that a document matches: the ``"best-ranked"``, which
-        is the first admitted, or the ``"closest"``.
+        *scheme* is ``MinHash()`` by default, with *key* if there is one. The key is not stored; opening the index
+        requires it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` for
+        fingerprints of 64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or
+        ``"flag"``. With *texts* the documents' texts are stored, and near duplicates are verified on them; otherwise
+        the scheme's estimate decides. *representative* chooses among the kept documents that a document matches: the
+        ``"best-ranked"``, which is the first admitted, or the ``"closest"``.
 
-        *durability* says what a power failure may take: ``"commit"`` nothing that was acknowledged; ``"interval"``
-        what came in the last second; ``"bulk"`` all since the last ``flush`` or ``sync``. The death of the process
-        takes nothing in any of them. *memory* bounds, in bytes, what is held of new documents, and of lists while
-        merging.
+        *durability* decides what a power failure may lose: with ``"commit"`` nothing that was acknowledged; with
+        ``"interval"`` changes of the last second; with ``"bulk"`` all changes since the last ``flush`` or ``sync``. If
+        only the process ends, nothing is lost in any of them. *memory* limits the bytes used for new documents, and for
+        lists while merging.
 
-        Raises ``ParameterError``, ``StorageRefused`` where there is something already, ``StorageBusy``,
-        ``StorageFailed``.
+        Raises ``ParameterError``, ``StorageRefused`` if the folder is not empty, ``StorageBusy``, ``StorageFailed``.
         """
         chosen = registry.default() if scheme is None else scheme
         require_scheme(chosen)
@@ -119,15 +118,16 @@ class Index:
     ) -> Self:
         """Open an index to read (``"r"``) or to write (``"w"``).
 
-        *key* is the one it was created with. A *scheme* must have the index's recipe; its policy counts then, instead
-        of that of the one it was created with, but keys stay those of the index: a policy for which they do not
-        suffice is refused. Only an index whose scheme has a table of weights needs it.
+        *key* is the key that it was created with. A *scheme* must have the recipe of the index. Its policy, such as the
+        threshold, replaces that of the index; the keys of the index do not change, so a policy for which they do not
+        suffice is refused. A scheme is only required for an index whose scheme has a table of weights. *durability* and
+        *memory* are as in ``create``.
 
-        A writer that finds bytes behind the last record, as a death in the middle of writing leaves them, sets them
-        aside, warns (``RuntimeWarning``), and tells how many in ``stats``.
+        A writer discards bytes after the last record of the log, which an interrupted writer leaves. It warns
+        (``RuntimeWarning``), and ``stats`` reports their number.
 
-        Raises ``StorageRefused`` for no index, another recipe, a wrong key or a newer format, ``StorageBusy`` where
-        another writer has it, ``StorageDamaged``, ``StorageFailed``.
+        Raises ``StorageRefused`` if there is no index, or for another recipe, a wrong key or a newer format;
+        ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
         """
         require(mode in ("r", "w"), "mode", mode, "must be 'r' or 'w'")
         folder, disk = require_path("path", path), Disk() if disk is None else disk
@@ -146,10 +146,10 @@ class Index:
         return cls(store, chosen[0], disk)
 
     def close(self) -> None:
-        """Put everything acknowledged on the disk and close; a second call does nothing.
+        """Sync everything acknowledged to the disk and close the index; a second call does nothing.
 
         Raises ``StorageFailed`` if that fails, and ``StorageMoved`` if the folder was moved or replaced and no earlier
-        call has raised it: what was acknowledged is then on the disk, in the folder that was opened.
+        call has raised it: acknowledged changes are then on the disk, in the folder that was opened.
         """
         self._store.close()
 
@@ -170,7 +170,7 @@ class Index:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether it has no folder."""
+        """Whether the index is in memory, without a folder."""
         return isinstance(self._disk, MemoryDisk)
 
     @property
@@ -180,34 +180,36 @@ class Index:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The fields by name, and what they hold."""
+        """The names of the fields, and their kinds."""
         return dict(self._kinds)
 
     @property
     def store(self) -> Store:
-        """The files and what they say, for what is built on an index."""
+        """The files of the index and their content, for extensions of the index."""
         return self._store
 
     @property
     def failure(self) -> str | None:
-        """The reason for which the index cannot be written since a failure; ``None`` if it can, or is only read.
+        """Why the index cannot be written since a failure; ``None`` if it can, or was opened to read.
 
-        Reading goes on. Each change tries again, and so does ``sync``; the first that succeeds ends it.
+        Reading continues. Each change, and ``sync``, tries to write again; the first success ends the failure.
         """
         return self._store.failure
 
     @property
     def keeps_texts(self) -> bool:
-        """Whether texts are kept."""
+        """Whether texts are stored."""
         return self._store.columns.texts
 
-    # Asking.
+    # Reading.
 
     def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
-        """Say of each document what it repeats of those admitted. Changes nothing.
+        """Return for each document a verdict: what it repeats among the admitted documents. Changes nothing.
 
-        *documents* are texts or ``Signatures``; *fields* are for schemes that sign them. A document that was admitted
-        does not repeat itself: *ids* tell which each one is.
+        *documents* are texts or ``Signatures``; *fields* are for schemes that sign fields. With *ids*, an admitted
+        document is not compared with itself. No documents return an empty list.
+
+        Raises ``DataError`` for invalid ids, documents and fields, ``RecipeMismatch`` for signatures of another recipe.
         """
         with self._store.busy:
             given = Given(self._scheme, self._store.columns, documents, fields)
@@ -219,17 +221,17 @@ class Index:
             return verdicts
 
     def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
-        """Say of each document whether its id was admitted, and with this content; ``None`` if it was not.
+        """Return for each document whether its id was admitted with this content; ``None`` if the id was not admitted.
 
-        Nothing changes, and nothing is signed but *fields*, if the scheme signs such and they are given. *kept* is as
-        ``see`` returns it, and ``None`` where the content is another one.
+        Nothing changes, and nothing is signed except *fields*, if the scheme signs fields. *kept* of a verdict is the
+        representative as in ``see``; ``None`` if the content has changed.
         """
         with self._store.busy:
             given = Given(self._scheme, self._store.columns, text_column(texts), fields)
             return self._admissions.known(require_ids(ids, len(given)), given)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
-        """Return what is known of documents, ``None`` where an id is not there."""
+        """Return the documents with these ids; ``None`` for an unknown id."""
         with self._store.busy:
             names = as_strings(ids)
             places = self._store.with_ids(names)
@@ -262,17 +264,17 @@ class Index:
         ]
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
-        """Return the signatures of documents, a row an id; none where an id is not there."""
+        """Return the signatures of documents, one row per id; an unknown id has no signature."""
         with self._store.busy:
             return self.signatures_at(self._store.with_ids(as_strings(ids)))
 
     def signatures_at(self, places: Places) -> Signatures:
-        """Return the signatures of documents, a row a place; none for -1. Who asks must keep the store ``busy``."""
+        """Return the signatures at these places, none for -1. Callers must hold ``store.busy``."""
         rows, present = self._store.take_all(("rows", "present"), places)
         return Signatures(rows, present, self._scheme.recipe)
 
     def values(self, name: str, ids: Sequence[str]) -> list[Any]:
-        """Return what a field says of documents, ``None`` where it says nothing or an id is not there.
+        """Return the values of a field for documents; ``None`` for a missing value or an unknown id.
 
         Raises ``DataError`` for a field that the index does not have.
         """
@@ -291,17 +293,17 @@ class Index:
 
     @property
     def state(self) -> tuple[str, str, int, int]:
-        """What tells what it answers from what any other index, or this one at another time, does.
+        """What identifies the state of the index: equal states return equal answers.
 
-        That is the mark of the index, how its scheme asks, its generation, and how many bytes its log has.
+        It consists of the id of the index, its scheme, its generation, and the bytes of its log.
         """
         self._store.require_open()
         return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
-        """Return the ids of a cluster: of the representative of this document, and of all that have it, as admitted.
+        """Return the ids of the cluster of a document, in order of admission.
 
-        An id that is not there gives an empty list.
+        They are its representative and all documents with this representative. An unknown id returns an empty list.
         """
         with self._store.busy:
             place = self._store.with_ids(as_strings([id]))
@@ -312,7 +314,7 @@ class Index:
             return self._store.decoded("id", places)
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
-        """Return the numbers of documents' admissions, ``None`` where an id is not there."""
+        """Return the admission numbers of documents; ``None`` for an unknown id."""
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
             there = np.flatnonzero(places >= 0)
@@ -329,9 +331,9 @@ class Index:
         return self._store.next_ordinal
 
     def ids(self) -> Iterator[str]:
-        """Return the ids of all documents, as admitted.
+        """Yield the ids of all documents, in order of admission.
 
-        Some are read at a time: documents that come or go meanwhile are among them or not.
+        Ids are read in parts: documents that are admitted or removed at the same time may be included or not.
         """
         last = -1
         while True:
@@ -343,23 +345,25 @@ class Index:
                 last = int(self._store.take("ordinal", places)[-1])
             yield from names
 
-    # Remembering.
+    # Writing.
 
     def admit(
         self, ids: Sequence[str], documents: Any, fields: Any = None, *, at: datetime | float | None = None
     ) -> list[Verdict]:
-        """Remember documents, and say of each what it repeats of those admitted before, in this batch too.
+        """Record documents, and return for each what it repeats among those admitted before, including this batch.
 
         *ids* are strings of 1 to 1,024 bytes; *documents* are texts or ``Signatures``; *fields* is a table, or maps
-        names to values: fields of the index or what the scheme signs, of their kinds or written in strings. *at* is
-        the time of admission: now, unless it is given. The same id with the same content again changes nothing but
-        when the document was last seen; with another content it takes the old one's place, which is removed before its
-        batch is judged, as by ``remove``. A batch is that of a call, cut after 2,048 documents or 32 MB of text and
-        before an id that it has already. What is returned is acknowledged: see ``create`` for what that means.
+        names to values: the fields of the index and those that the scheme signs, as values of their kind or as strings.
+        *at* is the time of admission, a ``datetime`` or seconds since 1970; the default is now.
+
+        If an id is admitted again with the same content, only the time when it was last seen changes. With other
+        content, the old document is removed before its batch is judged, as by ``remove``. A batch is the documents of a
+        call, cut after 2,048 documents or 32 MB of text and before an id that it already contains. Returned verdicts
+        are acknowledged: see ``durability`` in ``create``.
 
         Raises ``DataError`` for invalid ids, documents and fields, before anything is changed; ``StorageFailed`` if the
-        system refuses to write. Then each batch is there as a whole or not at all, the index goes on answering, and the
-        same call can be repeated.
+        system refuses to write. Then each batch was admitted as a whole or not at all, the index continues to answer,
+        and the same call can be repeated.
         """
         with self._store.busy:
             self._store.require_writer()
@@ -375,10 +379,11 @@ class Index:
         at: datetime | float | None = None,
         remember: bool = True,
     ) -> list[Verdict]:
-        """Say of each document what it is to those admitted, ``Known`` included; *remember* those not known so.
+        """Return a verdict for each document, including ``Known``; with *remember*, admit new and changed ones.
 
-        It is as ``known``, then ``admit`` of those that are not known with this content and ``see`` of the others,
-        batch by batch; without *remember* it is ``judge`` instead, and nothing changes. Raises what these do.
+        It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, batch by
+        batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Raises the errors of these
+        methods.
         """
         with self._store.busy:
             if remember:
@@ -389,18 +394,18 @@ class Index:
             return self._admissions.visited(require_ids(ids, len(given)), given, None, 0)
 
     def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
-        """Take ids, documents and fields; ``DataError`` for those that no admission can have."""
+        """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""
         if self.keeps_texts and isinstance(documents, Signatures):
             raise DataError("documents", "are signatures, but this index keeps texts")
         given = Given(self._scheme, self._store.columns, documents, fields)
         return given, require_ids(ids, len(given)), given.columns
 
     def see(self, ids: Iterable[str], *, at: datetime | float | None = None) -> list[str | None]:
-        """Record that documents were seen again with the content that they have; ids that are not there are ignored.
+        """Record that documents were seen again with unchanged content; unknown ids are ignored.
 
-        Returns for each the id of its representative, for which it may be dropped: its own if it is kept. ``None``
-        says to keep it: it is not there, or it is kept since its representative went, and this is the first call
-        that tells so. *at* is the time: now, unless it is given.
+        Returns for each the id of its representative: the document may be dropped for it, or is kept if the id is its
+        own. ``None`` means that the document must be kept: its id is unknown, or it is kept since its representative
+        was removed, and this is the first call that reports it. *at* is the time, as in ``admit``.
         """
         with self._store.busy:
             self._store.require_writer()
@@ -411,10 +416,10 @@ class Index:
             return kept
 
     def remove(self, ids: Iterable[str]) -> Removal:
-        """Remove documents; ids that are not there count for nothing.
+        """Remove documents; return their number and the documents that are kept instead. Unknown ids are ignored.
 
-        Documents whose representative goes are judged again, in the same step: see ``Revision`` for what holds then.
-        The work grows with their number.
+        Documents whose representative is removed are judged again, in the same step: see ``Revision``. The work is
+        proportional to their number.
         """
         with self._store.busy:
             self._store.require_writer()
@@ -422,10 +427,10 @@ class Index:
             return self._removed(np.unique(places[places >= 0]))
 
     def expire(self, before: datetime | float, field: str | None = None) -> Removal:
-        """Remove the documents that were last seen before a moment, or whose *field* of times lies before it.
+        """Remove the documents that were last seen before a moment, or whose *field* of times is before it.
 
         A document is seen when it is admitted, also again with the same content, and by ``see``. *before* is a
-        ``datetime`` or seconds since 1970. What becomes of other documents is as with ``remove``.
+        ``datetime`` or seconds since 1970. Other documents are treated as in ``remove``.
         """
         with self._store.busy:
             self._store.require_writer()
@@ -442,23 +447,23 @@ class Index:
     def _removed(self, places: Places) -> Removal:
         return Removal(len(places), self._judge.removed(places) if len(places) else [])
 
-    # Looking after the files.
+    # Maintenance.
 
     def refresh(self) -> bool:
-        """Read what a writer has acknowledged since; say whether there was anything. A writer has nothing to read."""
+        """Read the changes that a writer has acknowledged; return whether there were any. A writer reads none."""
         with self._store.busy:
             return self._store.refresh()
 
     def sync(self) -> None:
-        """Wait until everything admitted is on the disk, whatever the durability."""
+        """Wait until everything admitted is on the disk, with any durability."""
         self._store.sync()
 
     def flush(self) -> None:
-        """Write what is in memory to files of its own."""
+        """Write the documents in memory to a segment."""
         self._store.flush()
 
     def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Merge the files, and leave out of them what was removed."""
+        """Merge the segments, and purge removed documents from the files."""
         require_function("progress", progress)
         self._store.compact(progress)
 
@@ -470,7 +475,7 @@ class Index:
             return checking.check(self._store.folder, self._disk, progress)
 
     def stats(self) -> Stats:
-        """Say what the index is made of."""
+        """Return the contents and the size of the index."""
         store = self._store
         with store.busy:
             store.require_open()

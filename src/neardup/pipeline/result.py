@@ -1,4 +1,4 @@
-"""What a run over a corpus gives: decisions with their evidence, and the run in numbers."""
+"""The result of a run over a corpus: decisions with their evidence, and a summary in numbers."""
 
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -14,22 +14,22 @@ from neardup.pipeline.clusters import LargeCluster
 from neardup.text.containers import Rows, rows_where
 from neardup.text.templates import CommonShingles
 
-_MOST_BYTES: Final = (1 << 31) - 1  # that one array of short strings can hold
+_MOST_BYTES: Final = (1 << 31) - 1  # the most in one array of short strings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a run did, in numbers.
+    """A run in numbers.
 
-    ``documents`` = ``kept`` + ``exact`` + ``near``: dropped are those equal byte by byte to the kept document,
-    and those that are not. ``empty`` documents hold nothing but white space, ``too_short`` ones have no
-    signature for another reason: no words, or no required field; ``duplicate_ids`` counts
-    documents whose id an earlier one has.
-    ``candidates`` pairs were proposed and ``compared`` of them verified; ``not_compared`` pairs at
-    most shared a key and were passed over, because very many documents share it. ``threshold`` is of the
-    *measure* that exact verification looks at: ``resemblance``, or ``overlap``, a share of the smaller set.
-    ``common`` is the list of shingles that did not count, or ``None``;
-    ``largest_clusters`` are those of the most documents, with what these share.
+    ``documents`` = ``kept`` + ``exact`` + ``near``: dropped documents are ``exact`` if they are equal byte by byte to
+    the kept document, otherwise ``near``. ``empty`` documents contain only white space, ``too_short`` ones have no
+    signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with the
+    id of an earlier document.
+
+    ``candidates`` pairs were proposed and ``compared`` of them verified. At most ``not_compared`` pairs share a key and
+    were not compared, because very many documents share it. ``threshold`` is a value of the *measure* of exact
+    verification: ``resemblance``, or ``overlap``, a share of the smaller set. ``common`` is the list of shingles that
+    did not count, or ``None``. ``largest_clusters`` are the clusters of the most documents, with what these share.
     """
 
     documents: int
@@ -65,24 +65,24 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
-    """What ``dedup`` found.
+    """The result of ``dedup``.
 
-    ``kept``: int64, the positions of the kept documents, ascending. ``decisions``: an Arrow table, one
-    row a document, in input order, with the columns
+    ``kept``: int64, the positions of the kept documents, ascending. ``decisions``: an Arrow table, one row per
+    document, in input order, with the columns
 
     - ``id`` (string), ``position`` (int64, from 0) and ``kept`` (bool);
-    - ``representative``: the id of the kept document it is dropped for, null where it is kept itself, and
-      ``representative_position``: its position, for ids need not be unique;
+    - ``representative``: the id of the kept document it is dropped for, null if it is kept itself, and
+      ``representative_position``: its position, as ids need not be unique;
     - ``rule``: ``same text``, ``same features``, ``resemblance`` or ``overlap`` (exact), ``checksum``, ``component``
-      (connected to the representative through others only), ``estimate`` or ``shared key``
+      (connected to the representative through other documents only), ``estimate`` or ``shared key``
       (not verified);
     - ``resemblance``, ``contained_in_kept``, ``contains_kept``: measured on both documents' feature
-      sets for verified rules; for ``estimate`` the estimated resemblance alone, and nothing where a scheme estimates
-      something else; for ``shared key`` nothing;
+      sets for verified rules; for ``estimate`` only the estimated resemblance, and null if the scheme estimates
+      another measure; for ``shared key`` null;
     - ``exact``: whether both texts are equal byte by byte.
 
-    ``representatives``: int64, for each document the position of the one it is dropped for, or -1.
-    ``source``: the container of documents that ``dedup`` was called with; None for files.
+    ``representatives``: int64, for each document the position of the document it is dropped for, or -1. ``source``: the
+    container of documents that ``dedup`` was called with; ``None`` for files.
     """
 
     kept: Positions
@@ -98,13 +98,13 @@ class Result:
 
     @property
     def clusters(self) -> Positions:
-        """One int64 per document: the position of its representative, its own position where it is kept."""
+        """One int64 per document: the position of its representative, its own position if it is kept."""
         return np.where(self.mask, np.arange(len(self.representatives)), self.representatives)
 
     def table(self) -> Any:
         """Return the kept rows, in the kind of container that ``dedup`` was called with, in its order.
 
-        Raises ``DataError`` where the rows are no longer there: for files, and for streams and iterators, which are
+        Raises ``DataError`` if the rows are no longer available: for files, and for streams and iterators, which are
         read once.
         """
         if self.source is None:
@@ -115,7 +115,7 @@ class Result:
         """Return the rows of another container that belong to the kept documents.
 
         *table* has one row per document, in the same order, such as the same documents with more columns. Raises
-        ``DataError`` for another number of rows and for a container that cannot be cut.
+        ``DataError`` for another number of rows and for a container whose rows cannot be selected.
         """
         return rows_where(table, self.mask)
 
@@ -157,7 +157,7 @@ class Result:
 def decisions_table(
     ids: pa.ChunkedArray, representative: Positions, dropped: Positions, evidence: dict[str, Any], exact: Flags
 ) -> pa.Table:
-    """Lay out the decisions, one row a document; *evidence* and *exact* are of the *dropped* positions."""
+    """Return the table of decisions, one row per document; *evidence* and *exact* are of the *dropped* positions."""
     number = len(representative)
     kept = representative < 0
     rows = np.full(number, -1, np.int64)

@@ -1,4 +1,4 @@
-"""What rules made of ranked hits, and a cache of it."""
+"""The result of applying rules to ranked hits, and a cache of it."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -17,13 +17,13 @@ Shares = npt.NDArray[np.float64]
 
 _NOBODY: Final = np.empty(0, np.bool_)
 _NO_RANKS, _NO_SHARES = np.empty(0, np.int64), np.empty(0)
-_LEAST: Final = 16  # hits, as which a set counts at least: its key and rules take memory, too
+_LEAST: Final = 16  # the fewest hits that a set counts as: its key and rules take memory, too
 
 
 class Judged:
-    """The *outcome* for hits by rank, by which of the rules asked they went, and what those looked at.
+    """The *outcome* of hits by rank, with the number of the rule that hides each, and what the rules compared.
 
-    *near* is the number of the rule of near duplicates, and *hits* what it asked, until that is forgotten; *scheme* is
+    *near* is the number of the rule of near duplicates, *hits* what it compared, until that is discarded, and *scheme*
     its scheme. *values* are those of the other rules, by number.
     """
 
@@ -39,7 +39,7 @@ class Judged:
 
     @property
     def unsigned(self) -> int:
-        """How many hits have no signature."""
+        """The number of hits without a signature."""
         if self._unsigned is None:
             present = _NOBODY if self.hits is None else self.hits.signatures.present
             self._unsigned = len(present) - int(np.count_nonzero(present))
@@ -47,9 +47,9 @@ class Judged:
 
     @property
     def measured(self) -> tuple[Positions, Shares, Flags | None]:
-        """The ranks of the hits that near duplicates hide, what each has in common with its match, and if verified.
+        """The ranks of the hits that near duplicates hide, their measures, and which are verified.
 
-        ``None`` stands for none that is verified.
+        ``None`` instead of the last if none is verified.
         """
         if self._measured is None:
             self._measured = _NO_RANKS, _NO_SHARES, None
@@ -69,9 +69,9 @@ class Judged:
         return shares, verified
 
     def settle(self) -> "Judged":
-        """Look at the signatures for the last time, forget them, and hold the rest in little memory.
+        """Measure what is needed of the signatures, discard them, and store the rest compactly.
 
-        A cache turns over all the memory that it has: the less that is, the more of it is near.
+        The smaller the cached results, the more of them the processor's caches hold.
         """
         _ = self.unsigned
         ranks, shares, verified = self.measured
@@ -81,13 +81,13 @@ class Judged:
 
 
 class JudgedSets:
-    """A cache of what became of sets of hits of an index; of at most *most* hits in all, the last used sets stay.
+    """A cache of the results for sets of hits of an index: the last used sets, of at most *most* hits in total.
 
-    A set of fewer than 16 hits counts as 16, because its key and rules take memory, too: so no number of small sets is
-    too many.
+    A set of fewer than 16 hits counts as 16, because its key and rules take memory, too; so any number of small sets is
+    bounded.
 
-    What was judged is found again by the ordered ids, the state of the index and the rules; ``hits`` and ``misses``
-    count how often. Threads may share it.
+    Results are found by the ordered ids, the state of the index and the rules; ``hits`` and ``misses`` count lookups.
+    Threads may share a cache.
     """
 
     def __init__(self, most: int = 100_000) -> None:
@@ -103,11 +103,11 @@ class JudgedSets:
 
     @property
     def held(self) -> int:
-        """How many hits the sets have in all, as they count."""
+        """The number of hits in all sets, as they count."""
         return self._held
 
     def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
-        """Return what became of a set; *judge* it if that is not known."""
+        """Return the result for a set, from the cache or by calling *judge*."""
         with self._lock:
             known = self._judged.get(key)
             if known is not None:

@@ -10,10 +10,10 @@ from neardup.model.protocols import require_scheme
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearDuplicates:
-    """Hits that a scheme calls the same, by their signatures; of a group the *keep* best stay.
+    """A rule for near duplicates, by their signatures; of each group, the *keep* best hits are kept.
 
-    *scheme* is that of the index where one is asked, else ``MinHash()`` by default. *text* is the field that is signed
-    if neither signatures nor an index are given.
+    *scheme* is by default that of the index, if there is one, otherwise ``MinHash()``. *text* is the field to sign if
+    there are no signatures and no index.
     """
 
     scheme: Any = None
@@ -29,10 +29,11 @@ class NearDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class SameValue:
-    """Hits of which a field says the same, a string or an integer; of a group the *keep* best stay.
+    """A rule for hits with the same value of a *field*; of each group, the *keep* best are kept.
 
-    *of* makes the value of what the field holds, such as ``neardup.urls.host`` of an address. A hit without a value
-    (``None``), or one of which *of* makes ``None``, is in no group.
+    Values are strings or integers. *of* maps the value of the field to the value to compare, such as
+    ``neardup.urls.host`` for an address. Hits without a value (``None``), and those that *of* maps to ``None``, are in
+    no group.
     """
 
     field: str
@@ -41,13 +42,13 @@ class SameValue:
 
     def __post_init__(self) -> None:
         require(isinstance(self.field, str) and self.field != "", "field", self.field, "must be a field's name")
-        holds = self.of is None or (callable(self.of) and isinstance(self.of, Hashable))  # as caches ask of rules
+        holds = self.of is None or (callable(self.of) and isinstance(self.of, Hashable))  # caches need hashable rules
         require(holds, "of", self.of, "must be a function of a value")
         require_whole("keep", self.keep, 1)
 
     @property
     def name(self) -> str:
-        """What the rule is called."""
+        """The name of the rule."""
         if self.of is None:
             return f"same {self.field}"
         return f"same {getattr(self.of, '__name__', 'value').replace('_', ' ')} of {self.field}"

@@ -1,4 +1,4 @@
-"""What a term counts for beside another: tables of weights, given or fitted to a collection."""
+"""Term weights: tables of weights, given or fitted to a collection."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from neardup.text.shingling import Shingling
 from neardup.text.templates import prefix_bounds
 from neardup.text.tokenizer import tokenizer
 
-UNITS: Final = 16  # units a weight of 1: weights are integers of them, so that sums are exact on every machine
+UNITS: Final = 16  # units per weight of 1: weights are integers, so that sums are exact on every machine
 MOST_UNITS: Final = 1 << 20
 
 Units = npt.NDArray[np.uint32]
@@ -34,19 +34,19 @@ _RULE: Final = f"must be a number from 1/{UNITS} to {MOST_UNITS // UNITS}"
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TermWeights:
-    """A table from features to weights, part of the recipe of a scheme that weighs by it.
+    """A table from features to weights; part of the recipe of a scheme that uses it.
 
     ``shingling``
-        how its features are made: a scheme must make its own in the same way.
+        how its features are made: the scheme must make its own in the same way.
     ``terms``, ``units``
         the features' hashes (uint64, ascending, distinct) and their weights in units of 1/16, from
         1 to 2**20 (uint32).
     ``otherwise``
         the weight of every other feature, in the same units.
 
-    It is immutable; two tables are equal if they say the same. ``given`` and ``fitted`` make one. To
-    keep a fitted one, store its ``terms``, ``units`` and ``otherwise``, and make it of them again, with the
-    ``shingling`` of the scheme that will weigh by it.
+    Tables are immutable; two tables are equal if their content is. ``given`` and ``fitted`` create them. To store a
+    fitted table, store its ``terms``, ``units`` and ``otherwise``; create it again from them, with the ``shingling`` of
+    the scheme that will use it.
     """
 
     shingling: Shingling
@@ -81,7 +81,7 @@ class TermWeights:
     def __hash__(self) -> int:
         return hash(self.identity)
 
-    def __reduce__(self) -> tuple[Any, ...]:  # so that arrays sent to another process are immutable there
+    def __reduce__(self) -> tuple[Any, ...]:  # arrays that are sent to another process stay immutable
         return _made, (self.shingling, self.terms, self.units, self.otherwise)
 
     @classmethod
@@ -95,11 +95,11 @@ class TermWeights:
         key: bytes | None = None,
         analysis: Analysis = _PLAIN,
     ) -> Self:
-        """Weigh words, or runs of *shingle* words, as told; all others weigh *otherwise*.
+        """Return a table of the *weights* of words, or of runs of *shingle* words; all others weigh *otherwise*.
 
-        Weights are from 1/16 to 65536, rounded to the nearest multiple of 1/16 (ties to even).
-        Words are analysed as the text is. Raises ``ParameterError`` for a weight out of range, for a
-        key that is not exactly one feature, and for two keys that are the same one.
+        Weights are from 1/16 to 65536, rounded to the nearest multiple of 1/16 (ties to even). Words are analysed like
+        the text. Raises ``ParameterError`` for a weight out of range, for a key that is not exactly one feature, and
+        for two keys that are the same feature.
 
         >>> TermWeights.given({"Neardup": 4.0, "the": 0.25})
         TermWeights(2 terms, otherwise=1.0, 0261079baf1ebc2c)
@@ -132,11 +132,11 @@ class TermWeights:
         key: bytes | None = None,
         analysis: Analysis = _PLAIN,
     ) -> Self:
-        """Weigh features by how few documents have them: ``ln((1 + N) / (1 + df)) + 1``, rounded as in ``given``.
+        """Return a table of inverse document frequencies: ``ln((1 + N) / (1 + df)) + 1``, rounded as in ``given``.
 
-        *df* of the *N* documents that have features have this one, however often; features that none
-        has get df = 0. Times the number of occurrences, this is tf-idf. Without documents every
-        weight is 1. *texts* are what ``text_column`` takes.
+        *df* of the *N* documents with features have this feature; features of no document have df = 0. Multiplied by
+        the number of occurrences, this is tf-idf. Without documents every weight is 1. *texts* are of any kind that
+        ``text_column`` accepts.
         """
         shingling = Shingling(analysis=analysis, size=shingle, hashing=Hashing(seed=seed, key=key))
         frequencies = _Frequencies()
@@ -149,7 +149,7 @@ class TermWeights:
 
     @cached_property
     def identity(self) -> str:
-        """What enters a recipe id beside the shingling's identity: a digest of the content."""
+        """What the table adds to a recipe id: a digest of its content."""
         content = blake2b(np.array([len(self), self.otherwise], "<u8").tobytes(), digest_size=8)
         content.update(self.terms.astype("<u8").tobytes())
         content.update(self.units.astype("<u4").tobytes())
@@ -157,7 +157,7 @@ class TermWeights:
 
     @cached_property
     def table(self) -> tuple[Words, Positions, Units, np.uint32]:
-        """The table as ``neardup.kernels.weights`` looks it up: terms, bounds of prefixes, units, otherwise."""
+        """The arrays for ``neardup.kernels.weights``: terms, bounds of prefixes, units, otherwise."""
         return self.terms, prefix_bounds(self.terms), self.units, np.uint32(self.otherwise)
 
     def weights(self, features: Features) -> npt.NDArray[np.float64]:
@@ -169,7 +169,7 @@ class TermWeights:
 
 
 class _Frequencies:
-    """In how many documents each feature occurs, and how many documents have features."""
+    """The number of documents with each feature, and the number of documents with features."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -208,7 +208,7 @@ def _is_weight(value: object) -> bool:
 
 
 def _rounded(weight: float) -> int:
-    return round(float(weight) * UNITS)  # exact but for the rounding: 16 is a power of two
+    return round(float(weight) * UNITS)  # 16 is a power of two, so only the rounding is inexact
 
 
 def _idf_units(documents: int, count: int) -> int:

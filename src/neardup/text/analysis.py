@@ -1,4 +1,4 @@
-"""What a token is."""
+"""The analysis of text: how it becomes tokens."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
@@ -15,11 +15,10 @@ Normalization = Literal["NFC", "NFKC"]
 class Analysis:
     """How a text becomes tokens; part of the recipe.
 
-    A *word* is a maximal run of letters, marks and numbers (Unicode 14.0 categories L, M, N) of any
-    script. In scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Myanmar) each character is
-    a word by itself, so that shingles are character n-grams. Invisible characters (Unicode's
-    Default_Ignorable_Code_Point: soft hyphens, zero-width spaces and joiners, variation selectors) are
-    skipped. Everything else separates, but for symbols that count.
+    A *word* is a maximal run of letters, marks and numbers (Unicode 14.0 categories L, M, N) of any script. In scripts
+    written without spaces (Han, Kana, Thai, Lao, Khmer, Myanmar) each character is a word, so that shingles are
+    character n-grams. Invisible characters (Unicode's Default_Ignorable_Code_Point: soft hyphens, zero-width spaces and
+    joiners, variation selectors) are skipped. Everything else separates words, except symbols that count.
 
     ``unit``
         ``word``; ``letter``: the characters of the words, one space between two words;
@@ -28,21 +27,22 @@ class Analysis:
         full Unicode case folding (``STRASSE`` is ``Straße``).
     ``normalization``
         ``NFC`` (composed and decomposed accents are equal), ``NFKC`` (so are ligatures and
-        full-width forms) or ``None``. A text with more than 30 combining marks in a row is left
-        as it is: no language needs it, and ordering them takes quadratic time.
+        full-width forms) or ``None``. A text with more than 30 combining marks in a row is not
+        normalized: no language uses that many, and ordering them takes quadratic time.
     ``min_length``
-        words and symbols of fewer characters are left out (never words of scripts without spaces).
+        words and symbols of fewer characters are omitted (never words of scripts without spaces).
     ``stop_words``
-        words left out, compared after folding and before stemming. One that is several words for the text,
-        such as ``don't``, is left out where these stand in a row.
+        omitted words, compared after folding and before stemming. A stop word that is analysed as several
+        words, such as ``don't``, is omitted where these follow each other.
     ``symbols``
-        symbols that carry meaning are words of one character: operators, signs, currencies, emoji, ``%``,
-        ``#``, ``@``, ``&``. What structures prose never is: punctuation, quotes, brackets, dashes and hyphens,
-        bullets, rulers, emphasis. ``neardup.kernels.symbols`` states the rule. ``False``: symbols separate.
+        symbols with a meaning are words of one character: operators, signs, currencies, emoji, ``%``,
+        ``#``, ``@``, ``&``. Symbols that structure prose are not: punctuation, quotes, brackets, dashes and
+        hyphens, bullets, rulers, emphasis. ``neardup.kernels.symbols`` defines the rule. ``False``: all
+        symbols separate words.
     ``stem``
         a Snowball language (``"english"``), or ``None``.
 
-    The last three choose words, so with unit ``letter`` they raise ``ParameterError``.
+    ``min_length``, ``stop_words`` and ``stem`` select words, so with unit ``letter`` they raise ``ParameterError``.
 
     >>> Analysis(unit="paragraph")
     Traceback (most recent call last):
@@ -65,7 +65,7 @@ class Analysis:
         require_flag("fold_case", self.fold_case)
         require_flag("symbols", self.symbols)
         object.__setattr__(self, "min_length", require_whole("min_length", self.min_length, 1))
-        words: object = self.stop_words  # a plain string would pass as a sequence of letters
+        words: object = self.stop_words  # a string is a collection of strings, too
         several = isinstance(words, Collection) and not isinstance(words, str)
         listed = several and all(isinstance(word, str) for word in self.stop_words)
         require(
@@ -88,5 +88,5 @@ class Analysis:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What enters the recipe id; the stemmer's version too, as its rules change with it."""
+        """What enters the recipe id, including the version of the stemmer, because its rules change."""
         return asdict(self) | ({"stemmer": stemmer_version()} if self.stem else {})

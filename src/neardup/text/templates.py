@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from neardup.text.shingling import Shingling
 
 LEAST: Final = 3  # documents that share a common shingle
-DOCUMENTS: Final = 1 << 16  # of the sample, at most
-BYTES: Final = 1 << 26  # of text in the sample, at most
-LONGEST: Final = 1 << 20  # bytes of a text in the sample, at most
-MEETINGS: Final = 16  # smallest features by which documents meet
+DOCUMENTS: Final = 1 << 16  # most documents of a sample
+BYTES: Final = 1 << 26  # most text of a sample
+LONGEST: Final = 1 << 20  # most bytes of a text of a sample
+MEETINGS: Final = 16  # smallest features that make documents candidates
 
 _FORMAT: Final = 1
 _NO_KEY: Final = np.zeros(2, np.uint64)
@@ -34,19 +34,19 @@ _NOT_A_LIST: Final = "is not a file of common shingles"
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CommonShingles:
-    """A list of shingles that do not count as features: part of the recipe of a scheme that is given it.
+    """A list of shingles that do not count as features; part of the recipe of a scheme that uses it.
 
     ``shingling``
-        the id of the shingling that made them (``Shingling.plain.recipe``): a scheme must make its own in the same way.
+        the id of the shingling that made them (``Shingling.plain.recipe``): the scheme must use the same.
     ``terms``
         their hashes: uint64, ascending, distinct.
     ``share``, ``documents``
-        how it was fitted: they are in more than this share of so many different documents.
+        how the list was fitted: its shingles are in more than this share of this number of different documents.
 
-    A document's features are its shingles that are not listed. Where all are listed, one feature stands for all of them
-    together: blank forms are equal to each other if all of their words are. Equal texts keep equal features.
+    The features of a document are its shingles that are not in the list. If all are in the list, one feature represents
+    them together: blank forms are equal if all of their words are. Equal texts keep equal features.
 
-    The list is immutable; ``identity`` is its id. ``fitted`` makes one, ``save`` and ``load`` keep it in a file.
+    A list is immutable; ``identity`` is its id. ``fitted`` creates it, ``save`` and ``load`` store it in a file.
     """
 
     shingling: str
@@ -77,19 +77,21 @@ class CommonShingles:
     def __hash__(self) -> int:
         return hash(self.identity)
 
-    def __reduce__(self) -> tuple[Any, ...]:  # so that the array is immutable in another process, too
+    def __reduce__(self) -> tuple[Any, ...]:  # the array stays immutable in another process
         return _made, (self.shingling, self.terms, self.share, self.documents)
 
     @classmethod
     def fitted(cls, texts: Any, shingling: "Shingling", share: float) -> Self:
         """Find the shingles that are in more than a *share* of the different documents, and in at least ``LEAST``.
 
-        *texts* are what ``text_column`` takes; their order does not matter. A sample of them is looked at: of the
-        distinct texts of up to ``LONGEST`` bytes, in the order of a hash of their bytes, the first ``DOCUMENTS``, of
-        ``BYTES`` together at most. Of these, ``neardup.kernels.templates.count_once`` tells which are different
-        documents: copies and edited copies of one text mostly count once or twice, while texts that share a block and
-        add something else count each. Documents meet if one of their ``MEETINGS`` smallest
-        features is the same; what says something of its own has at least ``least_own(size)`` features.
+        *texts* are of any kind that ``text_column`` accepts; their order does not matter. Only a sample is used: of the
+        distinct texts of up to ``LONGEST`` bytes, in the order of a hash of their bytes, the first ``DOCUMENTS``, of at
+        most ``BYTES`` together. ``neardup.kernels.templates.count_once`` decides which of them are different documents:
+        copies and edited copies of a text usually count once or twice, while texts that share a block and add other
+        content count each. Documents are compared if one of their ``MEETINGS`` smallest features is the same; a
+        document with content of its own has at least ``least_own(size)`` features that the other lacks.
+
+        Raises ``ParameterError`` unless *share* is above 0 and below 1.
         """
         require_share_of_documents("share", share)
         plain = shingling.plain
@@ -100,23 +102,23 @@ class CommonShingles:
 
     @cached_property
     def identity(self) -> str:
-        """The id of the list: a digest of its shingles and of what made them."""
+        """The id of the list: a digest of its shingles and of the recipe that made them."""
         content = blake2b(self.shingling.encode(), digest_size=8)
         content.update(self.terms.astype("<u8").tobytes())
         return content.hexdigest()
 
     @cached_property
     def prefixes(self) -> Positions:
-        """Where the terms of each prefix begin, as kernels look them up."""
+        """The bounds of the terms of each prefix, for kernels."""
         return prefix_bounds(self.terms)
 
     def leave_out(self, values: Words, bounds: Positions) -> int:
-        """Leave the listed features out, in place; returns the number that is left (see ``kernels.templates``)."""
+        """Remove the listed features in place; return how many are left (see ``kernels.templates``)."""
         count: int = kernels.leave_out(values, bounds, self.terms, self.prefixes)
         return count
 
     def to_bytes(self) -> bytes:
-        """Write the list as an ``.npz`` file."""
+        """Return the list as an ``.npz`` file."""
         about = {
             "format": _FORMAT,
             "shingling": self.shingling,
@@ -130,7 +132,7 @@ class CommonShingles:
 
     @classmethod
     def from_bytes(cls, content: bytes, where: str) -> Self:
-        """Read a list from the content of a file; ``DataError`` names *where* it is damaged, or not such a file."""
+        """Read a list from the content of a file; ``DataError`` at *where* if it is damaged or another kind of file."""
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 terms, about = arrays["terms"].astype(np.uint64), json.loads(arrays["about"].tobytes())
@@ -149,7 +151,7 @@ class CommonShingles:
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the list to a file, in place of one that exists; ``OutputError`` where that fails."""
+        """Write the list to a file, replacing an existing one; ``OutputError`` if that fails."""
         target = require_path("path", path)
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:
@@ -161,7 +163,7 @@ class CommonShingles:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a list from a file; ``InputRefused`` where it cannot be read, ``DataError`` for another kind of file."""
+        """Read a list from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
         try:
             content = require_path("path", path).read_bytes()
         except OSError as error:
@@ -175,9 +177,10 @@ def require_share_of_documents(name: str, value: Any) -> None:
 
 
 def least_own(size: int) -> int:
-    """Return how many features of its own a document needs to count next to a similar one, of *size* tokens each.
+    """Return how many features of its own a document needs to count besides a similar one, for *size* tokens each.
 
-    A word by itself, a line or a sentence is enough. Of longer shingles, one more than a single edited word changes.
+    One is enough for a word, a line or a sentence. For longer shingles, it is one more than a single edited word
+    changes.
 
     >>> [least_own(size) for size in (1, 2, 3, 8)]
     [1, 3, 4, 9]
@@ -186,7 +189,7 @@ def least_own(size: int) -> int:
 
 
 def sample(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Choose the texts that ``CommonShingles.fitted`` looks at, in its order."""
+    """Return the texts that ``CommonShingles.fitted`` uses, in its order."""
     hashes, sizes = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for batch in batches(column):
         sums = np.zeros(len(batch), np.uint64)
@@ -201,7 +204,10 @@ def sample(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def different(features: Features, size: int) -> Flags:
-    """Tell which documents count as different ones; their features, of *size* tokens, become sorted sets, in place."""
+    """Return which documents count as different.
+
+    Their features, of *size* tokens, become sorted sets, in place.
+    """
     kernels.sort_sets(features.values, features.offsets)
     starts, ends = features.offsets[:-1], features.offsets[1:]
     places = starts[:, None] + np.arange(MEETINGS)
@@ -216,9 +222,9 @@ def different(features: Features, size: int) -> Flags:
 
 
 def frequent(features: Features, counted: Flags, share: float) -> Words:
-    """Find the features that more than a *share* of the counted documents have, and at least ``LEAST`` of them.
+    """Return the features that more than a *share* of the counted documents have, and at least ``LEAST`` of them.
 
-    The documents' features are sets. They are returned in ascending order.
+    The documents' features must be sets. The result is ascending.
     """
     sizes = np.diff(features.offsets)
     values = features.values[: features.offsets[-1]][np.repeat(counted, sizes)]
@@ -230,7 +236,10 @@ def frequent(features: Features, counted: Flags, share: float) -> Words:
 
 
 def prefix_bounds(terms: Words) -> Positions:
-    """Find where the terms of each prefix begin, for ``neardup.kernels.weights``: more prefixes than terms."""
+    """Return the bounds of the terms of each prefix, for ``neardup.kernels.weights``.
+
+    There are more prefixes than terms.
+    """
     width = len(terms).bit_length() + 1
     prefixes = np.arange(1 << width, dtype=np.uint64) << np.uint64(64 - width)
     bounds = np.append(np.searchsorted(terms, prefixes), len(terms)).astype(np.int64)
