@@ -184,6 +184,8 @@ NOT_READ = {
     "IterableDataset": (lambda _: dataset(PAGES).to_iterable_dataset(), r"list\(dataset\)"),
     "DatasetDict": (lambda _: library("datasets").DatasetDict(train=dataset(PAGES)), r"datasets\['train'\]"),
     "path": (lambda folder: folder / "pages.jsonl", r"neardup\.dedup_files"),
+    "set": (lambda _: {"a", "b"}, "pass a list"),
+    "frozenset": (lambda _: frozenset("ab"), "pass a list"),
 }
 
 

@@ -101,11 +101,13 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
 
 
 def require_in_memory(source: Any) -> None:
-    """Raise ``DataError`` for a container that must be read first, and for the path of a file."""
+    """Raise ``DataError`` for a container that must be read first, for a set, and for the path of a file."""
     if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type]
         raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; to read files use neardup.dedup_files([...])")
+    if isinstance(source, set | frozenset):
+        raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
 
 
 @lru_cache(maxsize=256)

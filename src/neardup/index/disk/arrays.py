@@ -202,7 +202,7 @@ class StoredArrays:
         tail = data[-_TAIL.size :].tobytes()
         magic, version, length, size, total = _TAIL.unpack(tail)
         if magic != _MAGIC:
-            raise StorageDamaged(where, "does not end as a file of arrays does")
+            raise StorageDamaged(where, "is not a file that neardup wrote, or its end is damaged")
         begin = len(data) - _TAIL.size - length
         whole = begin >= 0 and size + 8 * -(-size // kernels.BLOCK) == begin
         if not whole or checksum(data[max(begin, 0) : -8].tobytes() + bytes(8)) != total:
