@@ -216,7 +216,7 @@ def test_addresses_are_a_choice(index):
         ("http://a.example/", "pairs"),
         (7, "pairs"),
         ([("http://a.example/",)], "pairs"),
-        ([(None, STORM)], "url 0: is a NoneType"),
+        ([(None, STORM)], "url 0: is None"),
         ([("http://a.example/", STORM), (" ", STORM)], "url 1: is empty"),
         ([("http://a.example/", 7)], "text"),
         (pa.table({"url": ["x"]}), "table: there is no column 'text'; the columns are: url"),

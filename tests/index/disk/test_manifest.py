@@ -44,6 +44,13 @@ def test_where_there_is_none(tmp_path):
         Manifest.read(Disk(), tmp_path)
 
 
+def test_what_is_there_instead_is_named(tmp_path):
+    (tmp_path / "file").write_text("x")
+    for path, reason in (("none", "there is nothing"), ("file", "is a file, not the folder"), ("", "has no manifest")):
+        with pytest.raises(StorageRefused, match=reason):
+            Manifest.read(Disk(), tmp_path / path)
+
+
 def test_every_changed_byte_is_found(tmp_path):
     commit(tmp_path)
     whole = (tmp_path / NAME).read_bytes()

@@ -4,6 +4,7 @@ It is JSON, a line, and a second line with its checksum. It is replaced as a who
 old one or the new one, and a death leaves one of both.
 """
 
+import errno
 import json
 import re
 from dataclasses import asdict, dataclass, field, replace
@@ -76,8 +77,7 @@ class Manifest:
         try:
             data = disk.read(path)
         except FileNotFoundError:
-            reason = "is not an index: it has no manifest" if folder.exists() else "there is nothing at this path"
-            raise StorageRefused(str(folder), reason, "not an index") from None
+            raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
         if data != content + b"\n" + _seal(content) or not line or not seal:
             raise StorageDamaged(str(path), "is not as it was written")
@@ -118,3 +118,13 @@ def _require_sense(manifest: Manifest) -> None:
 
 def _seal(content: bytes) -> bytes:
     return f"{checksum(content):016x}\n".encode()
+
+
+def _what_is_missing(disk: Disk, folder: Path) -> str:
+    try:
+        disk.names(folder)
+    except FileNotFoundError as error:
+        return (
+            "is a file, not the folder of an index" if error.errno == errno.ENOTDIR else "there is nothing at this path"
+        )
+    return "is not an index: it has no manifest"
