@@ -295,10 +295,15 @@ def test_where_there_is_no_index(tmp_path, mode):
     file, empty = tmp_path / "file", tmp_path / "empty"
     file.write_text("mine")
     empty.mkdir()
-    for place in (file, empty, tmp_path / "nothing", tmp_path / "no" / "such"):
+    reasons = {
+        file: "is a file, not the folder of an index",
+        empty: "is not an index: it has no manifest",
+        tmp_path / "nothing": "there is nothing at this path",
+        tmp_path / "no" / "such": "there is nothing at this path",
+    }
+    for place, reason in reasons.items():
         with pytest.raises(StorageRefused) as refused:
             Index.open(place, mode)
-        reason = "is not an index: it has no manifest" if place.exists() else "there is nothing at this path"
         assert str(refused.value) == f"{place}: {reason}"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "file"]
 
