@@ -27,12 +27,16 @@ PAGES = [
     *(page for page in sorted((ROOT / "docs/guide").glob("*.md"))),
 ]
 PACKAGE = ROOT / "src/neardup"
-CLEAN = (
+CLEAN = (  # folders and files of the package whose docstrings and comments are plain, too
+    "decisions",
+    "engines",
     "evaluation",
     "model",
+    "schemes",
+    "sources",
     "testing.py",
-)  # folders and files of the package whose docstrings and comments are plain, too
-PUBLIC = [neardup.errors]
+)
+PUBLIC = [neardup, neardup.errors, neardup.hamming, neardup.planning, neardup.testing, neardup.urls]
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"
 RULES = {  # a pattern, and what to write instead of what it finds

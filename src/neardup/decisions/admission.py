@@ -1,4 +1,4 @@
-"""What a document repeats of the documents admitted before it, and which of them is its representative.
+"""The decisions on admitted documents: what each repeats, and which document is its representative.
 
 The rule: a document whose content was admitted before has the representative of the first document with that content.
 Any other is dropped if it matches a kept document, and the first of these (or the closest) is its representative.
@@ -27,7 +27,7 @@ class Matches(NamedTuple):
 class Standing(NamedTuple):
     """By row: its closest match, as a number of ``Matches`` or ``NONE``, and its representative.
 
-    A row that is kept is its own; a row that is not admitted and matches no kept document has ``NONE``.
+    A kept row is its own representative; a row that is not admitted and matches no kept document has ``NONE``.
     """
 
     closest: list[int]
@@ -37,12 +37,12 @@ class Standing(NamedTuple):
 def stand(
     own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int], representative: Representative
 ) -> Standing:
-    """Decide row by row what each repeats. Documents have numbers in the order of their admission.
+    """Decide row by row what each document repeats. Documents are numbered in the order of admission.
 
-    *own* are the rows' numbers, or ``NONE`` where they are not admitted; *exact* those of the first documents with the
-    same content, or ``NONE``. *keepers* maps every document among the matches and the exact ones to its
-    representative; the rows' own are added as they are decided, so that later rows may have earlier ones. The first
-    admitted is the best-ranked *representative*, and counts among equally close matches.
+    *own* are the rows' numbers, or ``NONE`` for rows that are not admitted; *exact* those of the first documents with
+    the same content, or ``NONE``. *keepers* maps every document among the matches and the exact duplicates to its
+    representative; the rows' own are added as they are decided, so that later rows may have earlier ones as
+    representatives. The first admitted is the best-ranked *representative*, and wins among equally close matches.
     """
     order = np.lexsort((matches.documents, -matches.values, matches.rows))
     bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()

@@ -1,4 +1,4 @@
-"""Which of ranked hits stay: a hit goes when it matches a better-ranked hit that stays."""
+"""Collapsing ranked hits: a hit is hidden if it matches a better-ranked hit that is kept."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -17,7 +17,7 @@ _NO_RULE: Final = RankedRule(by_pairs, np.zeros((0, 0), np.bool_), np.zeros(1, n
 
 
 class Collapse:
-    """What became of *hits* hits, of which *stay* stay, in so many *groups*, by rank.
+    """The result for *hits* hits by rank: *stay* of them are kept, in this many *groups*.
 
     The *table* is that of ``neardup.kernels.collapse``.
     """
@@ -29,29 +29,29 @@ class Collapse:
         self.hits: int = table.shape[1]
 
     def compact(self, rules: int) -> "Collapse":
-        """Return the same with the smallest integers that hold ranks and numbers of so many *rules*."""
+        """Return the same with the smallest integers that can represent its ranks and the numbers of *rules* rules."""
         return Collapse(self.table.astype(_smallest(max(self.hits, rules))), self.stay, self.groups)
 
     @property
     def kept(self) -> list[int]:
-        """The ranks of those that stay, best first."""
+        """The ranks of the kept hits, best first."""
         ranks: list[int] = self.table[RANKS, : self.stay].tolist()
         return ranks
 
     @property
     def hidden(self) -> list[int]:
-        """The ranks of those that go, best first."""
+        """The ranks of the hidden hits, best first."""
         ranks: list[int] = self.table[RANKS, self.stay :].tolist()
         return ranks
 
     @property
     def of(self) -> Positions:
-        """The rank of the hit that one matches that goes, by rank; ``STAYS`` for one that stays."""
+        """By rank: the rank of the hit that a hidden hit matches; ``STAYS`` for a kept hit."""
         return np.asarray(self.table[OF], np.int64)
 
     @property
     def by(self) -> Positions:
-        """The number of the rule by which a hit goes, by rank; ``STAYS`` for one that stays."""
+        """By rank: the number of the rule that hides a hit; ``STAYS`` for a kept hit."""
         return np.asarray(self.table[BY], np.int64)
 
     def matched(self) -> tuple[list[int], list[int]]:
@@ -60,7 +60,7 @@ class Collapse:
 
     @property
     def heads(self) -> Positions:
-        """The rank of the first hit of its group, by rank."""
+        """By rank: the rank of the first hit of its group."""
         return np.asarray(self.table[HEADS], np.int64)
 
     def members(self, groups: Iterable[int]) -> list[list[int]]:
@@ -69,7 +69,7 @@ class Collapse:
         return [ranks[begins[group] : begins[group + 1]] for group in groups]
 
     def firsts(self, number: int) -> list[int]:
-        """Return the rank of the first hit of each of the best groups, so many of them."""
+        """Return the ranks of the first hits of this *number* of the best groups."""
         ranks: list[int] = self.table[MEMBERS][self.table[BEGINS, :number]].tolist()
         return ranks
 
@@ -81,16 +81,17 @@ def collapse(
     ranked: RankedRule | None = None,
     present: Flags | None = None,
 ) -> Collapse:
-    """Go through hits, best first, by rules in turn.
+    """Apply rules in turn to hits, best first.
 
-    Rule *r* keeps ``keeps[r]`` of a group. It goes by equal ``codes[r]``, integers from 0 and below *number*, or less
-    than 0 for no group; or, where these are ``None``, in one rule at most, by *ranked*, of the hits that are *present*.
+    Rule *r* keeps ``keeps[r]`` hits of a group. Hits match by equal ``codes[r]``, integers from 0 and below *number*,
+    or less than 0 for no group. If the codes are ``None``, in at most one rule, they match by *ranked*, for the hits
+    that are *present*.
     """
     table = np.empty((ROWS, number), np.int64)
     near = STAYS
     for rule, own in enumerate(codes):
         near = rule if own is None else near
-    if len(codes) == 1:  # as mostly; the kernel looks at no codes of the other rule
+    if len(codes) == 1:  # the usual case; the kernel reads no codes of the other rule
         equal = _NO_CODES if codes[0] is None else codes[0].reshape(1, number)
     else:
         equal = np.empty((len(codes), number), np.int64)
@@ -99,7 +100,7 @@ def collapse(
     kernel, rows, terms = ranked or _NO_RULE
     if present is None:
         present = _nobody(number)
-    elif not (rows.flags.carray and present.flags.carray):  # kernels are compiled for arrays that lie as usual
+    elif not (rows.flags.carray and present.flags.carray):  # kernels are compiled for contiguous arrays
         rows, present = np.array(rows, order="C"), np.array(present, order="C")
     stay, groups = kernel(rows, terms, present, near, equal, _as_array(*keeps), table)
     return Collapse(table, stay, groups)
@@ -117,12 +118,12 @@ def _nobody(number: int) -> Flags:
 
 @lru_cache(maxsize=64)
 def _smallest(most: int) -> np.dtype[Any]:
-    """Return the smallest integers that hold -1 and so much."""
+    """Return the smallest type of integers that can represent -1 and *most*."""
     return np.min_scalar_type(-most - 1)
 
 
 def alone(number: int) -> Collapse:
-    """Let every hit stay, each in a group of its own."""
+    """Return the result in which every hit is kept, in a group of its own."""
     table = np.empty((ROWS, number), np.int64)
     table[OF] = table[BY] = STAYS
     table[HEADS:] = np.arange(number)

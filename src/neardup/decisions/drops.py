@@ -1,7 +1,7 @@
-"""Candidates to decisions: who is dropped, and for whom.
+"""Decisions on candidates: which documents are dropped, and for which kept documents.
 
-The rule: go through the documents from the best rank to the worst; a document is dropped when it matches
-a document that is kept, for the best-ranked such one. Nothing is dropped through a chain.
+The rule: in rank order, best first, a document is dropped if it matches a kept document; its match is the best-ranked
+such document. No document is dropped through a chain.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,16 +21,16 @@ UNKNOWN: Final = -1
 
 
 class Candidates(Protocol):
-    """What an index proposes: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, ascending."""
+    """Candidates of an index: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, ascending."""
 
     @property
     def asking(self) -> Ranks:
-        """The documents that ask, best rank first."""
+        """The documents with candidates, best rank first."""
         ...
 
     @property
     def bounds(self) -> Positions:
-        """Where each one's candidates begin and end."""
+        """The bounds of each document's candidates."""
         ...
 
     @property
@@ -40,12 +40,12 @@ class Candidates(Protocol):
 
 
 class Matcher(Protocol):
-    """Verifies candidates of one block; ``compared`` counts the pairs it looked at."""
+    """Verifies the candidates of one block; ``compared`` counts the compared pairs."""
 
     compared: int
 
     def settle(self, block: Candidates, matched: Positions) -> None:
-        """Drop who matches a kept document: set ``matched[rank]`` to the best such one."""
+        """Drop documents that match a kept document: set ``matched[rank]`` to the best such document."""
         ...
 
     def connect(self, block: Candidates, parents: Positions) -> None:
@@ -54,9 +54,9 @@ class Matcher(Protocol):
 
 
 class GivenMatches:
-    """Pairs of which *holds* (asking ranks, candidate ranks) tells whether they match; *compares* says if it looks.
+    """Pairs that match if *holds* is true for (asking ranks, candidate ranks); *compares*: whether to count them.
 
-    A dropped document's match is the best-ranked that is kept; with *closeness* of pairs, the closest that is kept.
+    The match of a dropped document is the best-ranked kept document or, with *closeness* of pairs, the closest.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class GivenMatches:
         return self._holds(np.repeat(block.asking, np.diff(block.bounds)), block.candidates)
 
     def settle(self, block: Candidates, matched: Positions) -> None:
-        """Take each asking document's first match that stays."""
+        """Set the first kept match of each asking document."""
         holds = self._answers(block)
         kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched)
         if self._closeness is not None:
@@ -85,19 +85,18 @@ class GivenMatches:
             matched[asking[firsts]] = candidates[firsts]
 
     def connect(self, block: Candidates, parents: Positions) -> None:
-        """Join what matches."""
+        """Join all matching pairs."""
         kernels.connect_given(block.asking, block.bounds, block.candidates, self._answers(block), parents)
 
 
 class ExactResemblance:
-    """Pairs whose feature sets resemble each other by the threshold at least.
+    """Pairs of feature sets with a resemblance of at least the threshold.
 
-    With *of_smaller* it is their overlap that counts, ``|A & B| / min(|A|, |B|)``, instead of the resemblance.
-    Only pairs that can still decide something are compared: the better document is kept so far, the
-    worse one not dropped yet. *sets* is by rank. *parts* cuts a number of documents among the
-    threads and *map* runs a function on each part. A dropped document's match is the best-ranked that is kept, or the
-    *closest*. ``common`` is the number of features that a settled
-    document shares with its match, or ``UNKNOWN``.
+    With *of_smaller*, the measure is the overlap ``|A & B| / min(|A|, |B|)`` instead of the resemblance. Only pairs
+    that can still decide something are compared: the better document has not been dropped, nor has the worse one.
+    *sets* is by rank. *parts* cuts a number of documents among the threads, and *map* runs a function on each part. The
+    match of a dropped document is the best-ranked kept document, or the *closest*. ``common`` is the number of features
+    that a decided document shares with its match, or ``UNKNOWN``.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -116,7 +115,7 @@ class ExactResemblance:
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
 
     def settle(self, block: Candidates, matched: Positions) -> None:
-        """Compare with the documents settled in earlier blocks, side by side; then, in order, within the block."""
+        """Compare with the documents decided in earlier blocks, in parallel; then, in order, within the block."""
         if not len(block.candidates):
             return
         self._prepare(block)
@@ -132,7 +131,7 @@ class ExactResemblance:
             self.compared += sum(self._map(kernel, self._parts(len(block.asking))))
 
     def connect(self, block: Candidates, parents: Positions) -> None:
-        """Join what matches."""
+        """Join all matching pairs."""
         self._prepare(block)
         sets = self._sets
         self.compared += kernels.connect(
@@ -178,6 +177,6 @@ class ExactResemblance:
 
 
 def represented(parents: Positions) -> Positions:
-    """Turn a union-find forest into decisions: everybody but the best-ranked is dropped for that one."""
+    """Return the decisions of a union-find forest: in each tree, all but the best-ranked are dropped for it."""
     kernels.roots(parents)
     return np.where(parents == np.arange(len(parents)), -1, parents)

@@ -1,4 +1,4 @@
-"""How much two documents have in common, measured on their feature sets."""
+"""The evidence: how much two documents have in common, measured on their feature sets."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,9 @@ Shares = npt.NDArray[np.float64]
 
 
 class FeatureSets:
-    """The features of some documents, made sets where somebody asks; document *d* stands at ``positions[d]``.
+    """The features of documents, made distinct on demand; those of document *d* are at ``positions[d]``.
 
-    Repeats are removed in place, document by document, the first time it matters: most documents
-    are never compared with any other.
+    Repeats are removed in place, per document, when it is first compared: most documents are never compared.
     """
 
     def __init__(self, features: Features, positions: Positions) -> None:
@@ -26,22 +25,22 @@ class FeatureSets:
         self._distinct: Flags = np.zeros(len(positions), np.bool_)
 
     def repeating(self, documents: AnyPositions) -> Positions:
-        """Name those of these documents whose repeats were not removed yet, each once."""
+        """Return those of these documents whose repeats have not been removed, each once."""
         asked = np.zeros(len(self.positions), np.bool_)
         asked[documents] = True
         return np.flatnonzero(asked & ~self._distinct)
 
     def make_distinct(self, documents: Positions) -> None:
-        """Remove the repeats of these documents; those that have none any more cost nothing.
+        """Remove the repeats of these documents, unless that has been done.
 
-        Threads may do it side by side for different documents.
+        Threads may call it in parallel for different documents.
         """
         make_distinct(self.values, self.starts, self.sizes, documents, self._distinct)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """Of pairs (A, B): ``|A & B|``, ``|A|`` and ``|B|``. A share with nothing to divide by is 0."""
+    """Of pairs (A, B): ``|A & B|``, ``|A|`` and ``|B|``. A share of an empty set is 0."""
 
     shared: Positions
     left: Positions
@@ -68,7 +67,7 @@ class Shared:
         return _share(self.shared, np.minimum(self.left, self.right))
 
     def measured(self, measure: str) -> Shares:
-        """Return the measure that a scheme verifies: ``overlap`` of the smaller set, else the resemblance."""
+        """Return the measure that a scheme verifies: ``overlap`` of the smaller set, otherwise the resemblance."""
         return self.of_smaller if measure == "overlap" else self.resemblance
 
 

@@ -18,10 +18,10 @@ def leaders_by_digest(
 ) -> None:
     """Group the documents of these *ranks* (ascending) that are equal, into *leaders*, in place.
 
-    *digests* are the ranks' own. Equal digests only suggest: *equal* compares ranks pair by pair. Each
-    document gets the best-ranked one that it equals. Those that share a (shortened) digest with
-    another one are grouped among themselves, ``ROUNDS`` times at most: documents crafted to share
-    digests only miss being grouped. Linear, but for a sort.
+    *digests* are those of the ranks. Equal digests do not prove equality: *equal* compares ranks pair by pair. The
+    leader of a document is the best-ranked document that it equals. Documents that only share a (shortened) digest with
+    another one are grouped among themselves, at most ``ROUNDS`` times: documents crafted to share digests may remain
+    ungrouped. The time is linear, except for a sort.
     """
     for _ in range(ROUNDS):
         if len(ranks) < 2:  # noqa: PLR2004 - a pair takes two
@@ -43,10 +43,9 @@ def leaders_by_digest(
 
 
 def leaders_by_features(features: Features, sums: Words, order: Positions) -> Positions:
-    """Return each document the best-ranked one with the same features, itself if there is no better.
+    """Return, by rank, the best-ranked document with the same features, which may be the document itself.
 
-    *features* and their digests *sums* are by position, *order* is the ranking. Answers by rank.
-    Documents without features stay alone.
+    *features* and their digests *sums* are by position, *order* is the ranking. Documents without features are alone.
     """
     leaders = np.arange(len(order))
     starts, ends = features.offsets[order], features.offsets[order + 1]
@@ -64,7 +63,7 @@ def leaders_by_features(features: Features, sums: Words, order: Positions) -> Po
 def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders: Positions) -> None:
     """Group the documents of these *ranks* (ascending) by equal *contents*, into *leaders*, in place.
 
-    A content of ``None`` stays alone.
+    A document with the content ``None`` is alone.
     """
     first: dict[object, int] = {}
     for content, rank in zip(contents, ranks, strict=True):
@@ -73,8 +72,8 @@ def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders
 
 
 def count_repeats(contents: TextBatch) -> int:
-    """Count the contents that stand in the batch before: all, less the distinct ones. Empty ones count too."""
-    key = np.frombuffer(token_bytes(16), np.uint64)  # a new one each time: nobody can craft equal digests
+    """Return how many contents occur earlier in the batch, including empty ones."""
+    key = np.frombuffer(token_bytes(16), np.uint64)  # a new key each time, so that equal digests cannot be crafted
     starts, ends = contents.offsets[:-1], contents.offsets[1:]
     sums = np.zeros(len(contents), np.uint64)
     add_field(contents.data, contents.offsets, ends, key, sums)
@@ -90,11 +89,11 @@ def count_repeats(contents: TextBatch) -> int:
 
 
 def spread(matched: Positions, ranks: Positions, head_of: Positions) -> Positions:
-    """Extend what was decided for the heads of groups of equals to all documents; answers ranks by rank.
+    """Extend the decisions on the leaders of groups of equal documents to all documents; by rank.
 
-    ``matched[h]`` is the kept head that head *h* is dropped for, or -1; head *h* has rank
-    ``ranks[h]``, and ``head_of[r]`` is the head of rank *r*. The equals of a kept head are dropped for
-    it, those of a dropped head for whatever it was dropped for: they match it just as much.
+    ``matched[h]`` is the kept leader that leader *h* is dropped for, or -1; leader *h* has rank ``ranks[h]``, and
+    ``head_of[r]`` is the leader of rank *r*. The equals of a kept leader are dropped for it, those of a dropped leader
+    for the same document as the leader, which they match as well.
     """
     of_head = matched[head_of]
     own = ranks[head_of]

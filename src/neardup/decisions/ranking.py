@@ -1,4 +1,4 @@
-"""Documents from best to worst, by the keep policy."""
+"""The ranking of documents by the keep policy."""
 
 from decimal import Decimal
 from typing import Final
@@ -19,13 +19,13 @@ _SHOWN: Final = 40  # characters of a value in a message
 
 
 def ranking(policy: Policy, lengths: Positions, values: pa.ChunkedArray | None) -> Positions:
-    """Order positions from best to worst; ties go to the smallest position.
+    """Return positions from best to worst; ties go to the smallest position.
 
-    *lengths* are the texts' bytes; *values* is the policy's column, if it names one. Documents without a value (null,
-    NaN, an empty or blank string) rank behind all others. Ordered categories rank by their order. Strings rank as
-    numbers, exactly and however many digits they have, if any of them is written as a number: then all must be, and
-    ``ValueRefused`` has the row of the first that is not. Blanks around a string do not count. A column that has no
-    order raises ``DataError``.
+    *lengths* are the texts' bytes; *values* is the column of the policy, if it has one. Documents without a value
+    (null, NaN, an empty or blank string) rank last. Ordered categories rank by their order. If any string is a number,
+    strings rank as numbers, exactly, with any number of digits; then all must be numbers, and ``ValueRefused`` has the
+    row of the first that is not. White space around a string does not count. Raises ``DataError`` for a column without
+    an order.
     """
     number = len(lengths)
     match policy.keep.partition(":")[0]:
@@ -59,7 +59,7 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
 
 
 def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
-    """Return values of the same order in a type that Arrow sorts."""
+    """Return values of the same order in a type that Arrow can sort."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
@@ -79,7 +79,7 @@ def _codes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the values of unordered categories; Arrow casts no dictionary of string views."""
+    """Return the values of unordered categories; Arrow cannot cast dictionaries of string views."""
     kind = values.type.value_type
     if not pa.types.is_string_view(kind):
         return values.cast(kind)
@@ -88,7 +88,7 @@ def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
-    """Return strings without the blanks around them, or the ranks of the numbers that they are."""
+    """Return strings without white space around them, or the ranks of the numbers that they are."""
     coded = pc.utf8_trim(values, _BLANKS).combine_chunks().dictionary_encode()
     written, codes = coded.dictionary, coded.indices
     numbers = pc.match_substring_regex(written, _NUMBER)

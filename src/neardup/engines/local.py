@@ -14,10 +14,10 @@ Result = TypeVar("Result")
 
 
 class LocalEngine:
-    """Threads that share the kernels' machine code; results come in the order of the items.
+    """Threads that share the kernels' machine code; results are in the order of the items.
 
-    Kernels release the interpreter lock, so threads run side by side. Use as a context manager.
-    ``threads=None`` takes every core that the process may use.
+    Kernels release the interpreter lock, so threads run in parallel. Use it as a context manager. ``threads=None`` uses
+    every core available to the process.
     """
 
     def __init__(self, threads: int | None = None) -> None:
@@ -32,7 +32,7 @@ class LocalEngine:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results in order; a few items ahead are in work at any time."""
+        """Yield the results in order; at any time a few items ahead are being processed."""
         if self._pool is None:
             yield from map(function, items)
             return
@@ -45,14 +45,14 @@ class LocalEngine:
             yield waiting.popleft().result()
 
     def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
-        """Begin something that runs beside what follows; call what is returned to wait for its result."""
+        """Start a function in parallel; call the returned function to wait for its result."""
         if self._pool is None:
             done = function()
             return lambda: done
         return self._pool.submit(function).result
 
     def parts(self, number: int) -> list[slice]:
-        """Cut *number* items into slices for the threads, two each, as not all take equally long; none is empty."""
+        """Cut *number* items into slices, two per thread, because they do not take equally long; none is empty."""
         slices = min(number, 2 * self.threads if self._pool is not None else 1)
         edges = [number * part // slices for part in range(slices + 1)] if slices else []
         return [slice(begin, end) for begin, end in pairwise(edges)]
@@ -67,7 +67,7 @@ def thread_count(threads: int | None) -> int:
 
 
 def _cores() -> int:
-    """Count the cores that this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

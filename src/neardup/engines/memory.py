@@ -1,16 +1,16 @@
-"""How much memory this process may still take."""
+"""The memory available to this process."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-_UNLIMITED = 1 << 60  # bytes: what version 1 of control groups says of no limit is about 8 EiB
+_UNLIMITED = 1 << 60  # bytes: version 1 of control groups reports about 8 EiB for no limit
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that this process may still take: of the machine, and of every control group around it.
+    """Return the bytes available to this process: of the machine, and of every control group around it.
 
-    What the system could free, such as cached files, counts as available; swap space does not. ``None`` where the
-    system does not tell, as everywhere but on Linux.
+    Memory that the system can free, such as cached files, counts as available; swap space does not. ``None`` if the
+    system does not report it, as on all systems but Linux.
     """
     found = [_available_in_machine(root), *_available_in_groups(root)]
     return min((most for most in found if most is not None), default=None)

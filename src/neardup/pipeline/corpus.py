@@ -1,4 +1,4 @@
-"""The corpus moment: a collection in, decisions out."""
+"""Deduplication of a collection in memory: documents in, decisions out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from neardup.text.shingling import FeatureBuffer
 from neardup.text.templates import CommonShingles, require_share_of_documents
 
 _SIGNED = 1 << 12  # documents signed together
-_MANY = 8  # one dropped document in so many is worth looking for
+_MANY = 8  # largest ratio of documents to dropped ones that is worth a search
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -54,26 +54,28 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     threads: int | None = None,
     progress: bool | Progress | None = None,
 ) -> Result:
-    """Find which documents of a collection say the same, and choose the one to keep of each.
+    """Find the near-duplicates of a collection, and choose the documents to keep.
 
-    *table_or_texts* is a sequence of strings, an Arrow column, a list of dictionaries, a pandas or polars
-    data frame, a Hugging Face dataset, or anything else with the Arrow stream protocol that has a *text* column.
-    Of a table only the columns that are needed are read. A column named ``id`` has the ids if it exists; another
-    *id* must exist. Without ids, positions are the ids.
-    Documents are taken from the best rank to the worst (*keep*); one is dropped when it matches a kept
+    *table_or_texts* is a sequence of strings, an Arrow column, a list of dictionaries, a pandas or polars data frame, a
+    Hugging Face dataset, or anything else with the Arrow stream protocol that has a *text* column. Only the required
+    columns of a table are read. A column named ``id`` contains the ids if it exists; another *id* must exist. Without
+    ids, positions are the ids.
+
+    Documents are processed from the best rank to the worst (*keep*). A document is dropped if it matches a kept
     document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
-    replaces the scheme's. With *ignore_common*, shingles in more than this share of the different documents do not
-    count, or those of a list that was made before: system prompts, licence headers, forms (see ``CommonShingles``). See
-    ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for what comes back. *progress* is called
-    with a stage's name, what is done and the total; ``True`` shows bars on standard error.
+    replaces the scheme's. With *ignore_common*, a share, shingles in more than this share of the different documents do
+    not count: system prompts, licence headers, forms. It may also be a list that was created before (see
+    ``CommonShingles``). See ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for the result.
+    *progress* is called with the name of a stage, the number of finished items and the total; ``True`` shows bars on
+    standard error.
 
-    Empty documents and those without words are kept, except that byte-identical ones
-    that are not empty are exact duplicates. Same input and parameters, same decisions, whatever the
-    number of threads (``None``: every core).
+    Empty documents and those without words are kept, except that byte-identical documents that are not empty are exact
+    duplicates. The same input and parameters have the same result with any number of *threads* (``None``: every core).
+    An empty collection has an empty result.
 
     Warns (``RuntimeWarning``) before it begins if the run will need more memory than is available. Raises
-    ``ParameterError`` for a parameter that breaks its rule and ``DataError`` for input that
-    is no collection of documents.
+    ``ParameterError`` for a parameter that breaks its rule, and ``DataError`` for input that is not a collection of
+    documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen: Scheme = registry.default() if scheme is None else scheme
@@ -99,12 +101,12 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
 
 
 def _required(scheme: Scheme) -> list[str]:
-    """Return the columns that the scheme must have; the text is read where there is no ``BODY``."""
+    """Return the columns that the scheme requires; the text replaces a missing ``BODY``."""
     return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
 
 
 def require_fitting(common: float | CommonShingles, scheme: Any) -> None:
-    """Raise ``ParameterError`` for a wrong share, and for a scheme that can have no list of common shingles."""
+    """Raise ``ParameterError`` for an invalid share, and for a scheme without lists of common shingles."""
     if not isinstance(common, CommonShingles):
         require_share_of_documents("ignore_common", common)
     if scheme is not None:
@@ -120,19 +122,20 @@ def _without_common(scheme: Scheme, common: float | CommonShingles, documents: D
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shingled:
-    """What reading the texts gives, by position."""
+    """The result of shingling the texts, by position."""
 
     features: Features
     sums: Words  # digests of the features
     lengths: Positions  # bytes of text
-    blank: Flags  # nothing but white space
+    blank: Flags  # only white space
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Heads:
-    """The best-ranked document of each group of equals: only these are signed and compared.
+    """The leaders: the best-ranked document of each group of equals. Only these are signed and compared.
 
-    ``ranks`` and ``positions`` are theirs, best first; ``of`` gives every rank the number of its head.
+    ``ranks`` and ``positions`` are those of the leaders, best first; ``of`` maps every rank to the number of its
+    leader.
     """
 
     ranks: Positions
@@ -141,7 +144,7 @@ class _Heads:
 
     @classmethod
     def of_leaders(cls, leaders: Positions, order: Positions) -> Self:
-        """Return each leader its number, from best to worst."""
+        """Return the number of each leader, from best to worst."""
         leads = leaders == np.arange(len(leaders))
         ranks = np.flatnonzero(leads)
         numbers = np.cumsum(leads) - 1
@@ -150,9 +153,9 @@ class _Heads:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Decided:
-    """What comparing gives: for each head the kept head that it is dropped for, or -1; and what it took.
+    """The result of comparing: for each leader the kept leader that it is dropped for, or -1; and the counts.
 
-    ``common`` is the number of features that both share, where it was counted, else ``UNKNOWN``.
+    ``common`` is the number of features that both share, if it was counted, otherwise ``UNKNOWN``.
     """
 
     matched: Positions
@@ -163,7 +166,7 @@ class _Decided:
 
 
 class _Keys:
-    """The keys of signatures, made for some documents or one column at a time."""
+    """The keys of signatures, computed for some documents or one column at a time."""
 
     def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
         self._scheme, self._signatures = scheme, signatures
@@ -232,11 +235,10 @@ class _Run:
         return features, sums, np.diff(batch.offsets), flags
 
     def _equals(self, shingled: _Shingled, order: Positions) -> Positions:
-        """Find each document's best-ranked equal, by rank.
+        """Return each document's best-ranked equal, by rank.
 
-        Equal are documents with the same features, and those without features but with the same
-        text, unless it is blank. Where fields decide, equal are those whose signed fields are; a document
-        without a signature stays alone.
+        Documents are equal if they have the same features or, without features, the same text that is not blank. If
+        fields decide, documents are equal if their signed fields are; a document without a signature is alone.
         """
         if self._fields is not None:
             return self._equal_fields(Corpus(shingled.features, self._fields, self._documents.texts), order)
@@ -262,7 +264,7 @@ class _Run:
     def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions, part by part; fields are signed all at once.
 
-        Exact verification needs no more of a signature than what proposes candidates.
+        With exact verification, only the part of a signature that finds candidates is needed.
         """
         scheme, number = self._scheme, len(positions)
         sign = scheme.sign_at
@@ -281,7 +283,7 @@ class _Run:
         def fill(begin: int) -> int:
             part = slice(begin, min(begin + _SIGNED, number))
             chosen = positions[part]
-            if (offsets[chosen + 1] > offsets[chosen]).any():  # else the rows take no memory
+            if (offsets[chosen + 1] > offsets[chosen]).any():  # other rows take no memory
                 signed = sign(corpus, chosen)
                 rows[part], present[part] = signed.rows, signed.present
             return part.stop
@@ -291,10 +293,10 @@ class _Run:
         return Signatures(rows, present, scheme.recipe)
 
     def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
-        """Say which head is dropped for which. Heads are numbered from best to worst."""
+        """Return which leader is dropped for which. Leaders are numbered from best to worst."""
         number = len(signatures)
         scheme = self._scheme
-        by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # others make all columns as fast as one
+        by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # other schemes make all columns as fast as one
         keys = _Keys(scheme, signatures) if by_parts else scheme.keys(signatures)
         buckets = Buckets(keys, signatures.present, pooled=scheme.pooled, map=self._engine.map)
         matcher = self._matcher(sets, signatures)
@@ -346,7 +348,7 @@ class _Run:
         )
 
     def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
-        """Leave out what need not be compared: estimated far below the threshold, or refused by a filter."""
+        """Remove pairs that need no comparison: with an estimate far below the threshold, or refused by a filter."""
         verify = self._policy.verify
         tests = [] if verify == "estimate" else plausible_tests(self._scheme, signatures, by_estimate=verify == "exact")
         for test in tests:
@@ -381,10 +383,10 @@ class _Run:
         exact = np.zeros(len(dropped), np.bool_)
         if self._fields is None:
             equal = own == kept_for
-            asked = np.flatnonzero(equal)  # equal texts have the same head
+            asked = np.flatnonzero(equal)  # equal texts have the same leader
             exact[asked] = self._documents.same_text(left[asked], right[asked])
             common = self._shared(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
-        else:  # documents of one head have the same fields, but not the same text
+        else:  # documents of one leader have the same fields, but not always the same text
             equal = exact = self._documents.same_text(left, right)
             unknown = np.full(len(dropped), UNKNOWN)
             common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
@@ -448,14 +450,14 @@ class _Run:
         elif verify == "exact" and self._fields is None:  # equal fields are transitive, and their texts may differ
             decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
             rule[decided < scheme.threshold] = "component"
-        for measure in measured.values():  # equals share everything, also where they have no shingle
+        for measure in measured.values():  # equal documents share everything, even without shingles
             measure[equal] = 1.0
         return {"rule": rule, **measured}
 
     def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
-        """Measure the pairs of which it is not known yet what they share, a part each thread.
+        """Measure the pairs whose common features were not counted yet, in parallel.
 
-        Nobody asks for measures that were not verified.
+        Pairs that were not verified are not measured.
         """
         shared = shared.copy()
         asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)

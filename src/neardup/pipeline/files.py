@@ -1,4 +1,4 @@
-"""The corpus moment on files: read, decide, write what is kept, with the evidence beside it."""
+"""Deduplication of files: read, decide, and write the kept documents and the evidence."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -34,13 +34,13 @@ from neardup.text.templates import CommonShingles
 
 AnyPath = str | os.PathLike[str]
 
-_ID: Final = "\0id"  # the ids' column, named as no field is: the field itself may rank documents by its numbers
+_ID: Final = "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
 _RANK: Final = "\0rank of "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilesResult:
-    """``result`` as ``dedup`` gives it; the records *rejected* as no documents; the documents themselves."""
+    """``result`` is that of ``dedup``; *rejected* are the records that are not documents, *documents* the others."""
 
     result: Result
     rejected: list[Rejected]
@@ -77,15 +77,15 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     mark: AnyPath | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
-    """Deduplicate files: the kept records go to *out*, in the inputs' format, columns and order.
+    """Deduplicate files: write the kept records to *out*, in the inputs' format, columns and order.
 
-    *report* (``.parquet`` or ``.jsonl``) gets the decisions, *dropped* the removed records. *mark* gets every
+    *report* (``.parquet`` or ``.jsonl``) receives the decisions, *dropped* the removed records. *mark* receives every
     document with three more fields: ``neardup_cluster``, the position of its representative, which all documents of a
-    cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, that one's id.
-    ``None`` writes nothing. With *page*, which renders a run, *report* may end in ``.html`` or ``.htm``, and gets that
-    page. Outputs are checked before anything is read, must be different files, and appear only when complete, *out*
-    last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError`` and
-    ``OutputError``.
+    cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, the id of the
+    representative. ``None`` writes nothing. With *page*, a function that renders a run, *report* may end in ``.html``
+    or ``.htm``, and receives that page. Outputs are checked before anything is read, must be different files, and
+    appear only when complete, *out* last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
+    ``ParameterError``, ``DataError`` and ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
@@ -149,7 +149,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
 
 def _table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
-    """Return what ``dedup`` needs of the documents, and the keep policy in terms of that table."""
+    """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
     table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
     _add_fields(table, documents, fields)
     keep = policy.keep if policy.field is None else _add_ranking(table, documents, policy.field, policy.keep)
@@ -157,7 +157,7 @@ def _table(documents: Collection, text: str, fields: Sequence[str], policy: Poli
 
 
 def _marks(result: Result, documents: Collection) -> pa.Table:
-    """Return each document's cluster, by the position of its kept document, and that one's id."""
+    """Return each document's cluster, the position of its kept document, and the id of that document."""
     names = documents.ids.cast(pa.large_string()).take(pa.array(result.clusters))
     marks = {"neardup_cluster": result.clusters, "neardup_kept": result.mask, "neardup_representative": names}
     return pa.table(marks)
@@ -171,7 +171,7 @@ def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force:
 
 
 def _check_scheme(scheme: Scheme | None, ignore_common: float | CommonShingles | None) -> None:
-    """Refuse, before anything is read, what ``dedup`` would refuse after it."""
+    """Refuse, before anything is read, a scheme or list that ``dedup`` would refuse."""
     if scheme is not None:
         require_scheme(scheme, "sign_at")
     if ignore_common is not None:
@@ -179,7 +179,7 @@ def _check_scheme(scheme: Scheme | None, ignore_common: float | CommonShingles |
 
 
 def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None]) -> None:
-    """Refuse what is not a path, and two outputs of one name, or one inside the other: one would destroy the other."""
+    """Refuse values that are not paths, and two outputs of one name, or one inside the other."""
     for name, path in [*(("inputs", path) for path in inputs), *outputs.items()]:
         if path is not None or name == "inputs":
             require_path(name, path)
@@ -192,7 +192,7 @@ def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None
 
 
 def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
-    """Add the fields that are signed, as they are written; ``body`` may be missing, as the text stands for it."""
+    """Add the fields that are signed, as they are written; ``body`` may be missing, as the text replaces it."""
     for name in fields:
         try:
             if name not in table:
@@ -203,7 +203,7 @@ def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[s
 
 
 def _add_ranking(table: dict[str, Any], documents: Collection, field: str, keep: str) -> str:
-    """Add the field that ranks, by its values; returns the keep policy in terms of the table."""
-    name = field if field not in table else f"{_RANK}{field}"  # signed as it is written, ranked by its value
+    """Add the field that ranks, by its values; return the keep policy for the table."""
+    name = field if field not in table else f"{_RANK}{field}"  # signed as written, ranked by value
     table[name] = documents.column(field)
     return f"{keep.partition(':')[0]}:{name}"

@@ -1,4 +1,4 @@
-"""Responses of Elasticsearch and OpenSearch, collapsed behind the query."""
+"""Collapsed responses of Elasticsearch and OpenSearch."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -30,23 +30,23 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     verify: HitVerify | None = None,
     name: str = "duplicates",
 ) -> dict[str, Any]:
-    """Collapse the hits of a response to a search, and give a response of the same form; the one given stays as it is.
+    """Collapse the hits of a search response; return a response of the same form, and leave the given one unchanged.
 
-    *response* is what Elasticsearch or OpenSearch answer, parsed: its hits are in ``hits.hits``, best first. The other
-    parameters are those of ``collapse``. What a rule looks at is taken from a hit's ``_source``, where a dot in its
-    name leads into objects, or else from its ``fields``; a list of one value counts as the value, and of texts as all
-    of them. The id of a hit is its ``_id``.
+    *response* is a parsed response of Elasticsearch or OpenSearch: its hits are in ``hits.hits``, best first. The other
+    parameters are those of ``collapse``. The values for a rule are read from the ``_source`` of a hit, where a dot in a
+    field's name separates nested objects, or else from its ``fields``. A list of one value counts as the value, and a
+    list of texts as all of them. The id of a hit is its ``_id``.
 
-    Of the answer ``hits.hits`` are those that stay, of this page, in their order. Each hit that matches one of them is
-    in that one's ``inner_hits[name].hits``; its ``fields`` say whom it matches (``neardup.of``), by which rule
-    (``neardup.rule``), what that measures (``neardup.measure``) and found (``neardup.value``), and whether texts or
-    values were compared (``neardup.verified``). The id of its group is in the ``fields`` of every hit
-    (``neardup.group``). All totals of the engine stay, ``hits.total`` too; those of the collapse are in ``neardup``:
-    ``hits`` (that came), ``examined``, ``groups``, ``hidden``, ``unsigned``, ``page`` and ``pages``. With *include* the
-    members of the group are listed as hits of their own, also those that are hidden.
+    In the result, ``hits.hits`` are the kept hits of this page, in order. Each hit that matches one of them is in
+    ``inner_hits[name].hits`` of that hit. Its ``fields`` contain the hit that it matches (``neardup.of``), the rule
+    (``neardup.rule``), the measure (``neardup.measure``) and its value (``neardup.value``), and whether texts or values
+    were compared (``neardup.verified``). The ``fields`` of every hit contain the id of its group (``neardup.group``).
+    The totals of the engine do not change, including ``hits.total``; those of the collapse are in ``neardup``: ``hits``
+    (in the response), ``examined``, ``groups``, ``hidden``, ``unsigned``, ``page`` and ``pages``. With *include*, the
+    members of the group are listed in ``hits.hits``, including hidden ones.
 
-    Other keys are passed through, and a response that is an error stays one. Raises ``DataError`` for what is no
-    response, and what ``collapse`` raises.
+    Other keys are passed through, and an error response is returned unchanged. Raises ``DataError`` for an invalid
+    response, and the errors of ``collapse``.
     """
     require(isinstance(name, str) and name != "", "name", name, "must be the name of inner hits")
     if not isinstance(response, Mapping):
@@ -91,7 +91,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
 def _asked(
     given: Sequence[Mapping[str, Any]], rules: Sequence[Rule], *, signed: bool, index: Index | None
 ) -> list[Any]:
-    """Return the hits as records of what the rules look at, or as ids if no hit says anything and the index may."""
+    """Return the hits as records of the fields for the rules, or as ids if an index must have the fields."""
     texts, values = set[str](), set[str]()
     for rule in rules:
         if not isinstance(rule, NearDuplicates):
@@ -99,7 +99,7 @@ def _asked(
         elif index is None or not index.keeps_texts:
             texts.update(getattr(rule.scheme, "columns", ()) or (rule.text,))
     records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
-    # Of hits that came without their sources nothing is known; where they did come, a field of none is a mistake.
+    # Without sources, the fields of hits are unknown; with sources, a field that no hit has is a mistake.
     silent = index is None and not signed and not any(hit.get("_source") or hit.get("fields") for hit in given)
     for field in sorted(texts | values):
         found = [_said(hit, field, joined=field in texts) for hit in given]
@@ -112,7 +112,7 @@ def _asked(
 
 
 def _said(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
-    """Return what a hit says of a field, ``None`` for nothing; texts in a list are *joined*, one a line."""
+    """Return the value of a hit's field, ``None`` if it has none; the texts of a list are *joined*, one per line."""
     value = _found(hit.get("_source"), field)
     if value is None:
         value = _found(hit.get("fields"), field)
@@ -125,7 +125,7 @@ def _said(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
 
 
 def _found(source: Any, field: str) -> Any:
-    """Look a field up by its name, or by the names of objects in each other, with dots between them."""
+    """Look a field up by its name, or by the names of nested objects, separated by dots."""
     if not isinstance(source, Mapping):
         return None
     if field in source:
@@ -135,7 +135,7 @@ def _found(source: Any, field: str) -> Any:
 
 
 def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
-    """Return the hits that stay, each with those that match it."""
+    """Return the kept hits, each with the hits that match it."""
     repeats: dict[int, list[dict[str, Any]]] = {}
     kept: dict[int, dict[str, Any]] = {}
     mates = collapsed.outcome.of.tolist()
@@ -169,7 +169,7 @@ def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[di
 
 
 def _told(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -> dict[str, Any]:
-    """Copy a hit, with what became of it in its fields; as the engines have them, they are lists."""
+    """Return a copy of a hit with the result in its fields, which are lists as in the engines."""
     fields: dict[str, Any] = {**(hit.get("fields") or {}), f"{OURS}.group": [group]}
     if repeat is not None:
         fields[f"{OURS}.of"] = [repeat.of]

@@ -1,4 +1,4 @@
-"""The query moment on an index: its full text, found by words, and never without the index's own word on each hit."""
+"""Full-text search of an index by words, whose results are always checked against the index."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -45,13 +45,13 @@ from neardup.text.marking import REACH, Marker
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
 
-TITLE, URL = "title", "url"  # the fields of strings that are searched and shown, where an index has them
-SECONDS: Final = 2.0  # that a search may take
-TOP: Final = 100  # hits that are examined
+TITLE, URL = "title", "url"  # the string fields that are searched and shown, if an index has them
+SECONDS: Final = 2.0  # seconds that a search may take
+TOP: Final = 100  # examined hits
 MOST_TOP: Final = 1_000
 
-_TITLE_WORDS, _WORDS = 100, 32  # of a title and of a text that are shown at most
-_STEP: Final = 512  # documents that are read and written at once
+_TITLE_WORDS, _WORDS = 100, 32  # the most characters shown of a title and of a text
+_STEP: Final = 512  # documents that are read and written together
 _WEB: Final = ("http://", "https://")
 _Judged = TypeVar("_Judged")
 _SAID: Final = {"same exact": "same text", "same site": "same site"}
@@ -63,25 +63,25 @@ def has_table(folder: str | os.PathLike[str]) -> bool:
 
 
 def table_bytes(index: Index) -> int:
-    """Tell how large the search table of an index is."""
+    """Return the size of the search table of an index in bytes."""
     return Path(index.store.folder, fulltext.NAME).stat().st_size
 
 
 def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> "Search | None":
-    """Open the search table of an index that is open to write, if it has one or *make* says so, and catch up.
+    """Open the search table of an index that is open to write, if it has one or with *make*, and catch up.
 
-    Whoever changes such an index calls ``catch_up`` of what it is given after each change.
+    Call ``catch_up`` of the result after each change of the index.
     """
     return Search.open(index, make=make, progress=progress) if make or has_table(index.store.folder) else None
 
 
 class Search:
-    """Finds documents of an index by words and phrases. Made by ``open``; close it, or use it in ``with``.
+    """Finds documents of an index by words and phrases. ``open`` returns it; close it, or use it in ``with``.
 
-    The table is derived from the index, and never has the last word: a document that was removed, or came with another
-    content since, is not shown, however old the table is. One that was admitted is found once the writer has caught up:
-    ``catch_up`` after each change, as every verb and the service do, and opening to write do so. ``judged`` is the
-    cache of what was collapsed.
+    The table is derived from the index, which always decides: a document that has been removed, or whose content has
+    changed, is not shown, even if the table is old. An admitted document is found once the writer has caught up: by
+    ``catch_up`` after each change, which every verb and the service call, and by opening to write. ``judged`` is the
+    cache of collapsed results.
     """
 
     def __init__(self, index: Index, table: FullText) -> None:
@@ -90,17 +90,18 @@ class Search:
         self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
         self._catching = RLock()
         self.judged = JudgedSets()
-        self._held: tuple[str, Positions] | None = None  # which table it was, and what is in it
+        self._held: tuple[str, Positions] | None = None  # the table that was read, and its ordinals
 
     @classmethod
     def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
-        """Open the search table of an index: to write, as far as the index was opened so, and to read.
+        """Open the search table of an index: to write if the index is open to write, otherwise to read.
 
-        A writer catches up with the index first; with *make* it builds the table where there is none. Titles are the
-        field of strings ``title``, if the index has one.
+        A writer catches up with the index first; with *make* it builds the table if there is none. Titles are the
+        string field ``title``, if the index has one.
 
-        Raises ``StorageRefused`` where there is no table, or one of another index or format, or where the index keeps
-        no texts; ``StorageDamaged`` for one that is damaged. ``rebuild`` helps against all but the last but one.
+        Raises ``StorageRefused`` if there is no table, if it is of another index or format, or if the index does not
+        store texts; ``StorageDamaged`` if it is damaged. ``rebuild`` repairs all of these, except an index without
+        texts.
         """
         _require_texts(index)
         require_flag("make", make)
@@ -122,9 +123,10 @@ class Search:
 
     @staticmethod
     def rebuild(index: Index, progress: Progress | None = None) -> None:
-        """Build the search table of an index anew, whatever is there; readers have the old one until it is done.
+        """Build the search table of an index again, replacing an existing one when it is complete.
 
-        The index must be open to write, and nobody else may change it meanwhile. A death leaves what was there before.
+        The index must be open to write, and no other process may change it at the same time. If the process ends
+        before, the old table remains.
         """
         _require_texts(index)
         require_function("progress", progress)
@@ -137,7 +139,7 @@ class Search:
             FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches)
 
     def close(self) -> None:
-        """Let go of the table; the index stays open. A second call does nothing."""
+        """Close the table; the index stays open. A second call does nothing."""
         self._table.close()
 
     def __enter__(self) -> Self:
@@ -146,13 +148,13 @@ class Search:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # Keeping up.
+    # Writing.
 
     def catch_up(self, progress: Progress | None = None) -> int:
-        """Bring the table to where the index is; give how many documents came and went. The index must be writable.
+        """Update the table to the state of the index; return the numbers of added and removed documents.
 
-        What is in the table is on the disk in the index: the index is synced first, so that no power failure leaves
-        documents to be found that are not there.
+        The index must be open to write. It is synced first, so that after a power failure the table has no documents
+        that the index lacks.
         """
         require_function("progress", progress)
         store = self._store
@@ -164,7 +166,7 @@ class Search:
                     return 0
                 store.sync()
                 beyond = state.following > store.next_ordinal
-            if beyond:  # the index was set back, by a copy of old: what has which ordinal is not what it was
+            if beyond:  # the index was replaced by an old copy: ordinals may belong to other documents
                 self.rebuild(self._index, progress)
                 self._held = None
                 return len(store)
@@ -184,7 +186,7 @@ class Search:
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
 
     def _next(self, following: int) -> tuple[int, Texts] | None:
-        """Read the next documents, and tell up to where they go."""
+        """Read the next documents, and return the ordinal after the last one."""
         with self._store.busy:
             places = self._store.behind(following - 1, _STEP)
             if not len(places):
@@ -198,12 +200,12 @@ class Search:
             self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
 
     def _leave_out(self, state: State) -> int:
-        """Take those out of the table that are no longer in the index, which is all that can be too many."""
+        """Remove documents from the table that are no longer in the index."""
         with self._store.busy:
             following = self._store.next_ordinal
             if self._is_level(state):
                 return 0
-            if self._store.behind(state.following - 1, 1).size:  # somebody else admitted, and will catch up
+            if self._store.behind(state.following - 1, 1).size:  # another thread admitted documents, and will catch up
                 return 0
             gone = held = np.empty(0, np.int64)
             if state.documents != len(self._store):
@@ -216,18 +218,18 @@ class Search:
         return len(gone)
 
     def _in_table(self, state: State) -> Positions:
-        """Return the ordinals in the table: from memory, as only this writer changes it unless it is built anew."""
+        """Return the ordinals in the table. They are cached: only this writer changes the table, or rebuilds it."""
         if self._held is None or self._held[0] != state.built:
             self._held = (state.built, self._table.ordinals())
         return self._held[1]
 
-    # Asking.
+    # Reading.
 
     def find(self, query: str, top: int = TOP, seconds: float = SECONDS) -> Found:
         """Find the documents with every word and phrase of a query, the best *top* of them in order.
 
-        A reader goes on to what the writer has acknowledged by now. Ranks are by BM25 over the whole table, and equal
-        ones go to who was admitted first; ``total`` is exact. Raises ``QueryTimeout``.
+        A reader first reads what the writer has acknowledged. Documents are ranked by BM25 over the whole table, ties
+        by the order of admission; ``total`` is exact. Raises ``QueryTimeout``.
         """
 
         def judged(ranked: _Ranked) -> Found:
@@ -236,7 +238,7 @@ class Search:
         return self._find(query, top, _limit(query, seconds), judged)
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
-        """Return what to show of documents, ``None`` for one that is not there. Raises ``QueryTimeout``."""
+        """Return the parts of documents to show, ``None`` for an unknown id. Raises ``QueryTimeout``."""
         limit, ids = _limit(query, seconds), as_strings(ids)
         with self._store.busy:
             places = self._store.with_ids(ids)
@@ -261,13 +263,12 @@ class Search:
         seconds: float = SECONDS,
         verify: HitVerify | None = None,
     ) -> Answer:
-        """Find, collapse the best *top* hits, and give a page of *size* groups with what to show of each.
+        """Find documents, collapse the best *top* hits, and return a page of *size* groups with the parts to show.
 
-        *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, which is that of its
-        scheme unless it is given (``at_threshold``); what is ``"exact"``, the same text; what is of the same
-        ``"site"``; or nothing, ``"off"``. Of each group the *keep* best are shown. *include*, the id of a group, lists
-        its members instead, *size* of them a page. Near duplicates are verified on the texts unless *verify* is
-        ``"estimate"``: see ``collapse``.
+        *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, by default that of its
+        scheme (``at_threshold``); ``"exact"`` duplicates, with the same text; hits of the same ``"site"``; or nothing,
+        ``"off"``. Of each group, the *keep* best are shown. *include*, the id of a group, lists its members instead,
+        *size* per page. Near duplicates are verified on the texts unless *verify* is ``"estimate"``: see ``collapse``.
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
@@ -292,7 +293,7 @@ class Search:
             done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
             shown = [kept.rank for group in done.page for kept in group.kept]
             hidden = [hidden.rank for group in done.page for hidden in group.hidden]
-            mates = done.outcome.of[hidden].tolist()  # which may be on another page of members
+            mates = done.outcome.of[hidden].tolist()  # it may be on another page of members
             told = [*{*shown, *hidden, *mates}]
             hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
             return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
@@ -328,7 +329,7 @@ class Search:
         )
 
     def _find(self, query: str, top: int, limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
-        """Find, and do something with what is found before the index changes."""
+        """Find documents, and process the result before the index changes."""
         require_whole("top", top, 1, MOST_TOP)
         matches = self._table.find(query, top, limit)
         with self._store.busy:
@@ -337,7 +338,7 @@ class Search:
             if self._is_level(matches.state):
                 with limit.paused():
                     return judged(_ranked(matches, places, top, matches.total))
-        # One of both is ahead: what is dead in the table does not count, and makes room.
+        # The index or the table may be ahead: removed documents in the table do not count; others replace them.
         everything = self._table.matching(query, limit)
         matches = self._table.find(query, top + self._dead(everything), limit)
         with self._store.busy:
@@ -347,7 +348,7 @@ class Search:
                 return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
 
     def _alive(self, ordinals: Positions) -> Places:
-        """Return where documents are, -1 for those that are not there."""
+        """Return the places of documents, -1 for those that do not exist."""
         places = self._store.with_ordinals(ordinals)
         return np.where(self._store.alive(places), places, -1)
 
@@ -369,7 +370,7 @@ class Search:
         return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
 
     def _beginnings(self, places: Places) -> TextBatch:
-        """Read as much of texts as is looked at for what to show, and a byte that tells if there is more."""
+        """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
         return self._store.strings("text", places, REACH + 1)
 
     def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
@@ -377,12 +378,12 @@ class Search:
         return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
 
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
-        """Return a number for each text, the same for the same bytes; none for nothing but white space."""
+        """Return a number for each text, the same for the same bytes; no number for blank texts."""
         return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
 
 
 class _Ranked(NamedTuple):
-    """The hits of a query that are there, ranked, of *total*; their places hold until the index changes."""
+    """The existing hits of a query, ranked, of *total*; their places are valid until the index changes."""
 
     places: Places
     ordinals: Positions
@@ -390,13 +391,13 @@ class _Ranked(NamedTuple):
     total: int
 
     def at(self, ranks: Sequence[int]) -> "_Ranked":
-        """Take some."""
+        """Return the hits at these ranks."""
         some = np.array(ranks, np.int64)
         return _Ranked(self.places[some], self.ordinals[some], self.scores[some], self.total)
 
 
 def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
-    """Leave those out that are not there, and those behind the *top*."""
+    """Leave out hits that do not exist, and those after the *top*."""
     there = np.flatnonzero(places >= 0)[:top]
     return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)
 
@@ -406,7 +407,7 @@ def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit:
         marker = Marker(terms_of(query))
         heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
     bodies = list[Marked]()
-    steps = np.flatnonzero(np.diff(texts.offsets // REACH))  # mostly all at once; long ones by themselves
+    steps = np.flatnonzero(np.diff(texts.offsets // REACH))  # usually all at once; long ones separately
     for begin, end in pairwise([0, *steps.tolist(), len(texts)]):
         limit.require()
         bodies += marker.mark(TextBatch(texts.data, texts.offsets[begin : end + 1]), _WORDS)
@@ -414,7 +415,7 @@ def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit:
 
 
 def site_of(url: str | None) -> str | None:
-    """Return the site of an address: its host, without a leading ``www.``; ``None`` where there is none.
+    """Return the site of an address: its host, without a leading ``www.``; ``None`` if it has no host.
 
     >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
     ('news.example', None, None)
@@ -424,7 +425,7 @@ def site_of(url: str | None) -> str | None:
 
 
 def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
-    """Report why a hit is hidden; digests are not reported."""
+    """Return why a hit is hidden; digests are not reported."""
     return Repeat(
         hit=hit,
         of=of.id,
@@ -453,7 +454,7 @@ def _require_texts(index: Index) -> None:
 
 
 def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:
-    """Read all documents that were admitted after one, some at a time."""
+    """Yield all documents that were admitted after an ordinal, in batches."""
     done = 0
     while len(places := store.behind(last, _STEP)):
         texts = _texts(store, places)

@@ -1,4 +1,4 @@
-"""Document signatures as enterprise search has them: equal fields, equal documents."""
+"""Checksums of documents, as in enterprise search: documents with equal fields match."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -32,15 +32,15 @@ from neardup.text.columns import text_column, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
 
-BODY = "body"  # the field that a plain column of texts is taken as
+BODY = "body"  # the field of a plain column of texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """A column in the checksum: its first *limit* bytes (``None``: all), cut between two characters.
 
-    A document in which a *required* field is missing (null or empty) has no signature. A field that
-    is not required counts as empty where it is missing.
+    A document without a *required* field (null or empty) has no signature. A missing field that is not required counts
+    as empty.
     """
 
     name: str
@@ -56,15 +56,15 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True)
 class Checksum(SchemeDefaults):
-    """One 64-bit integer of named fields; equal integers match.
+    """One 64-bit integer computed from named fields; documents with equal integers match.
 
-    The default is the title and the first 1,024 bytes of the body, both required. *contribution*
-    names one more column that enters whole and may be missing. The sum is
-    ``S = S * SPREAD + SipHash-1-3(field) mod 2**64`` from 0 over the fields in order
-    (``neardup.kernels.checksum``), under the 128-bit key, or one derived from the public seed.
+    The default fields are the title and the first 1,024 bytes of the body, both required. *contribution* is one more
+    column, used in full, which may be missing. The sum is ``S = S * SPREAD + SipHash-1-3(field) mod 2**64``, starting
+    at 0, over the fields in order (``neardup.kernels.checksum``), under the 128-bit key, or one derived from the public
+    seed.
 
-    Exact verification compares the fields' bytes themselves. A document without a signature is
-    never dropped, not even for an equal one.
+    Exact verification compares the fields' bytes. A document without a signature is never dropped, not even for an
+    equal one.
     """
 
     fields: Sequence[Field] = (Field(name="title"), Field(name=BODY, limit=1024))
@@ -114,12 +114,12 @@ class Checksum(SchemeDefaults):
 
     @cached_property
     def shingling(self) -> Shingling:
-        """What evidence is measured on: 3-word shingles of the text. Not part of the recipe."""
+        """How the features for evidence are made: 3-word shingles of the text. Not part of the recipe."""
         return Shingling()
 
     @cached_property
     def recipe(self) -> RecipeId:
-        """Everything here decides bits."""
+        """The id of the recipe, which all parameters enter."""
         parts = [asdict(part) for part in self._parts()]
         return recipe_id(scheme=self.name, fields=parts, hashing=Hashing(seed=self.seed, key=self.key).identity)
 
@@ -131,8 +131,8 @@ class Checksum(SchemeDefaults):
     def sign(self, documents: Any) -> Signatures:
         """Sign the rows of a table (anything with the Arrow stream protocol) that has the columns.
 
-        A plain column of texts is taken as ``body``, with every other field missing. ``rows`` is
-        uint64[n, 1]. A required column that the whole table lacks raises ``DataError``.
+        A plain column of texts is the field ``body``; all other fields are then missing. ``rows`` is uint64[n, 1].
+        Raises ``DataError`` if the table lacks a required column.
         """
         fields = _fields(documents, self._parts())
         number = len(fields[0][1])
@@ -161,12 +161,12 @@ class Checksum(SchemeDefaults):
 
     @property
     def match_estimate(self) -> None:
-        """Equality has no degrees."""
+        """``None``: equality has no degrees."""
         return None
 
     @property
     def signature_rule(self) -> str:
-        """When two signatures match, in words."""
+        """A sentence part that describes when two signatures match."""
         named = (
             part.name if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
             for part in self.fields
@@ -179,7 +179,7 @@ class Checksum(SchemeDefaults):
         return Reading("equality", float(self.estimate(left, right)[0]), 1.0, {"checksums": sums})
 
     def with_threshold(self, threshold: float) -> Self:
-        """Refuse: a checksum has no threshold."""
+        """Raise ``ParameterError``: a checksum has no threshold."""
         raise ParameterError("threshold", threshold, "cannot be used with a checksum, which has no threshold")
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
@@ -198,30 +198,30 @@ class Checksum(SchemeDefaults):
         return same
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # ranked hits alone need it
+        from neardup.kernels import collapse  # only needed for ranked hits
 
         return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(0))
 
     def keys(self, signatures: Signatures) -> Words:
-        """Return the checksum itself: uint64[n, 1], complete for the rule."""
+        """Return the checksum itself: uint64[n, 1]. Documents that match always share a key."""
         require_same_recipe(self.recipe, signatures.recipe)
         return np.asarray(signatures.rows, np.uint64)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether the checksums are equal; never where one is missing."""
+        """Return, row by row, whether the checksums are equal; false if one is missing."""
         require_comparable(self.recipe, left, right)
         return np.asarray((left.rows[:, 0] == right.rows[:, 0]) & left.present & right.present)
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Return 1 where the checksums are equal, else 0: a checksum knows no in-between."""
+        """Return, row by row, 1 if the checksums are equal, otherwise 0."""
         return self.matches(left, right).astype(np.float64)
 
     def estimate_pairs(
         self, signatures: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.float64]:
-        """Return 1 where the checksums of documents ``left[i]`` and ``right[i]`` are equal, else 0."""
+        """Return 1 if the checksums of documents ``left[i]`` and ``right[i]`` are equal, otherwise 0."""
         return self.estimate(signatures[left], signatures[right])
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
@@ -229,7 +229,7 @@ class Checksum(SchemeDefaults):
         return self.matches(signatures[left], signatures[right])
 
     def probability(self, resemblance: Any) -> Any:
-        """Return the probability that the rule says "match": 1 for equal fields; else ``2**-64``, here 0.
+        """Return the probability of a match: 1 for equal fields, otherwise ``2**-64``, returned as 0.
 
         >>> Checksum().probability([0.99, 1.0])
         array([0., 1.])
@@ -270,7 +270,7 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
 
 
 def _as_text(column: Any) -> Any:
-    """Numbers and times in a checksum are taken as they print."""
+    """Return a column as text; numbers and times are formatted as by Arrow."""
     if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
         column = column.cast(column.type.value_type)
     kind = column.type

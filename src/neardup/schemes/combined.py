@@ -1,4 +1,4 @@
-"""Henzinger's filter: what one scheme proposes, a second one of another kind must confirm."""
+"""Henzinger's filter: a second scheme of another kind must confirm the matches of a first one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,26 +24,27 @@ from neardup.text.templates import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
-_COMPARED = 256  # hits that are compared with all better ones at a time
-_apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while they are in use
+_COMPARED = 256  # hits that are compared with all better hits at a time
+_apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = (
+    WeakKeyDictionary()
+)  # weak references: only while the signatures are in use
 
 
 @dataclass(frozen=True)
 class Combined(SchemeDefaults):
-    """Two schemes: documents that *first* calls a match must match by *second*, too.
+    """Two schemes: documents that match by *first* must also match by *second*.
 
-    The default is the setting of Henzinger (2006): six trials of 14 hashes over sequences of eight
-    words, of which two must agree; then a fingerprint of 384 bits, of which 355 must be equal. The
-    first looks at the order of words, the second at how often they occur, and each refuses
-    strangers that the other takes for the same: on 1.6 billion pages their precision was 0.38 and
-    0.50, and 0.79 combined.
+    The default is the setting of Henzinger (2006): six trials of 14 hashes over sequences of eight words, with at least
+    two equal trials; then fingerprints of 384 bits, with at least 355 equal bits. The first compares the order of
+    words, the second their frequencies, and each rejects unrelated documents that match by the other: on 1.6 billion
+    pages their precision was 0.38 and 0.50, and 0.79 combined.
 
-    Keys, evidence, estimate and threshold are those of *first*. Exact verification compares
-    exactly what passes *second*. Schemes that sign fields (``Checksum``) cannot be combined. Only
-    the first one can have a list of common shingles.
+    Keys, evidence, estimate and threshold are those of *first*. Exact verification compares the documents that pass
+    *second*. Schemes that sign fields (``Checksum``) cannot be combined. Only the first scheme can have a list of
+    common shingles.
 
-    ``rows`` of its signatures holds those of both, side by side. A document has a signature if both
-    schemes give it one.
+    ``rows`` of its signatures contains the rows of both schemes, side by side. A document has a signature if it has one
+    by both schemes.
     """
 
     first: Any = field(default_factory=lambda: Trials(words=8))
@@ -63,48 +64,48 @@ class Combined(SchemeDefaults):
 
     @cached_property
     def recipe(self) -> RecipeId:
-        """Both schemes' recipes, in their order."""
+        """The id of the recipe: the recipes of both schemes, in order."""
         return recipe_id(scheme=self.name, first=self.first.recipe, second=self.second.recipe)
 
     @property
     def rule(self) -> str:
-        """What is measured in the end is what the first scheme measures."""
+        """The name of the first scheme's rule."""
         return str(self.first.rule)
 
     @property
     def measure(self) -> str:
-        """What the first scheme estimates."""
+        """The measure of the first scheme."""
         return str(self.first.measure)
 
     @property
     def pooled(self) -> bool:
-        """Whether the first scheme's keys are."""
+        """Whether the keys of the first scheme count in any column."""
         return bool(self.first.pooled)
 
     @property
     def threshold(self) -> float:
-        """The first scheme's."""
+        """The threshold of the first scheme."""
         return float(self.first.threshold)
 
     @property
     def floor(self) -> float:
-        """The first scheme's."""
+        """The floor of the first scheme."""
         return float(self.first.floor)
 
     @cached_property
     def shingling(self) -> Shingling:
-        """The features that evidence is measured on: the first scheme's."""
+        """How the features for evidence are made: those of the first scheme."""
         shingling: Shingling = self.first.shingling
         return shingling
 
     @classmethod
     def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
-        """Build Henzinger's setting."""
+        """Return Henzinger's setting."""
         return cls(Trials(words=8, **values, **hashing), SimHash(bits=384, distance=29, **hashing))
 
     @classmethod
     def variants(cls) -> tuple[Any, ...]:
-        """Return Henzinger's setting, and one whose second scheme has the features of the first."""
+        """Return Henzinger's setting, and one whose schemes have the same features."""
         return (cls(), cls(MinHash(shingle=2, permutations=8, recall=0.9), SimHash(distance=20)))
 
     def with_key(self, key: bytes | None) -> Self:
@@ -114,57 +115,57 @@ class Combined(SchemeDefaults):
         return replace(self, first=self.first.with_key(key), second=self.second.with_key(key))
 
     def with_common(self, common: CommonShingles | None) -> Self:
-        """Return the same schemes, the first one with a list of shingles that do not count."""
+        """Return the same schemes, where the first one has a list of shingles that do not count."""
         return self if common is None else replace(self, first=self.first.with_common(common))
 
     def require_shingles(self) -> None:
-        """Ask the first scheme."""
+        """Raise ``ParameterError`` unless the first scheme can have a list of common shingles."""
         self.first.require_shingles()
 
     @property
     def key_identity(self) -> str:
-        """Those of both schemes."""
+        """The identities of the keys of both schemes."""
         return f"{self.first.key_identity}, {self.second.key_identity}"
 
     @property
     def match_estimate(self) -> None:
-        """Two rules have no common estimate."""
+        """``None``: two rules have no common estimate."""
         return None
 
     @property
     def least_estimate(self) -> float:
-        """The first scheme's, as the estimate is."""
+        """The least estimate of a match by the first scheme."""
         return float(self.first.least_estimate)
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
-        """Ask the first scheme, whose keys they are."""
+        """Return what the keys of the first scheme lack."""
         lacks: str | None = self.first.keys_lack(other.first, chosen=chosen)
         return lacks
 
     @property
     def signature_rule(self) -> str:
-        """Both schemes' rules, in words."""
+        """A sentence part with the rules of both schemes."""
         return f"{self.first.signature_rule}; and {self.second.signature_rule}"
 
     @property
     def exact_rule(self) -> str:
-        """The first scheme's on the documents, and the second one's on the signatures."""
+        """A sentence part with the rules of the first scheme on documents, and of the second on signatures."""
         return f"{self.first.exact_rule}; and {self.second.signature_rule}"
 
     def with_threshold(self, threshold: float) -> Self:
-        """Return the same scheme with the first one at another threshold."""
+        """Return the same scheme, where the first scheme has another threshold."""
         return replace(self, first=self.first.with_threshold(threshold))
 
     def sign(self, documents: Any) -> Signatures:
-        """Sign texts (see ``text_column`` for what is taken) by both schemes.
+        """Sign texts by both schemes; see ``text_column`` for the accepted kinds.
 
-        ``rows`` is uint64[n, w]: the bytes of the first scheme's row, zero bytes up to a whole word, then
-        the second one's likewise. No documents give no rows.
+        ``rows`` is uint64[n, w]: the bytes of the first scheme's row, padded with zero bytes to a whole word, followed
+        by those of the second. No documents return no rows.
         """
         return self._joined(self.first.sign(documents), self.second.sign(documents))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
-        """Sign the documents at these positions of a corpus: from its features, where they are a scheme's own."""
+        """Sign the documents at these positions of a corpus: from its features if a scheme has the same shingling."""
         first = self.first.sign_at(corpus, positions)
         if self.second.shingling == self.first.shingling:
             return self._joined(first, self.second.sign_at(corpus, positions))
@@ -179,7 +180,7 @@ class Combined(SchemeDefaults):
         return Signatures(rows, first.present & second.present, self.recipe)
 
     def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
-        """Take signatures apart into the first scheme's and the second's; only once, however often one asks."""
+        """Return the signatures of the first and of the second scheme; the last result is cached."""
         require_same_recipe(self.recipe, signatures.recipe)
         if signatures in _apart:
             return _apart[signatures]
@@ -191,20 +192,20 @@ class Combined(SchemeDefaults):
         return _apart.setdefault(signatures, (one, other))
 
     def keys(self, signatures: Signatures) -> Words:
-        """Return the first scheme's keys: whatever matches by both schemes matches by the first."""
+        """Return the keys of the first scheme, because documents that match by both schemes match by the first."""
         keys: Words = self.first.keys(self.parts(signatures)[0])
         return keys
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         number = len(signatures)
         rows = np.zeros((number, number), np.bool_)
-        for begin in range(0, number, _COMPARED):  # so many hits at a time against all before them
+        for begin in range(0, number, _COMPARED):  # in blocks of hits, each compared with all before it
             later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
             later += begin
             rows[later, better] = self.match_pairs(signatures, later, better)
-        from neardup.kernels import collapse  # ranked hits alone need it
+        from neardup.kernels import collapse  # only needed for ranked hits
 
         return RankedRule(collapse.by_pairs, rows, np.zeros(1, np.int64))
 
@@ -215,7 +216,7 @@ class Combined(SchemeDefaults):
         return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether two signatures match by both schemes; never where one is missing."""
+        """Return, row by row, whether two signatures match by both schemes; false if one is missing."""
         (one, two), (other, another) = self.parts(left), self.parts(right)
         return np.asarray(
             self.first.matches(one, other) & self.second.matches(two, another) & left.present & right.present
@@ -228,24 +229,24 @@ class Combined(SchemeDefaults):
         return np.asarray(matching & _both(signatures, left, right))
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Estimate, row by row, what the first scheme measures; 0 where a document has no signature."""
+        """Return, row by row, the estimate of the first scheme; 0 if a document has no signature."""
         estimates = self.first.estimate(self.parts(left)[0], self.parts(right)[0])
         return np.where(left.present & right.present, estimates, 0.0)
 
     def estimate_pairs(
         self, signatures: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.float64]:
-        """Estimate the first scheme's measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        """Return the first scheme's estimate for documents ``left[i]`` and ``right[i]`` of one set of signatures."""
         estimates = self.first.estimate_pairs(self.parts(signatures)[0], left, right)
         return np.where(_both(signatures, left, right), estimates, 0.0)
 
     def probability(self, resemblance: Any) -> Any:
-        """Tell at most how likely both rules say "match", at a true value of what the first scheme measures.
+        """Return an upper bound of the probability of a match, at a true value of the first scheme's measure.
 
-        The first one's law: of that value the second can only take away. How much it takes is not known
-        where the two look at different things, such as the order of words and their numbers. Where both
-        measure the same of the same features, *resemblance* is both's, and the law is the product of
-        both laws; for two of one kind, whose hashes are not independent, the lesser one.
+        It is the law of the first scheme, which the second can only reduce. By how much is unknown if the two compare
+        different properties, such as the order and the frequencies of words. If both have the same measure of the same
+        features, *resemblance* is that of both, and the result is the product of both laws; for two schemes of one
+        kind, whose hashes are not independent, it is the smaller one.
 
         >>> bool(Combined().probability(0.9) == Trials(words=8).probability(0.9))
         True
@@ -264,7 +265,7 @@ def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Fl
 
 @lru_cache(maxsize=32)
 def _blank(scheme: Any) -> npt.NDArray[Any]:
-    """Return the signatures of no documents: they tell a row's width and type."""
+    """Return the signatures of no documents, for their width and type."""
     rows: npt.NDArray[Any] = scheme.sign([]).rows
     return rows
 

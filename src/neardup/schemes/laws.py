@@ -1,4 +1,4 @@
-"""The laws that the schemes' rules follow."""
+"""The laws of the schemes: probabilities of a match by resemblance."""
 
 from collections.abc import Callable
 from math import ceil, lgamma
@@ -11,11 +11,11 @@ from neardup.model.arrays import shares
 
 Chances = npt.NDArray[np.float64]
 
-_CELLS: Final = 1 << 20  # of a table of chances by terms
+_CELLS: Final = 1 << 20  # elements of a table of chances by terms
 
 
 def least_count(whole: int, threshold: float) -> int:
-    """Find the smallest count whose share of *whole* reaches the threshold, in floating point as ``matches`` has it."""
+    """Return the smallest count whose share of *whole* reaches the threshold, with the rounding of ``matches``."""
     count = max(0, ceil(threshold * whole) - 1)
     while count / whole < threshold:
         count += 1
@@ -23,12 +23,12 @@ def least_count(whole: int, threshold: float) -> int:
 
 
 def binomial_tail(trials: int, needed: int, chance: Chances) -> Chances:
-    """``P[Binomial(trials, chance) >= needed]``, one number a chance."""
+    """``P[Binomial(trials, chance) >= needed]``, one number per chance."""
     return np.asarray(np.minimum(binomial_terms(trials, needed, chance).sum(axis=1), 1.0))
 
 
 def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
-    """``P[Binomial(trials, chance) == k]`` for k from *first* to *trials*, by logarithms; one row a chance."""
+    """``P[Binomial(trials, chance) == k]`` for k from *first* to *trials*, by logarithms; one row per chance."""
     counts = np.arange(first, trials + 1)
     ways = np.array([lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in counts])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -40,8 +40,8 @@ def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
 def sample_law(share: Any, size: int, threshold: float) -> Any:
     """``P[Binomial(size, share) >= threshold * size]``: a sampled share reaches the threshold.
 
-    The law of ``MinHash`` (*share* is the resemblance, *size* the minima) and of ``Sentences``. Takes a number
-    or an array of shares from 0 to 1 and gives as much.
+    The law of ``MinHash`` (*share* is the resemblance, *size* the number of minima) and of ``Sentences``. *share* is a
+    number from 0 to 1 or an array, and so is the result.
 
     >>> float(sample_law(0.5, 2, 0.75))  # both of two
     0.25
@@ -52,10 +52,10 @@ def sample_law(share: Any, size: int, threshold: float) -> Any:
 def smallest_law(resemblance: Any, size: int) -> Any:
     """``1 - 2 * sum(C(size - 1 + j, j) * q**(size + j) for j < size)``, q = (1 - resemblance) / 2: any value shared.
 
-    Two documents each have their *size* smallest values. From the smallest on, a value is in both with the
-    probability of their resemblance, else in either of them, each with probability q; no value is shared if one has
-    *size* values before the first that is in both, the other having had *j*. It holds for documents equally long, of
-    many more values than *size*; an unequal pair shares a value less often than its resemblance lets expect.
+    Two documents each have their *size* smallest values. In ascending order, each value is in both with the probability
+    of their resemblance, otherwise in one of them, each with probability q. No value is shared if one document has
+    *size* values before the first common one; the other then has *j*. The law is for documents of equal length with
+    many more values than *size*; documents of different length share a value less often.
 
     >>> float(smallest_law(0.5, 1))  # the smallest of all is in both
     0.5
@@ -74,7 +74,7 @@ def smallest_law(resemblance: Any, size: int) -> Any:
 def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
     """``P[Binomial(trials, resemblance**hashes) >= needed]``: enough trials agree, each in all of its minima.
 
-    The rule of enterprise search engines; with *needed* = 2 it is ``1 - ((1-q)**n + n*q*(1-q)**(n-1))``, where
+    This is the rule of enterprise search engines. With *needed* = 2 it is ``1 - ((1-q)**n + n*q*(1-q)**(n-1))``, where
     q = resemblance**hashes and n = trials. *resemblance* and *hashes* may be arrays that broadcast.
 
     >>> round(100 * float(trials_law(0.8, 14, 6, 2)), 2)  # the table once published prints 3.0
@@ -86,10 +86,10 @@ def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
 def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, threshold: float) -> Any:
     """Return the probability that two sketches share a whole band *and* enough equal minima for the threshold.
 
-    The two are far from independent, so it is counted out: the minima of a band that agree, without the case that
-    all of them do, follow the binomial law with its last term taken away; the bands are independent, so their sum
-    is a convolution; its tail from the least count on is what reaches the threshold without sharing a band.
-    By Fourier transforms, so it is right to about 1e-12, and rounded to that.
+    The two events are strongly dependent, so the probability is computed exactly. The number of equal minima in a band,
+    excluding the case of a whole equal band, follows the binomial law without its last term. Bands are independent, so
+    the sum over bands is a convolution. Its tail from the least count is the probability of reaching the threshold
+    without sharing a band. It is computed by Fourier transforms, with an error of about 1e-12, and rounded accordingly.
 
     >>> float(bands_and_sample_law(0.5, 2, 1, 0.5))  # one band of both
     0.25
@@ -113,7 +113,7 @@ def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, thresh
 
 
 def bit_agreement(cosine: Any) -> Any:
-    """``1 - arccos(cosine) / pi``: one bit of two SimHash fingerprints is equal (Charikar 2002).
+    """``1 - arccos(cosine) / pi``: a bit of two SimHash fingerprints is equal (Charikar 2002).
 
     >>> round(float(bit_agreement(0.5)), 4)
     0.6667

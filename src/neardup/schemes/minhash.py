@@ -1,4 +1,4 @@
-"""Broder's resemblance, estimated from minima."""
+"""MinHash: Broder's resemblance, estimated from minima."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -23,9 +23,12 @@ from neardup.text.analysis import Analysis
 from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
 
-_ABSENT = {4: np.uint32(kernels.EMPTY), 2: np.uint16(0xFFFF)}  # what the row of no signature begins with, by its width
+_ABSENT = {
+    4: np.uint32(kernels.EMPTY),
+    2: np.uint16(0xFFFF),
+}  # the first value in the row of a missing signature, by its bytes
 _SEARCHED = (*range(8, 64, 8), *range(64, 128, 16), *range(128, 256, 32), *range(256, 513, 64))  # permutations
-_LEAST_ROWS = 2  # minima per band, where the low 16 bits of each tell documents apart well enough
+_LEAST_ROWS = 2  # minima per band, from which 16 bits each are enough for keys
 _LOW = np.uint32(0xFFFF)
 
 
@@ -33,20 +36,19 @@ _LOW = np.uint32(0xFFFF)
 class MinHash(FeatureScheme):
     """Signatures of *permutations* minima; the share of equal minima estimates the resemblance.
 
-    Recipe: ``analysis``, ``shingle`` (tokens a shingle), ``bag`` (see ``Shingling``),
-    ``permutations`` (a multiple of 8; 4 bytes each), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the
-    shingles that do not count (see ``CommonShingles``).
-    Layout: ``recall``, the share of pairs at the threshold that must become candidates, and ``bands``, into how many
-    the minima are cut (``None``: the fewest that reach the recall). Policy: ``threshold``, the least resemblance of a
-    match.
+    Recipe: ``analysis``, ``shingle`` (tokens per shingle), ``bag`` (see ``Shingling``), ``permutations`` (a multiple of
+    8; 4 bytes each), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the shingles that do not count (see
+    ``CommonShingles``). Layout: ``recall``, the share of pairs at the threshold that must become candidates, and
+    ``bands``, the number of bands (``None``: the fewest that reach the recall). Policy: ``threshold``, the least
+    resemblance of a match.
 
-    The minima are those of Fast Similarity Sketching: each equals its counterpart with probability
-    *r*, the resemblance, so the estimate is unbiased, and its spread is at most that of independent
-    permutations, ``sqrt(r * (1 - r) / permutations)``: near it for texts of many more shingles than
-    minima, well below it for short ones.
+    The minima are those of Fast Similarity Sketching: each equals its counterpart with probability *r*, the
+    resemblance, so the estimate is unbiased. Its standard deviation is at most that of independent permutations,
+    ``sqrt(r * (1 - r) / permutations)``: close to it for texts with many more shingles than minima, well below it for
+    short ones.
 
-    ``rows`` is uint32[n, permutations]. A document without tokens has no signature: its row is
-    ``0xFFFFFFFF`` throughout, and it matches nothing.
+    ``rows`` is uint32[n, permutations]. A document without tokens has no signature: its row is ``0xFFFFFFFF``
+    throughout, and it matches nothing.
     """
 
     shingle: int = 3
@@ -87,7 +89,7 @@ class MinHash(FeatureScheme):
         object.__setattr__(self, "permutations", whole)
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         object.__setattr__(self, "recall", require_share("recall", self.recall, below_one=True))
-        _ = self.shingling, self.layout  # they check the rest
+        _ = self.shingling, self.layout  # these check the rest
 
     @cached_property
     def shingling(self) -> Shingling:
@@ -97,14 +99,14 @@ class MinHash(FeatureScheme):
 
     @cached_property
     def layout(self) -> Banding:
-        """The bands: as many as were given, else the fewest that reach the wanted recall at the threshold."""
+        """The given number of bands, otherwise the fewest that reach the recall at the threshold."""
         if self.bands is not None:
             return Banding(permutations=self.permutations, bands=self.bands)
         return _banding(self.permutations, self.threshold, self.recall)
 
     @cached_property
     def recipe(self) -> RecipeId:
-        """Thresholds and bands are not part of it: moving one never costs signing again."""
+        """The id of the recipe. The threshold and the bands are not part of it: changing them requires no signing."""
         return recipe_id(scheme=self.name, permutations=self.permutations, shingling=self.shingling.identity)
 
     @property
@@ -126,18 +128,18 @@ class MinHash(FeatureScheme):
         return counts / self.permutations
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         return RankedRule(
             ranked_kernel("by_minima"), signatures.rows, whole_term(_needed(self.permutations, self.threshold))
         )
 
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
-        """Hash every band of every row: uint64[n, bands], by this layout or the scheme's own.
+        """Hash every band of every row: uint64[n, bands], with this layout or the scheme's own.
 
-        Two documents of resemblance *r* share one with probability ``layout.meeting_probability(r)``. Bands are hashed
-        from the low 16 bits of their minima, so short and whole rows have the same keys; from whole minima where a band
-        has a single one. Rows without a signature have keys that mean nothing.
+        Two documents of resemblance *r* share a key with probability ``layout.meeting_probability(r)``. Bands are
+        hashed from the low 16 bits of their minima, so that short and whole rows have the same keys; bands of a single
+        minimum from all 32 bits. The keys of rows without a signature have no meaning.
         """
         require_same_recipe(self.recipe, signatures.recipe)
         cut = layout or self.layout
@@ -151,16 +153,16 @@ class MinHash(FeatureScheme):
 
     @property
     def key_columns(self) -> int:
-        """The bands."""
+        """The number of bands."""
         return self.layout.bands
 
     @property
     def key_count(self) -> int:
-        """One key for each band."""
+        """The number of bands, one key for each."""
         return self.layout.bands
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
-        """Say that the bands find too few pairs at the *other* scheme's threshold, unless they were *chosen*."""
+        """Describe that the bands find too few pairs at the *other* scheme's threshold, unless they were *chosen*."""
         share = float(self.layout.meeting_probability(other.threshold))
         if chosen or share >= other.recall or other.threshold >= self.threshold:
             return None
@@ -172,7 +174,7 @@ class MinHash(FeatureScheme):
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, with the low 16 bits of each minimum: see ``shortened``.
 
-        Equal minima have equal low bits, so no estimate is lower than that of whole rows. Where a band has a single
+        Equal minima have equal low bits, so no estimate is lower than that of whole rows. If bands have a single
         minimum, keys need all 32 bits, and rows are whole.
         """
         if self._mask(self.layout) != _LOW:
@@ -197,8 +199,8 @@ class MinHash(FeatureScheme):
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true resemblance (a number or an array).
 
-        ``P[Binomial(permutations, r) >= threshold * permutations]``: the law of independent
-        minima. Those of short texts spread less, so the true curve is at least as steep.
+        ``P[Binomial(permutations, r) >= threshold * permutations]``: the law of independent minima. The estimates of
+        short texts deviate less, so the true curve is at least as steep.
 
         >>> MinHash(permutations=128, threshold=0.8).probability(0.8).round(2)
         np.float64(0.5)
@@ -206,7 +208,7 @@ class MinHash(FeatureScheme):
         return sample_law(resemblance, self.permutations, self.threshold)
 
     def curves(self, values: Any) -> dict[str, Any]:
-        """``match`` by the estimate; ``candidate``, a shared band; and ``both`` of them."""
+        """Return ``match``, by the estimate; ``candidate``, a shared band; and ``both`` of them."""
         return {
             "match": self.probability(values),
             "candidate": self.layout.meeting_probability(values),
@@ -215,12 +217,12 @@ class MinHash(FeatureScheme):
 
     @property
     def layout_numbers(self) -> dict[str, float]:
-        """Into how many bands the minima are cut."""
+        """The number of bands."""
         return {"bands": self.layout.bands}
 
     @classmethod
     def grid(cls, wanted: Requirements) -> Iterator[Self]:
-        """Up to 512 permutations in the fewest bands that reach the recall, or the most that keep to the false rate."""
+        """Yield schemes of up to 512 permutations, with the bands of ``_wanted_bands``."""
         for permutations in _SEARCHED:
             bands = _wanted_bands(wanted, permutations)
             yield cls(permutations=permutations, threshold=wanted.threshold, recall=wanted.recall, bands=bands)
@@ -242,7 +244,7 @@ class MinHash(FeatureScheme):
 
 
 def _wanted_bands(wanted: Requirements, permutations: int) -> int:
-    """Return the fewest bands that reach the recall; if that breaks the false rate, the most that keep to it."""
+    """Return the fewest bands that reach the recall; if they exceed the false rate, the most that do not."""
     met, far = bands_law(wanted.values[:2, None], permutations, np.arange(1, permutations + 1))
     enough = np.flatnonzero(met >= wanted.recall)
     kept = np.flatnonzero(far <= (1.0 if wanted.false_rate is None else wanted.false_rate))
@@ -263,6 +265,6 @@ def _needed(permutations: int, threshold: float) -> int:
 
 @lru_cache(maxsize=64)
 def _floor(permutations: int, threshold: float, miss: float) -> float:
-    """Find the greatest share below which the binomial law leaves a probability of at most *miss*."""
+    """Return the greatest share below which the binomial law leaves a probability of at most *miss*."""
     below = np.cumsum(binomial_terms(permutations, 0, np.array([threshold]))[0])
     return int(np.searchsorted(below, miss, side="right")) / permutations

@@ -1,4 +1,4 @@
-"""Which pairs of documents are worth an exact comparison, by their signatures alone: the same for every caller."""
+"""Plausible pairs: the pairs of documents worth an exact comparison, judged by their signatures alone."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -9,31 +9,31 @@ import numpy as np
 from neardup.kernels import buckets
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 
-PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # two documents of each pair to what holds
+PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # the two documents of each pair, to whether they pass
 
-_TOGETHER = 256  # documents that are paired with all better ones at a time
+_TOGETHER = 256  # documents that are paired with all better documents at a time
 
 
 def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = True) -> list[PairTest]:
     """Return the tests that a candidate pair must pass before its texts are compared, cheapest first.
 
-    A pair that a filter of the scheme refuses fails, and, *by_estimate*, one whose estimate lies far below the
+    A pair fails if a filter of the scheme refuses it and, with *by_estimate*, if its estimate is far below the
     threshold.
     """
     tests: list[PairTest] = []
     if by_estimate and scheme.floor > 0:
         floor = scheme.floor
-        shortened = getattr(scheme, "shortened", None)  # of a ColumnScheme: the estimate is that of short rows
+        shortened = getattr(scheme, "shortened", None)  # a ColumnScheme: the estimate is that of short rows
         rows = signatures if shortened is None else shortened(signatures)
         tests.append(lambda left, right: scheme.estimate_pairs(rows, left, right) >= floor)
-    passes = getattr(scheme, "passes", None)  # of a FilterScheme; to ask a protocol takes many times as long
+    passes = getattr(scheme, "passes", None)  # a FilterScheme; checking the protocol takes many times as long
     if passes is not None:
         tests.append(partial(passes, signatures))
     return tests
 
 
 def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
-    """Return whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or *pooled* in any."""
+    """Return whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or with *pooled* in any."""
     shares = np.empty(len(left), np.bool_)
     buckets.share(keys, left, right, pooled, shares)
     return shares
@@ -63,7 +63,7 @@ def plausible_pairs(scheme: Any, signatures: Signatures) -> tuple[Positions, Pos
 
 
 def _later_and_better(begin: int, end: int) -> tuple[Positions, Positions]:
-    """Pair each of some documents with all before it."""
+    """Pair each document of a range with all documents before it."""
     if not begin:
         return _first_pairs(end)
     left, right = np.tril_indices(end - begin, begin - 1, end)

@@ -9,10 +9,10 @@ from neardup.text.analysis import Analysis
 
 
 def preset(name: str, **parameters: Any) -> MinHash:
-    """Make the scheme of a preset: ``rewrites``, ``copies``, ``strict``, ``code`` or ``short``.
+    """Return the scheme of a preset: ``rewrites``, ``copies``, ``strict``, ``code`` or ``short``.
 
-    *parameters* of ``MinHash`` replace its own. The preset ``code`` also has an ``ignore_common``, which needs a
-    collection: ``dedup(..., preset="code")`` uses it. Raises ``ParameterError`` for another name.
+    *parameters* of ``MinHash`` replace those of the preset. The preset ``code`` also has an ``ignore_common``, which
+    requires a collection: ``dedup(..., preset="code")`` uses it. Raises ``ParameterError`` for another name.
 
     >>> scheme = preset("copies", threshold=0.9)
     >>> scheme.shingle, scheme.threshold

@@ -1,4 +1,4 @@
-"""The kinds of schemes by name: the only place that knows which there are."""
+"""The registry: all kinds of schemes by name."""
 
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ _KINDS: dict[str, type[Any]] = {}
 def register(kind: Kind) -> Kind:
     """Add a kind of scheme (a class that derives from ``SchemeDefaults``) under its name; returns the class.
 
-    ``dedup``, ``Index``, ``collapse``, ``compare``, ``plan`` and the command line know it from then on, in this
+    From then on, ``dedup``, ``Index``, ``collapse``, ``compare``, ``plan`` and the command line accept it in this
     process. Raises ``ParameterError`` for anything else, and for a name that is empty or taken.
     """
     name = getattr(kind, "name", "")
@@ -43,7 +43,7 @@ def kinds() -> tuple[type[Any], ...]:
 
 
 def default() -> Any:
-    """Return the scheme that is used where none is given."""
+    """Return the default scheme."""
     return kinds()[0]()
 
 

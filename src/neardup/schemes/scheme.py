@@ -1,4 +1,4 @@
-"""What schemes answer alike unless they say otherwise."""
+"""The defaults of all schemes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
@@ -30,11 +30,11 @@ class SchemeDefaults:
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
 
-    # How it is built.
+    # Construction.
 
     @classmethod
     def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
-        """Build the scheme from the values of its *options*, those that are given, and *seed* or *key*."""
+        """Return the scheme with the given values of its *options*, and *seed* or *key*."""
         own = dict(values)
         if "analysis" in {part.name for part in fields(cls)}:  # type: ignore[arg-type]  # every scheme is a dataclass
             described = {option.name: own.pop(option.name) for option in ANALYSIS if option.name in own}
@@ -43,16 +43,16 @@ class SchemeDefaults:
 
     @classmethod
     def for_texts(cls) -> Self:
-        """Return the scheme with its defaults for documents that are texts and have no other fields."""
+        """Return the scheme with its defaults for documents that are texts without other fields."""
         return cls()
 
     @classmethod
     def variants(cls) -> tuple[Any, ...]:
-        """Return schemes that between them run all kernels of this kind."""
+        """Return schemes that together use all kernels of this kind."""
         return (cls.for_texts(),)
 
     def with_threshold(self, threshold: float) -> Self:
-        """Return the same scheme at another threshold; its signatures stay comparable."""
+        """Return the same scheme with another threshold; its signatures remain comparable."""
         return replace(self, threshold=threshold)  # type: ignore[type-var]  # every scheme is a dataclass
 
     def with_key(self, key: bytes | None) -> Self:
@@ -66,7 +66,7 @@ class SchemeDefaults:
     def with_common(self, common: CommonShingles | None) -> Self:
         """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is.
 
-        Raises ``ParameterError`` for a scheme of fields, for one that has a list already, and for a list of another
+        Raises ``ParameterError`` for a scheme of fields, for one that already has a list, and for a list of another
         shingling.
         """
         if common is None:
@@ -75,7 +75,7 @@ class SchemeDefaults:
         return replace(self, common=common)  # type: ignore[type-var]  # every scheme is a dataclass
 
     def require_shingles(self) -> None:
-        """Raise ``ParameterError`` unless the scheme can be given a list of common shingles."""
+        """Raise ``ParameterError`` unless the scheme can have a list of common shingles."""
         rule = f"cannot be used with {self.name}, which compares fields and no shingles"
         require(hasattr(self, "common"), "ignore_common", None, rule)
         listed = getattr(self, "common", None)
@@ -83,15 +83,15 @@ class SchemeDefaults:
 
     @property
     def key_identity(self) -> str:
-        """What tells keys, or seeds, apart, and nothing else of them."""
+        """What distinguishes keys, or seeds, without revealing keys."""
         given: Any = self
         return Hashing(seed=given.seed, key=given.key).identity if hasattr(self, "key") else ""
 
-    # How strict it is.
+    # Strictness.
 
     @property
     def match_estimate(self) -> float | None:
-        """The estimate from which signatures match; ``None`` if no estimate decides that."""
+        """The estimate from which signatures match; ``None`` if an estimate does not decide."""
         own: Any = self
         return float(own.threshold)
 
@@ -103,30 +103,30 @@ class SchemeDefaults:
         return float(own.threshold) if least is None else least
 
     def at_estimate(self, estimate: float) -> Self:
-        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if there is none."""
+        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if that is impossible."""
         if self.match_estimate is None:
             raise ParameterError("threshold", estimate, f"cannot be used with the scheme {self.name}")
         try:
             return self.with_threshold(estimate)
-        except ParameterError as error:  # its layout cannot reach the recall there
+        except ParameterError as error:  # its layout cannot reach the recall at this threshold
             raise ParameterError("threshold", estimate, f"is too low for this {self.name}") from error
 
-    # How an index finds candidates.
+    # Candidates in an index.
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
-        """Say what this scheme's keys lack for the policy of an *other* one of the same recipe; ``None``: nothing.
+        """Describe what this scheme's keys lack for the policy of an *other* scheme of the same recipe, if anything.
 
-        What a layout that was *chosen* finds is what was wanted.
+        The keys of a *chosen* layout never lack anything. ``None`` if nothing is lacking.
         """
         del other, chosen
         return None
 
     @property
     def table_distance(self) -> int | None:
-        """The Hamming distance by which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
+        """The Hamming distance within which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
         return None
 
-    # What it stores, and how likely it errs.
+    # Sizes and laws.
 
     @property
     def stored_bytes(self) -> int | None:
@@ -135,17 +135,17 @@ class SchemeDefaults:
 
     @property
     def key_count(self) -> int | None:
-        """The keys of a document, 8 bytes each; ``None`` if that is unknown before documents are signed."""
+        """The number of keys of a document, 8 bytes each; ``None`` if it depends on the documents."""
         return None
 
     @property
     def layout_numbers(self) -> dict[str, float]:
-        """The numbers of its layout; none if they follow from the parameters."""
+        """The numbers of its layout; empty if they follow from the parameters."""
         return {}
 
     @property
     def curve_range(self) -> tuple[int, int]:
-        """The values of its measure at which its curves are worth looking at, in percent."""
+        """The range of its measure to draw, in percent."""
         return 0, 100
 
     def curves(self, values: Any) -> dict[str, Any]:
@@ -155,31 +155,31 @@ class SchemeDefaults:
 
     @classmethod
     def grid(cls, wanted: Requirements) -> Iterator[Self]:
-        """Yield the schemes among which a recommendation is looked for (of a kind with *searched_numbers*)."""
+        """Yield the schemes among which recommendations are searched (for a kind with *searched_numbers*)."""
         del wanted
         yield from ()
 
-    # How it says what it does.
+    # Descriptions.
 
     @property
     def signature_rule(self) -> str:
-        """When two signatures match, in words."""
+        """A sentence part that describes when two signatures match."""
         own: Any = self
         return f"estimated {own.measure}{self.described_features} at least {own.threshold:g}"
 
     @property
     def exact_rule(self) -> str:
-        """When exact verification calls two documents a match, in words."""
+        """A sentence part that describes when two documents match in exact verification."""
         own: Any = self
         rule = f"{own.rule}{self.described_features} at least {own.threshold:g}"
         return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
 
     @property
     def described_features(self) -> str:
-        """What its measure is of, in words after a blank; empty if there is nothing to add."""
+        """The features of its measure, in words after a space; empty if there is nothing to add."""
         return ""
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
-        """Return what the rule looks at in two signatures, each a set of one row."""
+        """Return what the rule compares in two signatures, each a set of one row."""
         own: Any = self
         return Reading(f"estimated {own.measure}", float(own.estimate(left, right)[0]), float(own.threshold), {})

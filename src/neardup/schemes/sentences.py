@@ -1,4 +1,4 @@
-"""Sentences as real-time news search compares them: short sorted lists, merged until the answer is certain."""
+"""Sentence hashes, as in real-time news search: short sorted lists, merged until the answer is certain."""
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -21,33 +21,33 @@ from neardup.text.templates import CommonShingles
 
 RelativeTo = Literal["union", "smaller"]
 
-_MOST = 4096  # values a signature: each one that enters moves those behind it
+_MOST = 4096  # values per signature: inserting a value moves those after it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sentences(FeatureScheme):
     """Signatures of the *size* smallest CRC-32 values of a document's sentences; they match if they overlap enough.
 
-    Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball language or ``None``), ``min_length`` (words
-    of fewer characters are left out), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the sentences that do not
-    count (see ``CommonShingles``). A sentence is the
-    sequence of its words, case-folded, stemmed, without short ones and punctuation; its value is the
-    CRC-32 (zlib's) of the 8 bytes, lowest first, of its feature's 64-bit hash; ``0xFFFFFFFF`` counts as
-    ``0xFFFFFFFE``. Policy: ``threshold``, and what the overlap is relative to:
+    This is also called a bottom-k sketch of sentence hashes. Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball
+    language or ``None``), ``min_length`` (words of fewer characters are omitted), ``seed`` or ``key`` (see
+    ``Hashing``), and ``common``, the sentences that do not count (see ``CommonShingles``). A sentence is the sequence
+    of its words, case-folded, stemmed, without short words and punctuation. Its value is the CRC-32 (of zlib) of the 8
+    bytes of its feature's 64-bit hash, lowest first; ``0xFFFFFFFF`` counts as ``0xFFFFFFFE``. Policy: ``threshold``,
+    and the set that the overlap is relative to:
 
     ``union``
         the resemblance: of the ``min(size, |A | B|)`` smallest values of both signatures together, the
-        share that is in both. Exact (but for CRC collisions) while both documents together have at
-        most ``size`` different sentences, else an unbiased estimate.
+        share that is in both. Exact (except for CRC collisions) while both documents together have at
+        most ``size`` different sentences, otherwise an unbiased estimate.
     ``smaller``
         ``|A & B| / min(|A|, |B|)`` of both signatures: 1 if one document is a part of the other. Exact
-        while each has at most ``size`` sentences. Of longer documents equally long, an estimate some
-        hundredths too low, as values near the end of one signature may lie beyond the end of the other.
-        A document *n* times as long as another one finds room for an *n*-th of what they share: a
-        part of a far longer document is not recognised.
+        while each has at most ``size`` sentences. For longer documents of equal length, it is an estimate some
+        hundredths too low, because values near the end of one signature may be beyond the end of the other.
+        In the signature of a document *n* times as long as another, there is room for an *n*-th of what they
+        share: a part of a far longer document is not recognised.
 
-    ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` behind the values of a document with fewer
-    sentences. A document all of whose sentences are of short words has no signature, and matches nothing.
+    ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` after the values of a document with fewer sentences. A
+    document whose sentences have only short words has no signature, and matches nothing.
     """
 
     size: int = 64
@@ -81,7 +81,7 @@ class Sentences(FeatureScheme):
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         known = self.relative_to in get_args(RelativeTo)
         require(known, "relative_to", self.relative_to, "must be union or smaller")
-        _ = self.shingling  # it checks the rest
+        _ = self.shingling  # this checks the rest
 
     @property
     def measure(self) -> str:
@@ -90,19 +90,19 @@ class Sentences(FeatureScheme):
 
     @property
     def rule(self) -> str:
-        """What is measured gives the rule its name."""
+        """The name of the rule is that of the measure."""
         return self.measure
 
     @cached_property
     def shingling(self) -> Shingling:
-        """How texts become features: one a sentence."""
+        """How texts become features: one feature per sentence."""
         analysis = Analysis(unit="sentence", stem=self.stem, min_length=self.min_length)
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=analysis, size=1, hashing=hashing, common=self.common)
 
     @cached_property
     def recipe(self) -> RecipeId:
-        """Neither the threshold nor what it is relative to is part of it: both cost nothing to change."""
+        """The id of the recipe, without the threshold and what it is relative to: changing them requires no signing."""
         return recipe_id(scheme=self.name, size=self.size, shingling=self.shingling.identity)
 
     @property
@@ -116,16 +116,16 @@ class Sentences(FeatureScheme):
         kernels.smallest(values, starts, ends, rows)
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
         return RankedRule(ranked_kernel("by_sentences"), signatures.rows, terms)
 
     def keys(self, signatures: Signatures) -> Words:
-        """Return the values themselves, each spread over 64 bits: uint64[n, size], complete for the rule.
+        """Return the values, each spread over 64 bits: uint64[n, size]. Documents that match always share a key.
 
-        A key counts in whatever column it stands. A row of fewer values repeats its first one; rows
-        without a signature have keys that mean nothing.
+        A key counts in any column. A row with fewer values repeats its first one. The keys of rows without a signature
+        have no meaning.
         """
         require_same_recipe(self.recipe, signatures.recipe)
         keys = np.empty((len(signatures), self.size), np.uint64)
@@ -140,16 +140,17 @@ class Sentences(FeatureScheme):
     def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         flags = np.empty(len(left), np.bool_)
         least = _least_counts(self.size, self.threshold)
-        kernels.decide(one.rows, other.rows, left, right, self._of_smaller, least, flags)  # as early as it is certain
+        kernels.decide(
+            one.rows, other.rows, left, right, self._of_smaller, least, flags
+        )  # as soon as the answer is certain
         return flags
 
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true resemblance (or overlap; a number or an array).
 
-        ``P[Binomial(size, r) >= threshold * size]``: the law of texts of many more sentences than
-        ``size``. Relative to the smaller, of equally long ones, which match a little less often. Two
-        texts of up to ``size / 2`` sentences are not subject to chance: what matches is exactly what
-        reaches the threshold, and not this curve.
+        ``P[Binomial(size, r) >= threshold * size]``: the law of texts with many more sentences than ``size``. Relative
+        to the smaller set it assumes equal lengths, and the true probability is slightly lower. Two texts of up to
+        ``size / 2`` sentences match if and only if they reach the threshold, without chance.
 
         >>> Sentences().probability([0.3, 0.5, 0.7]).round(3)
         array([0.001, 0.55 , 1.   ])
@@ -157,28 +158,28 @@ class Sentences(FeatureScheme):
         return sample_law(resemblance, self.size, self.threshold)
 
     def curves(self, values: Any) -> dict[str, Any]:
-        """``match`` by the share, and ``candidate``: any value in both signatures, where the law is known."""
+        """Return ``match``, by the share, and ``candidate``, any value in both signatures, if the law is known."""
         known = {} if self._of_smaller else {"candidate": smallest_law(values, self.size)}
         return {"match": self.probability(values), **known}
 
     @property
     def key_count(self) -> int:
-        """One key for each value."""
+        """The number of values, one key for each."""
         return self.size
 
     @property
     def described_features(self) -> str:
-        """What its measure is of, in words."""
+        """The features of its measure, in words."""
         return " of sets of sentences" + (" relative to the smaller set" if self._of_smaller else "")
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
-        """Return the estimate, and what it is relative to."""
+        """Return the estimate, and the set that it is relative to."""
         return super().reading(left, right)._replace(detail={"relative_to": self.relative_to})
 
 
 @lru_cache(maxsize=64)
 def _least_counts(size: int, threshold: float) -> Positions:
-    """Find for each number of values up to *size* the least count whose share reaches the threshold; 1 of none."""
+    """Return the least count whose share reaches the threshold, for each number of values up to *size*; 1 for 0."""
     return np.array([1, *(least_count(whole, threshold) for whole in range(1, size + 1))], np.int64)
 
 

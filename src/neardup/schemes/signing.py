@@ -1,4 +1,4 @@
-"""What all schemes share that sign a text's features: how they go through a collection, and through pairs."""
+"""The common base of schemes that sign the features of texts."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -33,15 +33,15 @@ Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # tw
 
 @cache
 def ranked_kernel(name: str) -> Any:
-    """Return a kernel of ``neardup.kernels.collapse``, loaded with the first ranked hits: nothing else needs it."""
+    """Return a kernel of ``neardup.kernels.collapse``, which is only loaded for ranked hits."""
     return getattr(import_module("neardup.kernels.collapse"), name)
 
 
 class FeatureScheme(SchemeDefaults):
-    """A scheme whose signature is made of a text's features alone; a document without features has none.
+    """A scheme that signs only the features of texts; a document without features has no signature.
 
-    A scheme of this kind says how rows are laid out (``_blank``) and filled (``_fill``), and what it makes of a
-    pair of rows (``_estimated``, ``_matching``). Its class says what its rows hold and what it estimates.
+    A subclass defines how rows are laid out (``_blank``) and filled (``_fill``), and how pairs of rows are compared
+    (``_estimated``, ``_matching``). Its docstring defines the content of the rows and the estimate.
     """
 
     threshold: float
@@ -57,11 +57,11 @@ class FeatureScheme(SchemeDefaults):
     @property
     @abstractmethod
     def recipe(self) -> RecipeId:
-        """What decides the bits of the signatures; policy and layout are no part of it."""
+        """The id of everything that decides the bits of the signatures; not the policy and the layout."""
 
     @abstractmethod
     def _blank(self, number: int) -> Rows:
-        """Make rows for so many documents; they may hold anything."""
+        """Return uninitialised rows for a *number* of documents."""
 
     @abstractmethod
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: Rows) -> None:
@@ -82,12 +82,12 @@ class FeatureScheme(SchemeDefaults):
 
     @property
     def described_features(self) -> str:
-        """What its measure is of, in words after a blank: ``of sets of 3-word shingles``."""
+        """The features of its measure, in words after a space, such as ``of sets of 3-word shingles``."""
         return f" of {'bags' if self.shingling.bag else 'sets'} of {self.shingles_in_words}"
 
     @property
     def shingles_in_words(self) -> str:
-        """Its features in words."""
+        """A description of its features."""
         return f"{self.shingling.size}-{self.shingling.analysis.unit} shingles"
 
     def features(self, texts: Any) -> Features:
@@ -95,9 +95,9 @@ class FeatureScheme(SchemeDefaults):
         return self.shingling.features(texts)
 
     def sign(self, documents: Any) -> Signatures:
-        """Sign texts (see ``text_column`` for what is taken) or features made by this scheme's shingling.
+        """Sign texts (see ``text_column`` for the accepted kinds) or features made by this scheme's shingling.
 
-        No documents give no rows. Raises ``DataError`` for what is no text, and for features of another shingling.
+        No documents return no rows. Raises ``DataError`` for invalid texts, and for features of another shingling.
         """
         if isinstance(documents, Features):
             return self._signed_at(documents, np.arange(len(documents)))
@@ -105,7 +105,7 @@ class FeatureScheme(SchemeDefaults):
         rows = self._blank(len(column))
         present = np.empty(len(column), np.bool_)
         begin = 0
-        for batch in batches(column):  # each at once, while its features are in the processor's cache
+        for batch in batches(column):  # immediately, while its features are in the processor's cache
             features = self.shingling.batch_features(batch)
             part = slice(begin, begin + len(batch))
             present[part] = self._signed(features, features.offsets[:-1], features.offsets[1:], rows[part])
@@ -127,7 +127,7 @@ class FeatureScheme(SchemeDefaults):
         return np.asarray(ends > starts)
 
     def estimate(self, left: Signatures, right: Signatures) -> Shares:
-        """Estimate the scheme's measure, row by row; 0 where a document has no signature.
+        """Return the estimate of the scheme's measure, row by row; 0 if a document has no signature.
 
         Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
         """
@@ -138,9 +138,9 @@ class FeatureScheme(SchemeDefaults):
         return self._pair_by_pair(self._estimated, signatures, left, right)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether two signatures match by the scheme's rule; never where one is missing.
+        """Return, row by row, whether two signatures match by the scheme's rule; false if one is missing.
 
-        Errors as ``estimate``.
+        Raises the errors of ``estimate``.
         """
         return self._row_by_row(self._matching, left, right)
 

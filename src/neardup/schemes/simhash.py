@@ -1,4 +1,4 @@
-"""Charikar's fingerprints (2002): few bits differ where the angle between two documents is small."""
+"""SimHash: Charikar's fingerprints (2002), which differ in few bits if the angle between documents is small."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -33,30 +33,29 @@ from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
 
 _ROUNDING = 1e-9
-_MOST_KEYS = 256  # of a fingerprint in a recommendation
+_MOST_KEYS = 256  # bits of a fingerprint in recommendations
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimHash(FeatureScheme):
-    """Fingerprints of *bits* bits; at most *distance* of them differ between documents that match, always.
+    """Fingerprints of *bits* bits; documents match only if at most *distance* bits differ.
 
-    Recipe: ``analysis``, ``shingle`` (tokens a feature), ``bits`` (64 to 512 by 64), ``weights``, ``seed`` or ``key``
-    (see ``Hashing``), and ``common``, the features that do not count (see ``CommonShingles``). A feature's weight is
-    its number of occurrences (``"tf"``), times what a ``TermWeights`` table says of it, which must be made with the
-    same shingling. Bit *i* is 1 if and only if the features whose hash has it (``neardup.kernels.simhash`` states the
-    hashes) carry more than half of the total weight; a tie gives 0.
+    Recipe: ``analysis``, ``shingle`` (tokens per feature), ``bits`` (64 to 512, a multiple of 64), ``weights``,
+    ``seed`` or ``key`` (see ``Hashing``), and ``common``, the features that do not count (see ``CommonShingles``). The
+    weight of a feature is its number of occurrences (``"tf"``), multiplied by its weight in a ``TermWeights`` table,
+    which must be made with the same shingling. Bit *i* is 1 if and only if the features whose hash has bit *i*
+    (``neardup.kernels.simhash`` defines the hashes) have more than half of the total weight.
 
-    Layout: ``blocks``, into how many a fingerprint is cut for its keys (``None``: ``Blocks.choose``).
-    Policy: ``distance``, and ``threshold``: of two documents within the distance, exact verification also
-    asks for that resemblance of their features, as sets; occurrences and weights do not enter there.
-    Blocks decide how fast candidates are found, never who matches.
+    Layout: ``blocks``, the number of blocks for the keys (``None``: ``Blocks.choose``). It decides how fast candidates
+    are found, not which documents match. Policy: ``distance`` and ``threshold``: for documents within the distance,
+    exact verification also requires this resemblance of their features, as sets, without occurrences and weights.
 
-    Two documents whose weighted features enclose the angle *a* differ in any bit with probability
-    ``a / pi``. So what a fingerprint estimates, and what ``probability`` takes, is a cosine, where other schemes
-    have a resemblance: ``max(0, cos(pi * distance / bits))``. Documents of few features follow the law loosely.
+    Two documents whose weighted features enclose the angle *a* differ in each bit with probability ``a / pi``. So the
+    estimate, and the argument of ``probability``, is a cosine instead of a resemblance: ``max(0, cos(pi * distance /
+    bits))``. Documents of few features follow the law only roughly.
 
-    ``rows`` is uint64[n, bits / 64]: bit *i* is bit ``i % 64`` of column ``i // 64``. A document without
-    tokens has no signature: its row is zeros (as others may be, too), and it matches nothing.
+    ``rows`` is uint64[n, bits / 64]: bit *i* is bit ``i % 64`` of column ``i // 64``. A document without tokens has no
+    signature: its row is zeros (as other rows may be), and it matches nothing.
     """
 
     shingle: int = 1
@@ -95,7 +94,7 @@ class SimHash(FeatureScheme):
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
-        own = self.shingling.plain.identity  # checks the rest
+        own = self.shingling.plain.identity  # this checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None
         require(table is not None or self.weights == "tf", "weights", self.weights, 'must be "tf" or a TermWeights')
         rule = "must be made with the same analysis, shingle, and seed or key as the scheme has"
@@ -104,20 +103,20 @@ class SimHash(FeatureScheme):
 
     @cached_property
     def shingling(self) -> Shingling:
-        """How texts become features; their repeats count."""
+        """How texts become features; repeats count."""
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=self.analysis, size=self.shingle, hashing=hashing, common=self.common)
 
     @cached_property
     def layout(self) -> Blocks:
-        """The blocks whose equality makes candidates."""
+        """The blocks for the keys."""
         if self.blocks is None:
             return Blocks.choose(bits=self.bits, distance=self.distance)
         return Blocks(bits=self.bits, distance=self.distance, blocks=self.blocks)
 
     @cached_property
     def recipe(self) -> RecipeId:
-        """Distance, threshold and blocks are not part of it: moving one never costs signing again."""
+        """The id of the recipe, without distance, threshold and blocks: changing them requires no signing."""
         weights = self.weights if isinstance(self.weights, str) else self.weights.identity
         return recipe_id(scheme=self.name, bits=self.bits, weights=weights, shingling=self.shingling.identity)
 
@@ -131,15 +130,15 @@ class SimHash(FeatureScheme):
             kernels.fingerprints(values, starts, ends, rows)
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         return RankedRule(ranked_kernel("by_fingerprints"), signatures.rows, whole_term(self.distance))
 
     def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:
-        """Hash the blocks of every table of this layout, or the scheme's own: uint64[n, tables].
+        """Hash the blocks of every table of this layout, or of the scheme's own: uint64[n, tables].
 
-        Fingerprints within the distance share at least one; ``layout.meeting_probability`` tells how
-        often others do. Rows without a signature have keys that mean nothing.
+        Fingerprints within the distance share at least one key; ``layout.meeting_probability`` is the probability for
+        others. The keys of rows without a signature have no meaning.
         """
         require_same_recipe(self.recipe, signatures.recipe)
         masks = _masks(layout or self.layout)
@@ -148,15 +147,14 @@ class SimHash(FeatureScheme):
         return keys
 
     def distances(self, left: Signatures, right: Signatures) -> Positions:
-        """Count the bits that differ, row by row; ``bits``, which never matches, where one has no signature.
+        """Return the number of differing bits, row by row; *bits*, which never matches, if one has no signature.
 
-        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of
-        different lengths.
+        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
         """
         return self._row_by_row(self._distances, left, right)
 
     def distance_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Positions:
-        """Count the bits in which documents ``left[i]`` and ``right[i]`` of one set of signatures differ."""
+        """Return in how many bits documents ``left[i]`` and ``right[i]`` of one set of signatures differ."""
         return self._pair_by_pair(self._distances, signatures, left, right)
 
     def _distances(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Positions:
@@ -173,14 +171,14 @@ class SimHash(FeatureScheme):
         return np.asarray(self._distances(one, other, left, right) <= self.distance)
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Say the same: its keys also propose what is farther apart, and no verification makes that a match."""
+        """Return whether documents match by their signatures, because keys also find pairs beyond the distance."""
         return self.match_pairs(signatures, left, right)
 
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true cosine of the weighted features (number or array).
 
-        ``P[Binomial(bits, arccos(cosine) / pi) <= distance]``: bits differ independently with Charikar's
-        probability. At cosine 0 that is not quite 0: a pair of strangers in 4 * 10**14 matches by default.
+        ``P[Binomial(bits, arccos(cosine) / pi) <= distance]``: bits differ independently with Charikar's probability.
+        At cosine 0 it is not quite 0: one pair of unrelated documents in 4 * 10**14 matches by default.
 
         >>> SimHash().probability([0.9, 0.99, 1.0]).round(3)
         array([0.013, 0.674, 1.   ])
@@ -189,32 +187,32 @@ class SimHash(FeatureScheme):
 
     @property
     def match_estimate(self) -> float:
-        """The cosine that is estimated at the distance."""
+        """The estimated cosine at the distance."""
         return max(0.0, cos(pi * self.distance / self.bits))
 
     def at_estimate(self, estimate: float) -> Self:
-        """Return the scheme with the largest distance at which the estimated cosine reaches this one."""
+        """Return the scheme with the largest distance whose estimated cosine reaches this one."""
         return replace(self, distance=int(acos(estimate) * self.bits / pi + _ROUNDING), blocks=None)
 
     @property
     def table_distance(self) -> int | None:
-        """The distance, where tables of fingerprints can have it."""
+        """The distance, if tables of fingerprints support it; otherwise ``None``."""
         return self.distance if self.bits == BITS and self.distance <= MOST_DISTANCE else None
 
     @property
     def key_count(self) -> int:
-        """One key for each set of blocks that may differ."""
+        """The number of tables, one key for each."""
         return comb(self.layout.blocks, self.distance)
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
-        """Say that the keys are for a smaller distance than the *other* scheme's."""
+        """Describe that the keys are for a smaller distance than the *other* scheme's."""
         del chosen
         lacks = other.distance > self.distance
         return f"has keys for a distance of {self.distance}, not for {other.distance}" if lacks else None
 
     @property
     def signature_rule(self) -> str:
-        """When two signatures match, in words."""
+        """A sentence part that describes when two signatures match."""
         return f"Hamming distance at most {self.distance} of {self.bits} bits"
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
@@ -225,27 +223,27 @@ class SimHash(FeatureScheme):
 
     @property
     def curve_range(self) -> tuple[int, int]:
-        """From 80 percent on: below, hardly anything matches."""
+        """From 80 percent: below that, hardly anything matches."""
         return 80, 100
 
     def curves(self, values: Any) -> dict[str, Any]:
-        """``match`` by the distance, and ``candidate``: a shared key."""
+        """Return ``match``, by the distance, and ``candidate``, a shared key."""
         candidate = self.layout.meeting_probability(bit_agreement(values))
         return {"match": self.probability(values), "candidate": candidate}
 
     @property
     def layout_numbers(self) -> dict[str, float]:
-        """Into how many blocks the bits are cut."""
+        """The number of blocks."""
         return {"blocks": self.layout.blocks}
 
     @classmethod
     def grid(cls, wanted: Requirements) -> Iterator[Self]:
-        """Distances of up to 10 of 64 bits, and blocks of up to 256 keys."""
-        del wanted  # everything is proposed by its distance
+        """Yield schemes with distances of up to 10 of 64 bits, and blocks of up to 256 keys."""
+        del wanted  # the distance itself makes candidates
         for distance in range(11):
             for blocks in range(distance + 1, 65):
                 if comb(blocks, distance) > _MOST_KEYS or (distance == 0 and blocks > 1):
-                    break  # of distance 0, all blocks must agree, however many there are
+                    break  # at distance 0, all blocks must agree, so their number does not matter
                 yield cls(distance=distance, blocks=blocks)
 
     @classmethod

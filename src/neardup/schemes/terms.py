@@ -1,4 +1,4 @@
-"""Schemes written down, so that an index can be opened again by whoever knows nothing but its key."""
+"""Serialised schemes, from which an index can be opened again with its key alone."""
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -16,18 +16,18 @@ _COMMON: Final = "a list of common shingles"
 
 
 def written(scheme: Any) -> dict[str, Any]:
-    """Write a scheme down without its key; of a table of weights or a list of common shingles only the identity."""
+    """Return a scheme as plain values, without its key; tables of weights and lists of shingles by identity only."""
     return {"scheme": scheme.name, **{name: _written(value) for name, value in _parameters(scheme).items()}}
 
 
 def is_whole(given: dict[str, Any]) -> bool:
-    """Return whether that is all of a scheme: no table of weights is missing."""
+    """Return whether a serialised scheme is complete, without a table of weights."""
     parts = [part for part in given.values() if isinstance(part, dict)]
     return all(part.get("value") != _TABLE and is_whole(part) for part in parts)
 
 
 def read(given: dict[str, Any], key: bytes | None = None) -> Any:
-    """Make the scheme that was written down, with this key. Without its table of weights it has only the same keys."""
+    """Return a serialised scheme, with this key. Without its table of weights, only its keys are the same."""
     own = dict(given)
     kind = named(own.pop("scheme"))
     return kind(**{name: _read(value) for name, value in own.items()}).with_key(key)
@@ -59,7 +59,7 @@ def differences(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 def fitted_common(scheme: Any, texts: Any, share: float) -> CommonShingles:
     """Find the shingles that are common among these texts, for this scheme (see ``CommonShingles.fitted``).
 
-    Raises ``ParameterError`` for a scheme of fields, for one that has a list already, and for no share.
+    Raises ``ParameterError`` for a scheme of fields, for one that already has a list, and for an invalid share.
     """
     scheme.require_shingles()
     return CommonShingles.fitted(texts, scheme.shingling, share)
@@ -78,7 +78,7 @@ def plain_shingling(scheme: Any) -> str:
 
 
 def _value_types() -> dict[str, type[Any]]:
-    """Name the types of parameters that have parameters of their own."""
+    """Return the types of parameters that have parameters of their own, by name."""
     own = (Analysis, *(value for kind in kinds() for value in kind.value_types))
     return {kind.__name__.lower(): kind for kind in own}
 

@@ -1,4 +1,4 @@
-"""Trials of word sequences, as enterprise search engines sign documents."""
+"""Trials of word sequences, the signatures of enterprise search engines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -28,13 +28,13 @@ from neardup.text.templates import CommonShingles
 _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16
 _MOST_KEYS = 1024
-_ABSENT = np.uint64(0)  # what the row of no signature begins with
+_ABSENT = np.uint64(0)  # the first value in the row of a missing signature
 _ROUNDING = 1e-9
-_TOGETHER = 1024  # documents whose minima are held at a time; those of the default take 344 kB
+_TOGETHER = 1024  # documents whose minima are in memory at a time; by default they take 344 kB
 
 
 class _Even(float):
-    """A threshold that was not given, where the law says 1/2: found anew in a scheme made from another one."""
+    """The default threshold, at which the law is 1/2; it is computed again in a scheme derived from another one."""
 
     __slots__ = ()
 
@@ -43,28 +43,25 @@ class _Even(float):
 class Trials(FeatureScheme):
     """Signatures of *trials* 64-bit integers, each the hash of *hashes* minima; two match if *needed* agree.
 
-    Recipe: ``analysis``, ``words`` (words a sequence), ``bag`` (see ``Shingling``; else a sequence
-    counts once), ``hashes``, ``trials``, ``seed`` or ``key`` (see ``Hashing``), and ``common``, the sequences that do
-    not count (see ``CommonShingles``). Policy:
-    ``needed``, and ``threshold``, the least resemblance that exact verification calls a match;
-    ``None`` sets it where the law says 1/2, rounded to 4 digits: 0.909 for the default. ``matches``
-    counts trials and knows no threshold.
+    Trials are also called super-shingles. Recipe: ``analysis``, ``words`` (words per sequence), ``bag`` (see
+    ``Shingling``; otherwise a sequence counts once), ``hashes``, ``trials``, ``seed`` or ``key`` (see ``Hashing``), and
+    ``common``, the sequences that do not count (see ``CommonShingles``). Policy: ``needed``, and ``threshold``, the
+    least resemblance of a match in exact verification; ``None`` is the resemblance at which the law is 1/2, rounded to
+    4 digits: 0.909 for the default. ``matches`` counts trials and does not use the threshold.
 
-    The minima are those of Fast Similarity Sketching under the purpose ``trials``; trial *t* (from 0)
-    is ``h = t + 1``, then for each of its *hashes* consecutive minima ``h = (h ^ minimum) * SPREAD``,
-    ``h ^= h >> 32``, mod 2**64; 0 counts as 1.
+    The minima are those of Fast Similarity Sketching for the purpose ``trials``. Trial *t* (from 0) is ``h = t + 1``,
+    then for each of its *hashes* consecutive minima ``h = (h ^ minimum) * SPREAD``, ``h ^= h >> 32``, mod 2**64; 0
+    counts as 1.
 
-    Minima agree with probability *r*, the resemblance. Those of a text with fewer sequences than there
-    are minima are not independent: they are drawn nearly without replacement. So all minima of a
-    trial agree a little less often than ``r**hashes``, and the trials differ less among each other: the
-    curve of short texts is a little steeper than the law, within 0.05 of it as measured on texts of
-    10 to 100 sequences.
+    Minima agree with probability *r*, the resemblance. The minima of a text with fewer sequences than minima are not
+    independent: they are drawn nearly without replacement. So all minima of a trial agree slightly less often than
+    ``r**hashes``, and trials differ less from each other: the curve of short texts is slightly steeper than the law,
+    within 0.05 of it as measured on texts of 10 to 100 sequences.
 
-    The resemblance is estimated as ``(agreeing trials / trials) ** (1 / hashes)``: coarse, as a signature of
-    few trials is. With 6 trials of 14 hashes it is 0 or from 0.88 on.
+    The resemblance is estimated as ``(agreeing trials / trials) ** (1 / hashes)``, which is coarse for few trials: with
+    6 trials of 14 hashes it is 0 or at least 0.88.
 
-    ``rows`` is uint64[n, trials]. A document without words has no signature: its row is 0, and it matches
-    nothing.
+    ``rows`` is uint64[n, trials]. A document without words has no signature: its row is 0, and it matches nothing.
     """
 
     words: int = 2
@@ -107,7 +104,7 @@ class Trials(FeatureScheme):
         if self.threshold is None or isinstance(self.threshold, _Even):
             object.__setattr__(self, "threshold", _even(self.hashes, self.trials, self.needed))
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
-        _ = self.shingling  # it checks the rest
+        _ = self.shingling  # this checks the rest
 
     @cached_property
     def shingling(self) -> Shingling:
@@ -117,7 +114,7 @@ class Trials(FeatureScheme):
 
     @cached_property
     def recipe(self) -> RecipeId:
-        """Neither how many trials must agree nor the threshold is part of it: moving one never costs signing again."""
+        """The id of the recipe, without *needed* and the threshold: changing them requires no signing."""
         return recipe_id(scheme=self.name, hashes=self.hashes, trials=self.trials, shingling=self.shingling.identity)
 
     def _blank(self, number: int) -> Words:
@@ -136,14 +133,14 @@ class Trials(FeatureScheme):
         rows[ends == starts] = _ABSENT
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` as hits in rank order ask it; ``RecipeMismatch`` for another recipe."""
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
         return RankedRule(ranked_kernel("by_trials"), signatures.rows, whole_term(self.needed))
 
     def keys(self, signatures: Signatures) -> Words:
-        """Hash every choice of *needed* trials: uint64[n, C(trials, needed)], complete for the rule.
+        """Hash every choice of *needed* trials: uint64[n, C(trials, needed)]. Documents match if they share a key.
 
-        Rows without a signature have keys that mean nothing.
+        The keys of rows without a signature have no meaning.
         """
         require_same_recipe(self.recipe, signatures.recipe)
         choices = np.array([*combinations(range(self.trials), self.needed)], np.int64)
@@ -167,8 +164,8 @@ class Trials(FeatureScheme):
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true resemblance (a number or an array).
 
-        ``P[Binomial(trials, r**hashes) >= needed]``, for texts of many more sequences than minima; for
-        six trials of which two are needed it is ``1 - (1 - q)**6 - 6 * q * (1 - q)**5``, ``q = r**hashes``.
+        ``P[Binomial(trials, r**hashes) >= needed]``, for texts with many more sequences than minima. For six trials and
+        *needed* = 2 it is ``1 - (1 - q)**6 - 6 * q * (1 - q)**5``, ``q = r**hashes``.
 
         >>> Trials().probability([0.8, 0.9, 0.95]).round(4)
         array([0.0258, 0.4151, 0.8786])
@@ -177,31 +174,31 @@ class Trials(FeatureScheme):
 
     @property
     def match_estimate(self) -> float:
-        """The estimate where just as many trials agree as are *needed*."""
+        """The estimate for exactly *needed* agreeing trials."""
         return float((self.needed / self.trials) ** (1 / self.hashes))
 
     def at_estimate(self, estimate: float) -> Self:
-        """Return the scheme with the fewest *needed* for which the estimated resemblance reaches this one."""
+        """Return the scheme with the smallest *needed* whose estimated resemblance reaches this one."""
         return replace(self, needed=max(1, ceil(self.trials * estimate**self.hashes - _ROUNDING)))
 
     @property
     def key_count(self) -> int:
-        """One key for each set of trials that may agree."""
+        """The number of choices of *needed* trials, one key for each."""
         return comb(self.trials, self.needed)
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
-        """Say that the keys are of more trials than the *other* scheme needs."""
+        """Describe that the keys are of more trials than the *other* scheme needs."""
         del chosen
         lacks = other.needed < self.needed
         return f"has keys for {self.needed} trials that agree, not for {other.needed}" if lacks else None
 
     @property
     def signature_rule(self) -> str:
-        """When two signatures match, in words."""
+        """A sentence part that describes when two signatures match."""
         return f"at least {self.needed} of {self.trials} trials of {self.shingles_in_words} agree"
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
-        """Return how many trials agree."""
+        """Return the number of agreeing trials."""
         agreeing = int((left.rows[0] == right.rows[0]).sum())
         detail: dict[str, Any] = {"agreeing": agreeing, "trials": self.trials}
         detail[f"estimated {self.measure}"] = float(self.estimate(left, right)[0])
@@ -209,7 +206,7 @@ class Trials(FeatureScheme):
 
     @classmethod
     def grid(cls, wanted: Requirements) -> Iterator[Self]:
-        """2 to 30 hashes in 2 to 12 trials, of which 1 to 4 must agree."""
+        """Yield schemes of 2 to 30 hashes and 2 to 12 trials, with *needed* from 1 to 4."""
         for trials in range(2, 13):
             for needed in range(1, min(4, trials) + 1):
                 for hashes in range(2, 31):
@@ -218,7 +215,7 @@ class Trials(FeatureScheme):
 
 @lru_cache(maxsize=64)
 def _even(hashes: int, trials: int, needed: int) -> _Even:
-    """Find by bisection where the law says 1/2."""
+    """Return the resemblance at which the law is 1/2, by bisection."""
     low, high = 0.0, 1.0
     while high - low > 1e-9:  # noqa: PLR2004 - far below the 4 digits
         middle = (low + high) / 2.0

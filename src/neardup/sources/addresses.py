@@ -1,4 +1,4 @@
-"""The normal form of a URL, by which a crawl knows that two of them lead to the same document."""
+"""The normal form of URLs: URLs with the same normal form are the address of the same document."""
 
 import re
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ from urllib.parse import unquote_to_bytes
 from neardup.model.errors import require
 
 TRACKING: Final = (
-    # where a visitor came from: campaigns, as web statistics count them
+    # the campaign, for web statistics
     *("utm_*", "mtm_*", "piwik_*", "pk_campaign", "pk_cid", "pk_content", "pk_keyword", "pk_kwd", "pk_medium"),
     *("pk_source", "at_campaign", "at_custom*", "at_medium", "_openstat", "_ga", "_gl", "guccounter"),
     *("guce_referrer", "guce_referrer_sig"),
-    # which click it was: Google, Microsoft, Yandex, Facebook, Instagram, X, TikTok, LinkedIn, Pinterest, Adobe, Marin
+    # the click: Google, Microsoft, Yandex, Facebook, Instagram, X, TikTok, LinkedIn, Pinterest, Adobe, Marin
     *("gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_campaignid", "gad_source", "srsltid", "msclkid", "yclid"),
     *("ymclid", "ysclid", "fbclid", "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "igsh", "igshid"),
     *("twclid", "ttclid", "li_fat_id", "epik", "ef_id", "s_kwcid", "mkwid", "rb_clickid", "wickedid"),
-    # to whom a letter was sent: Mailchimp, HubSpot, Marketo, Klaviyo, dotdigital, Listrak, MailerLite, Vero, Olytics
+    # the recipient of a letter: Mailchimp, HubSpot, Marketo, Klaviyo, dotdigital, Listrak, MailerLite, Vero, Olytics
     *("mc_cid", "mc_eid", "__hsfp", "__hssc", "__hstc", "_hsenc", "_hsmi", "hsa_*", "hsctatracking", "mkt_tok"),
     *("_ke", "dm_i", "trk_contact", "trk_module", "trk_msg", "trk_sid", "bsft_*", "ml_subscriber"),
     *("ml_subscriber_hash", "vero_conv", "vero_id", "oly_anon_id", "oly_enc_id"),
-    # which visit it is, put there for visitors without cookies: PHP, Java, ASP, ColdFusion, and three shops
+    # the visit, for visitors without cookies: PHP, Java, ASP, ColdFusion, and three shops
     *("phpsessid", "jsessionid", "aspsessionid*", "asp.net_sessionid", "cfid", "cftoken", "oscsid", "xtcsid", "zenid"),
 )
 SESSIONS: Final = ("s", "sess", "sessid", "session", "session_id", "sessionid", "sid")
@@ -34,18 +34,18 @@ _DIGEST_BYTES: Final = 16
 _CUT: Final = re.compile("#[0-9a-f]{32}")
 _MARKED: Final = 1 + 2 * _DIGEST_BYTES
 
-_AROUND: Final = "".join(map(chr, range(33)))  # control characters and the space, as browsers strip them
+_AROUND: Final = "".join(map(chr, range(33)))  # control characters and the space, which browsers strip
 _SCHEME: Final = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _DEFAULT_PORT: Final = {"ftp": "21", "http": "80", "https": "443"}
 _WEB: Final = ("http", "https")
 _LAST_PORT: Final = 65535
 _PORT_DIGITS: Final = 5
-_IPV6_LENGTH: Final = 45  # of its longest spelling, which ends with an IPv4 address
-_NAME_LENGTH: Final = 253  # of the longest name of a host
-_HOST_LENGTH: Final = 12 * _NAME_LENGTH  # of its longest spelling: four bytes a character, each percent-encoded
-_DRAWN: Final = 26  # of the shortest session id that PHP makes unless told otherwise
+_IPV6_LENGTH: Final = 45  # characters of the longest spelling, which ends with an IPv4 address
+_NAME_LENGTH: Final = 253  # characters of the longest host name
+_HOST_LENGTH: Final = 12 * _NAME_LENGTH  # its longest spelling: four bytes per character, each percent-encoded
+_DRAWN: Final = 26  # characters of the shortest session id of PHP by default
 _DOTS: Final = ".\u3002\uff0e\uff61"  # the full stops that end a label of an international name
-# IDNA 2003, which the standard library knows, gives ß, ς and the two joiners away; today they name other hosts.
+# IDNA 2003, in the standard library, replaces ß, ς and the two joiners; today these name other hosts.
 _DEVIATIONS: Final = frozenset("ß\u03c2\u200c\u200d")
 
 _UNRESERVED: Final = ascii_letters + digits + "-._~"
@@ -54,7 +54,7 @@ _SUB_DELIMS: Final = "!$&'()*+,;="
 
 @dataclass(frozen=True, slots=True)
 class _Alphabet:
-    """The characters that a part of a URL may hold as they are; all others are written as ``%XX``, byte by byte."""
+    """The characters that a part of a URL may contain unencoded; all others are written as ``%XX``, byte by byte."""
 
     legal: str
     foreign: re.Pattern[str] = field(init=False)
@@ -65,9 +65,9 @@ class _Alphabet:
         object.__setattr__(self, "bytes", frozenset(map(ord, self.legal + "%")))
 
     def spelled(self, text: str) -> str:
-        """Encode what is not legal, decode what need not be encoded, write hex digits in upper case.
+        """Encode illegal characters, decode unreserved ones, and write hex digits in upper case.
 
-        A ``%`` that two hex digits do not follow is not legal either. A lone surrogate counts as its three bytes.
+        A ``%`` that is not followed by two hex digits is illegal, too. A lone surrogate is encoded as its three bytes.
         """
         if "%" in text:
             first, *rest = text.split("%")
@@ -101,34 +101,36 @@ class _Parts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addresses:
-    """In what two URLs may differ and still be the address of the same document.
+    """The differences between URLs that do not change the address of a document.
 
-    A policy, but what was remembered under one is not found under another: it stands there in the old form.
+    It is a policy, but pages that were recorded under one policy are not found under another, because their ids are in
+    the old form.
 
     ``ignore_scheme``
-        http and https are one, both written ``https``, and neither port 80 nor 443 is named. Off: they may differ.
+        http and https are the same, both written ``https``, without port 80 or 443. Off: they differ.
     ``ignore_userinfo``
-        ``user:password@`` is dropped. On: it says who asks, seldom for what, and no index should keep passwords.
+        ``user:password@`` is removed. On by default: it rarely chooses the document, and no index should store
+        passwords.
     ``ignore_fragment``
-        ``#...`` is dropped. On: it is a place in a document, and no server sees it.
+        ``#...`` is removed. On by default: it is a place in a document, and no server sees it.
     ``ignore_order``
-        parameters are sorted by name; those of the same name stay in their order. On: servers look parameters up
-        by name, and crawlers commonly sort them.
+        parameters are sorted by name; parameters of the same name stay in order. On by default: servers look
+        parameters up by name, and crawlers commonly sort them.
     ``tracking``
-        names of parameters that are dropped whatever their value, from the query and, as ``;name=value``, from the
-        path. By default those that only say where a visitor came from, which click, letter or visit it was; none
-        that is known to choose what is shown (``ref``, ``source``, ``id``). Case does not matter; a last ``*`` stands
-        for anything. ``()`` drops none.
+        names of parameters that are removed with any value, from the query and, as ``;name=value``, from the
+        path. By default those that only identify the origin, the click, the letter or the visit of a visitor, and none
+        that is known to choose the content (``ref``, ``source``, ``id``). Case does not matter; ``*`` at the end
+        matches any continuation. ``()`` removes none.
     ``sessions``
-        names of parameters that are dropped only if their value looks drawn by lot: at least 26 letters and
-        digits, nothing else, both among them. A ``sid`` is a visit on one host and a story on another.
+        names of parameters that are removed only if their value looks random: at least 26 characters, letters
+        and digits only, both present. A ``sid`` is a visit on one host and a story on another.
 
-    What RFC 3986 (section 6) calls equivalent is always one: the case of scheme and host; the default port of http,
-    https and ftp; ``.`` and ``..`` in the path; an empty path, which is ``/``; how characters are percent-encoded.
-    Always one as well are an international host and its ASCII form (IDNA 2003, but hosts with letters that it gives
-    away, such as ``ß``, stay themselves), a host with and without a final dot, the spellings of an IPv6 address, and
-    a query with and without empty parameters. Nothing else is guessed: ``www.``, a final ``/``, ``index.html``, the
-    case of a path, ``+`` for a space all make a difference.
+    URLs that are equivalent by RFC 3986 (section 6) always have the same normal form: the case of scheme and host; the
+    default port of http, https and ftp; ``.`` and ``..`` in the path; an empty path, which is ``/``; the
+    percent-encoding of characters. So do an international host and its ASCII form (IDNA 2003, but hosts with letters
+    that it replaces, such as ``ß``, are not converted), a host with and without a final dot, the spellings of an IPv6
+    address, and a query with and without empty parameters. Nothing else is assumed to be equal: ``www.``, a final
+    ``/``, ``index.html``, the case of a path, and ``+`` for a space all make a difference.
     """
 
     ignore_scheme: bool = False
@@ -151,11 +153,11 @@ class Addresses:
             object.__setattr__(self, f"_{name}", (exact, starts))
 
     def normal(self, url: str) -> str:
-        """Return the URL in its normal form, which is its own normal form.
+        """Return the normal form of a URL; applied again, it changes nothing.
 
-        It is ASCII, and a valid URI. What is no URL with a host (a relative one, ``mailto:``, a broken port, a host
-        of thousands of characters) is returned as it is, but for spaces and control characters around it; nothing
-        is raised but ``ParameterError``, for what is no string. The time is linear in the length.
+        It is ASCII, and a valid URI. An invalid URL, or one without a host (a relative one, ``mailto:``, an invalid
+        port, a host of thousands of characters), is returned unchanged, without the spaces and control characters
+        around it. Raises ``ParameterError`` unless the URL is a string. The time is linear in the length.
 
         >>> Addresses().normal("HTTP://Example.COM:80/a/../%7eb?utm_source=x&q=1#top")
         'http://example.com/~b?q=1'
@@ -175,7 +177,7 @@ class Addresses:
     def place(self, url: str) -> tuple[str, str] | None:
         """Return the host (an IPv6 address in brackets) and the path of the normal form.
 
-        ``None`` for what is no URL with a host; ``ParameterError`` for what is no string.
+        ``None`` for an invalid URL or one without a host. Raises ``ParameterError`` unless the URL is a string.
 
         >>> Addresses().place("HTTP://me@Example.COM:80/a/../%7eb?q=1#top")
         ('example.com', '/~b')
@@ -188,7 +190,7 @@ class Addresses:
         return (host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]), parts.path
 
     def _parts(self, url: str) -> "_Parts | None":
-        """Cut a URL and put scheme, authority and path in their normal form; None if it is none with a host."""
+        """Return the parts of a URL with scheme, authority and path in normal form; ``None`` without a valid host."""
         scheme, colon, rest = url.partition("://")
         if not colon or not _SCHEME.fullmatch(scheme):
             return None
@@ -249,8 +251,8 @@ def document_id(address: str) -> str:
     """Return the id of the document at an address: the address itself, unless it is too long.
 
     An id has at most 1,024 bytes of UTF-8. A longer address is cut between two characters and ends with ``#`` and 32
-    hex digits, the BLAKE2b digest of the whole. So does one with a lone surrogate, which UTF-8 cannot write (``?``
-    stands in its place), and one that already ends like that: different addresses have different ids.
+    hex digits, the BLAKE2b digest of the whole address. So does an address with a lone surrogate, which UTF-8 cannot
+    encode (``?`` replaces it), and one that already ends like that: different addresses have different ids.
     """
     require(isinstance(address, str), "address", address, "must be a string")
     whole = address.encode("utf-8", "surrogatepass")
@@ -271,7 +273,7 @@ def _encodable(text: str) -> bool:
 
 
 def _names(name: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Check names of parameters and spell them as they are looked up."""
+    """Return names of parameters in the form in which they are compared, after checking them."""
     rule = "must be names of parameters, without & ; = and with no * but a last one"
     require(isinstance(given, Iterable) and not isinstance(given, str), name, given, rule)
     names = tuple(given)
@@ -286,37 +288,37 @@ def _name_of(parameter: str) -> str:
 
 
 def _drawn(value: str) -> bool:
-    """Return whether a value looks drawn by lot; it is ASCII, because it is percent-encoded."""
+    """Return whether a value looks random; it is ASCII, because it is percent-encoded."""
     return len(value) >= _DRAWN and value.isalnum() and not value.isalpha() and not value.isdigit()
 
 
 def _is_port(number: str) -> bool:
-    """Return whether this is no port, or one without leading zeros."""
+    """Return whether this is an empty port, or a number without leading zeros."""
     if not number:
         return True
     return len(number) <= _PORT_DIGITS and number.isascii() and number.isdigit() and int(number) <= _LAST_PORT
 
 
 def _ipv6(literal: str) -> str | None:
-    """Spell an IPv6 address as RFC 5952 has it, in brackets; None if it is none, or names a zone."""
+    """Return the RFC 5952 form of an IPv6 address in brackets; ``None`` if it is invalid or has a zone."""
     if len(literal) > _IPV6_LENGTH or "%" in literal:
         return None
     try:
         address = IPv6Address(literal)
     except AddressValueError:
         return None
-    mapped = address.ipv4_mapped  # spelled differently from one Python to the next
+    mapped = address.ipv4_mapped  # Python versions spell it differently
     return f"[{address}]" if mapped is None else f"[::ffff:{mapped}]"
 
 
 def _name(host: str) -> str | None:
-    """Spell the name of a host; None if it is too long, has brackets, or nothing but dots."""
+    """Return the normal form of a host name; ``None`` if it is too long, has brackets, or only dots."""
     if len(host) > _HOST_LENGTH or "[" in host or "]" in host:
         return None
     if "%" not in host and not _NAME.foreign.search(host):
         spelled = host.lower()
     elif (decoded := _decoded(host)) is not None:
-        name = "".join(map(str.lower, decoded)).rstrip(_DOTS)  # one by one: a final Σ is no ς in a host
+        name = "".join(map(str.lower, decoded)).rstrip(_DOTS)  # one by one: a final Σ does not become ς in a host
         spelled = _NAME.spelled((_ascii(name) or name).replace("%", "%25"))
     else:
         spelled = _NAME.spelled(_NAME.spelled("".join(map(str.lower, host))).lower())
@@ -332,7 +334,7 @@ def _decoded(host: str) -> str | None:
 
 
 def _ascii(name: str) -> str | None:
-    """Return the ASCII form of an international name; None if it has none, or none that means the same."""
+    """Return the ASCII form of an international name; ``None`` if it has none with the same meaning."""
     if name.isascii() or len(name) > _NAME_LENGTH or not _DEVIATIONS.isdisjoint(name):
         return None
     try:
@@ -343,7 +345,7 @@ def _ascii(name: str) -> str | None:
 
 
 def _without_dots(path: str) -> str:
-    """Remove the segments ``.`` and ``..``, as section 5.2.4 of RFC 3986 does, in linear time.
+    """Remove the segments ``.`` and ``..`` as by section 5.2.4 of RFC 3986, in linear time.
 
     >>> _without_dots("/a/b/c/./../../g")
     '/a/g'

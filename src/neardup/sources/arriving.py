@@ -1,4 +1,4 @@
-"""Lines of a stream as they arrive: what is there, without waiting for more."""
+"""Lines of a stream as they arrive, without waiting for more."""
 
 import os
 import select
@@ -7,22 +7,22 @@ from typing import Final
 
 from neardup.model.errors import DataError
 
-MOST_BYTES: Final = 1 << 26  # of a line
-TOGETHER: Final = 1 << 23  # bytes that are read before lines are given, if so many are waiting
+MOST_BYTES: Final = 1 << 26  # bytes of a line
+TOGETHER: Final = 1 << 23  # bytes that are read before lines are yielded, if that many are available
 
 _PIECE: Final = 1 << 20
-_PATIENCE: Final = 200  # milliseconds, after which a signal is noticed while there is nothing to read
+_PATIENCE: Final = 200  # milliseconds between checks for signals while there is nothing to read
 
 
 def arriving(descriptor: int, source: str, most: int = MOST_BYTES) -> Iterator[list[bytes | None]]:
-    """Return the lines that are there, at least one, as soon as there is one; without their newlines.
+    """Yield the lines that have arrived, at least one, as soon as there is one; without their newlines.
 
-    A line of more than *most* bytes is ``None``: it is read to its end, and not kept. Raises ``DataError`` if the
+    A line of more than *most* bytes is ``None``: it is read to its end and discarded. Raises ``DataError`` if the
     system refuses to read.
     """
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
-    begun: list[bytes] = []  # the pieces of a line whose end is to come
+    begun: list[bytes] = []  # the pieces of an incomplete line
     size, too_long, ended = 0, False, False
     while not ended:
         while not waiting.poll(_PATIENCE):
@@ -49,7 +49,7 @@ def arriving(descriptor: int, source: str, most: int = MOST_BYTES) -> Iterator[l
 
 
 def _waiting(descriptor: int, waiting: select.poll, source: str) -> tuple[bytes, bool]:
-    """Read what is there, and say whether it was the end."""
+    """Read the available bytes, and return whether the stream has ended."""
     pieces: list[bytes] = []
     size = 0
     try:

@@ -1,4 +1,4 @@
-"""What reading gives: the documents, what was rejected, and the way to write the chosen ones back."""
+"""The result of reading: the documents, the rejected records, and how to write the chosen ones back."""
 
 import os
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from neardup.sources.output import check_target
 
 Quoting = Literal["auto", "minimal", "none"]
 Mask = npt.NDArray[np.bool_]
-Advance = Callable[[int, float], None]  # which input, and how much of it is read, from 0 to 1
+Advance = Callable[[int, float], None]  # the input, and how much of it has been read, from 0 to 1
 
 DEFAULT_TEXT: Final = "text"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
@@ -28,10 +28,10 @@ _SHOWN: Final = 40  # how many column names a message lists
 class Rejected:
     """A record that could not be read: it is in no output, and is counted.
 
-    *code* is a stable name of the kind of trouble, for programs: ``encoding`` (invalid UTF-8), ``json`` (invalid JSON),
-    ``type`` (a value of another type than it must be), ``fields`` (more or fewer than the header has), ``quotes are
-    text`` (the same, with quotation marks that were read as text), ``torn quotes``, ``too large`` (a file above the
-    cap), ``too long`` (a record), ``unreadable`` (a file); in an index also ``id too long``, ``no id`` and ``value``.
+    *code* is a stable name of the kind of error, for programs: ``encoding`` (invalid UTF-8), ``json`` (invalid JSON),
+    ``type`` (a value of a wrong type), ``fields`` (more or fewer than the header has), ``quotes are text`` (the same,
+    with quotation marks that were read as text), ``torn quotes``, ``too large`` (a file above the cap), ``too long`` (a
+    record), ``unreadable`` (a file); in an index also ``id too long``, ``no id`` and ``value``.
     """
 
     source: str  # the file, or "<stdin>"
@@ -45,21 +45,21 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Which fields of the inputs are wanted, and how to read them."""
+    """The requested fields of the inputs, and how to read them."""
 
     text: str
     id: str
     columns: tuple[str, ...]
     strict: bool
     max_bytes: int
-    format: str | None = None  # of files; None: by their names
+    format: str | None = None  # of files; None: by the names
     quoting: Quoting = "auto"
     globs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedLines:
-    """How many records of delimited text hold line ends inside quotes, and where the first one is."""
+    """The number of records of delimited text with line ends inside quotes, and the place of the first one."""
 
     records: int
     source: str
@@ -69,22 +69,21 @@ class QuotedLines:
 
 @dataclass(frozen=True, slots=True)
 class WithoutText:
-    """How many records lack the text field or have null in it, and where the first one is."""
+    """The number of records whose text field is missing or null, and the place of the first one."""
 
     records: int
     source: str
-    position: int  # as of a rejected record
+    position: int  # as in Rejected
     field: str
 
 
 class Collection(ABC):
     """The documents of one or several inputs of the same format, in input order.
 
-    *texts* is a chunked array of strings, null where a record has no text; *ids* one of strings, where a record
-    without an id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists
-    the records that are not documents; *ignored* counts the files of a folder that were not asked for;
-    *quoted_lines* tells of line ends inside quotes, if there are any and nobody asked for them by name. *text* is
-    the field of the texts.
+    *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
+    id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists the records that
+    are not documents; *ignored* counts the files of a folder that were not requested; *quoted_lines* describes line
+    ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text field.
     """
 
     text: str = DEFAULT_TEXT
@@ -118,7 +117,7 @@ class Collection(ABC):
 
     @property
     def without_text(self) -> WithoutText | None:
-        """Tell of the records without a text; ``None`` if all have one."""
+        """The records without a text; ``None`` if all have one."""
         number = self.texts.null_count
         if not number:
             return None
@@ -127,30 +126,30 @@ class Collection(ABC):
 
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return any field of the records: numbers, strings, booleans or times; null where a record lacks it.
+        """Return any field of the records: numbers, strings, booleans or times; null if a record lacks it.
 
-        With *literal* every value is given as a string, as it is written in the file.
-        Raises ``DataError`` if no record has the field, or if its values are of several kinds, or are lists or objects.
+        With *literal* every value is a string, as written in the file. Raises ``DataError`` if no record has the field,
+        or if its values are of several kinds, or are lists or objects.
         """
 
     def place(self, row: int) -> tuple[str, int]:
-        """Say where a record stands: the source, and its line or, where that is not known, which of all it is."""
+        """Return the place of a record: the source, and its line or, if that is unknown, its number."""
         return ", ".join(self.names), row + 1
 
     def write(self, path: str | os.PathLike[str], rows: npt.NDArray[Any], *, force: bool = False) -> None:
         """Write the records that a mask or ascending positions select, in the inputs' format and columns.
 
-        Raises what ``check_output`` raises, ``ParameterError`` if *rows* select nothing that exists, ``DataError``
-        if an input has changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
+        Raises the errors of ``check_output``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
+        changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
         mask = selection(rows, len(self))
         check_target(path, self.inputs, self.format, force=force, glob=self.globs)
         self._write(os.fspath(path), mask)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
-        """Write all records, each with the fields of its row of *marks* behind its own.
+        """Write all records, each with the fields of its row of *marks* added at the end.
 
-        Raises what ``write`` raises, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
+        Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
         the records have a field of one of these names.
         """
         require(self.format != FOLDER, "mark", os.fspath(path), "needs records with fields, and the input is a folder")
@@ -168,7 +167,7 @@ class Collection(ABC):
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:
-    """Return the mask that a mask, or ascending positions, stand for."""
+    """Return the mask for a mask or for ascending positions."""
     rows = np.asarray(rows)
     if rows.dtype == np.bool_:
         require(rows.shape == (size,), "rows", rows, f"must have one element for each of the {size} records")
@@ -190,7 +189,7 @@ def named(source: str, positions: npt.NDArray[np.int64]) -> pa.Array:
 
 
 def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
-    """Build the error for a field that no record has; it lists those that exist."""
+    """Return the error for a field that no record has; it lists the existing fields."""
     shown = ", ".join(existing[:_SHOWN])
     more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
     rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
@@ -198,7 +197,7 @@ def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissin
 
 
 def check_strict(request: Request, rejected: Sequence[Rejected]) -> None:
-    """Raise ``DataError`` for the first record rejected, if the request is strict."""
+    """Raise ``DataError`` for the first rejected record, if the request is strict."""
     if request.strict and rejected:
         first = rejected[0]
         raise DataError(f"{first.source}:{first.position}", first.reason)

@@ -1,7 +1,7 @@
-"""The bytes of a file, expanded if it is compressed, and the way back.
+"""The bytes of a file, expanded if it is compressed, and compressed output.
 
-A plain file stays on disk and is read block by block. It is never mapped into memory: a mapped file that another
-process shortens ends this one with a signal that nothing can catch.
+A plain file stays on disk and is read block by block. It is never mapped into memory: if another process shortened a
+mapped file, the system would end this process with a signal that cannot be caught.
 """
 
 import bz2
@@ -23,14 +23,14 @@ import zstandard
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.formats import STDIN, display
 
-_STEP: Final = 1 << 14  # zstd may expand 32,768-fold: one step stays below 512 MiB
-_LONGEST_WINDOW: Final = 1 << 31  # what `zstd --long=31` makes; the usual limit is 128 MiB
-_PATIENCE: Final = 200  # milliseconds until a waiting reader looks up
+_STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
+_LONGEST_WINDOW: Final = 1 << 31  # the window of `zstd --long=31`; the default limit is 128 MiB
+_PATIENCE: Final = 200  # milliseconds between checks for signals while waiting
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
 _MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refuses more
-_MOST_OPEN: Final = 64  # files, as there is a limit for a process, and it may be as low as 256
-_HEAD: Final = 64  # bytes that show what a file is
+_MOST_OPEN: Final = 64  # open files: the limit of a process may be as low as 256
+_HEAD: Final = 64  # bytes that show the format of a file
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -44,12 +44,12 @@ _MAGIC: Final = (
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
 )
-_PADDED: Final = {"gzip", "xz"}  # zero bytes may follow, as tapes and some loggers write them
+_PADDED: Final = {"gzip", "xz"}  # zero bytes may follow: tapes and some loggers write them
 _SKIPPABLE: Final = b"\x2a\x4d\x18"  # a zstd stream may start with a frame of metadata: 0x5?, then these
 
 
 class _Expander(Protocol):
-    """What zlib's and zstandard's decompression objects have in common: one member, or one frame."""
+    """The common interface of zlib's and zstandard's decompression objects: one member, or one frame."""
 
     @property
     def eof(self) -> bool: ...
@@ -59,7 +59,7 @@ class _Expander(Protocol):
 
 
 class Contents:
-    """All bytes of one input: held in memory, or in a file that is read where it is asked for."""
+    """All bytes of one input: in memory, or in a file that is read on demand."""
 
     def __init__(self, source: str, held: memoryview | None = None, file: "_File | None" = None) -> None:
         self.source = source
@@ -75,9 +75,9 @@ class Contents:
         return self.read(0, len(self))
 
     def read(self, first: int, last: int) -> memoryview:
-        """Return the bytes from *first* to *last*; ``DataError`` if the file was written to since it was opened.
+        """Return the bytes from *first* to *last*; ``DataError`` if the file was changed since it was opened.
 
-        A file that was replaced or removed is no harm, except where very many are read.
+        Replacing or removing the file has no effect, except if very many files are read.
         """
         if self._file is None:
             return (self._held or memoryview(b""))[first:last]
@@ -92,16 +92,16 @@ class Contents:
         raise DataError(self.source, f"it was {trouble} while it was read", "changed")
 
     def check_unchanged(self) -> None:
-        """Raise ``DataError`` if the file was written to since it was opened."""
+        """Raise ``DataError`` if the file was changed since it was opened."""
         self.read(0, 0)
 
 
 class _Changed(Exception):  # noqa: N818 - the name of the event
-    """A file is not what it was; says what has become of it."""
+    """A file has changed; the message describes how."""
 
 
 class _File:
-    """A file as it was when it was opened. Of very many, all but the first are closed, and opened again to be read."""
+    """A file in the state in which it was opened. Of very many files, all but the first are closed between reads."""
 
     _kept_open = 0
 
@@ -120,7 +120,7 @@ class _File:
             _File._kept_open -= 1
 
     def read(self, first: int, last: int) -> bytes:
-        """Return the bytes from *first* to *last*; raises ``_Changed`` if the file is not what it was."""
+        """Return the bytes from *first* to *last*; raises ``_Changed`` if the file has changed."""
         if self._descriptor is not None:
             return self._read(self._descriptor, first, last)
         with Path(self._path).open("rb") as file:
@@ -148,7 +148,7 @@ def _check_size(source: str, size: int, most: int) -> None:
 
 
 def sniff(head: bytes) -> str | None:
-    """Say what the first bytes of a file show it to be; None for anything that may be UTF-8 text."""
+    """Return the format that the first bytes of a file show; ``None`` if it may be UTF-8 text."""
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
         return "zstd"
     found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
@@ -156,7 +156,7 @@ def sniff(head: bytes) -> str | None:
 
 
 def _alternates(head: bytes) -> bool:
-    """Report whether every other byte is zero: letters of ASCII in UTF-16, without a byte order mark."""
+    """Return whether every other byte is zero: ASCII letters in UTF-16, without a byte order mark."""
     even, odd = head[0::2], head[1::2]
     return len(odd) > 1 and any(not any(one) and any(other) for one, other in ((even, odd), (odd, even)))
 
@@ -164,9 +164,9 @@ def _alternates(head: bytes) -> bool:
 def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     """Return the bytes of a file, or of standard input for ``-``, expanded.
 
-    Raises ``DataError`` if the file cannot be read; if its first bytes contradict its name; if a compressed
-    file ends in the middle, is corrupt, or goes on after its end; and if it expands (or standard input runs)
-    to more than *max_bytes*. A plain file is not limited: it takes no more memory than the caller reads of it.
+    Raises ``DataError`` if the file cannot be read; if its first bytes contradict its name; if a compressed file is
+    incomplete, corrupt, or has other data after its end; and if it expands (or standard input runs) to more than
+    *max_bytes*. A plain file is not limited: it only takes the memory that the caller reads.
     """
     source = display(path)
     try:
@@ -205,10 +205,10 @@ def _plain(source: str, file: BufferedIOBase, most: int) -> memoryview:
 
 
 def _next(file: BufferedIOBase) -> bytes:
-    """Read what there is, and notice Ctrl-C while there is nothing.
+    """Read the available bytes, and notice Ctrl-C while there are none.
 
-    ``read`` would go on until it has all it was asked for; and a signal that comes just before a read that
-    has to wait is noticed after it only, so the wait is cut in pieces.
+    ``read`` would wait until it has all requested bytes, and a signal just before a waiting read would only be noticed
+    after it. So the wait is cut into pieces.
     """
     if isinstance(file, BufferedReader) and hasattr(select, "poll"):
         waiting = select.poll()
@@ -244,9 +244,9 @@ def _expander(compression: str) -> Callable[[], _Expander]:
 
 
 def _members(source: str, file: BinaryIO, new: Callable[[], _Expander], *, padded: bool) -> Iterator[bytes]:
-    """Yield what the members (or frames) of a file expand to, one after the other; a *padded* file ends in zeros.
+    """Yield the expanded members (or frames) of a file; a *padded* file ends in zeros.
 
-    The decompressors' own file objects end silently where the file does; here the last member must be complete.
+    The decompressors' own file objects silently accept a file that is cut off; here the last member must be complete.
     """
     member: _Expander | None = None
     complete = 0
@@ -259,7 +259,7 @@ def _members(source: str, file: BinaryIO, new: Callable[[], _Expander], *, padde
                     break
                 rest, member, complete = member.unused_data, None, complete + 1
     except (zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # of the file; one of bzip2 has no number
+        if isinstance(error, OSError) and error.errno is not None:  # of the file; bzip2 files have none
             raise
         after = "the data after its compressed data is not compressed" if complete else "it is corrupt"
         raise DataError(source, f"{after} ({error})") from error
@@ -269,7 +269,7 @@ def _members(source: str, file: BinaryIO, new: Callable[[], _Expander], *, padde
 
 @contextmanager
 def compressed(file: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
-    """Compress what is written, leaving *file* open. The same input gives the same bytes: no time, no name."""
+    """Return a file that compresses into *file*, which stays open. The same input has the same output bytes."""
     if compression == "gzip":
         with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0) as packed:
             yield packed  # type: ignore[misc] # a GzipFile is all of a BinaryIO that is used

@@ -1,20 +1,21 @@
 """CSV and TSV: every field a string, every record written back byte by byte.
 
-The first line that is not empty is the header. With *quoting* ``minimal`` fields may be quoted with ``"`` and then hold
-delimiters, line ends and doubled quotes; a quote elsewhere than at the start of a field is an ordinary character. With
-``none`` every quotation mark is one, and a record is a line. ``auto`` is ``minimal`` for CSV and for TSV whose header
-has a quoted name, and ``none`` for all other TSV, whose headlines may begin with a quotation mark.
+The first line that is not empty is the header. With *quoting* ``minimal``, fields may be quoted with ``"`` and may then
+contain delimiters, line ends and doubled quotes; a quote that is not at the start of a field is an ordinary character.
+With ``none``, every quotation mark is an ordinary character, and a record is a line. ``auto`` is ``minimal`` for CSV
+and for TSV with a quoted name in the header, and ``none`` for all other TSV, whose headlines may begin with a quotation
+mark.
 
-What becomes of a record:
+How records are treated:
 
 - An empty line: skipped silently.
-- Rejected, with the line it starts on: more or fewer fields than the header; not valid UTF-8; a quoted field that goes
-  over several lines and closes in the middle of a field; longer than the parser's 2 GiB.
+- Rejected, with the line it starts on: more or fewer fields than the header; invalid UTF-8; a quoted field that spans
+  several lines and closes in the middle of a field; longer than the parser's 2 GiB.
 - An empty field is an empty text; as an id it counts as missing, and the record is named by file and line.
 
-A byte order mark is skipped, and written back with the header. An empty file is an error: it has no header. So is a
-quoted field that is never closed, because it would take in the rest of the file; a missing text column; or two columns
-of a wanted name. Several files must have the same header.
+A byte order mark is skipped, and written back with the header. An empty file is an error, because it has no header. So
+is a quoted field that is never closed, because it would include the rest of the file; a missing text column; or two
+columns with the name of a requested one. Several files must have the same header.
 """
 
 import csv
@@ -48,8 +49,8 @@ from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
 
 _DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
-_HEAD: Final = 1 << 16  # bytes in which the first line is looked for
-_MARKED: Final = 1 << 14  # rows made at a time
+_HEAD: Final = 1 << 16  # bytes that are searched for the first line
+_MARKED: Final = 1 << 14  # rows created at a time
 _PARSED: Final = 1 << 24  # bytes parsed at a time, more if a record is longer
 _LONGEST: Final = (1 << 31) - 2  # the parser counts in 32 bits
 
@@ -97,7 +98,7 @@ class DelimitedText(Collection):
         return pc.if_else(pc.equal(pc.binary_length(column), 0), None, column).combine_chunks()
 
     def place(self, row: int) -> tuple[str, int]:
-        """Say in which file and line a record begins."""
+        """Return the file and the line of a record."""
         return line_of((file.spans for file in self._files), row)
 
     def _write(self, path: str, mask: Mask) -> None:
@@ -130,7 +131,7 @@ class DelimitedText(Collection):
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """One file: its columns' names, where its header stops, and where its records lie."""
+    """One file: the names of its columns, the end of its header, and the places of its records."""
 
     names: list[str]
     delimiter: str
@@ -141,11 +142,11 @@ class _File:
     torn: frozenset[int]  # the records with a quoted field that closes where no field ends
 
     def where(self, chosen: Mask) -> "_File":
-        """Return the file with some of its records, none of them torn."""
+        """Return the file with some of its records, all of them intact."""
         return replace(self, spans=self.spans.where(chosen), last=self.last[chosen], torn=frozenset())
 
     def extended(self, record: bytes, fields: Sequence[Any]) -> bytes:
-        """Return a record with more fields behind its own; ``DataError`` where one cannot be written unquoted."""
+        """Return a record with more fields at its end; ``DataError`` if one cannot be written unquoted."""
         content = record.rstrip(b"\r\n")
         end = record[len(content) :] or b"\n"
         return content + b"".join(self.delimiter.encode() + self._written(field) for field in fields) + end
@@ -190,7 +191,7 @@ def _quotes_its_header(data: memoryview, delimiter: str) -> bool:
 
 
 def _quoted_lines(files: Sequence[_File]) -> QuotedLines | None:
-    """Count the records that hold line ends inside quotes."""
+    """Count the records with line ends inside quotes."""
     found = [(file, np.flatnonzero(file.last > file.spans.line)) for file in files]
     number = sum(len(rows) for _, rows in found)
     if not number:
@@ -210,7 +211,7 @@ def _header(contents: Contents, record: bytes, delimiter: str, *, quoting: bool)
 
 
 def _wanted(file: _File, request: Request) -> tuple[str, ...]:
-    """Return the columns to parse. The id column may be missing if nobody asked for another than ``id``."""
+    """Return the columns to parse. The id column may be missing if it has the default name ``id``."""
     optional = {DEFAULT_ID} - set(file.names) if request.id == DEFAULT_ID else set()
     names = tuple(name for name in dict.fromkeys((request.text, request.id, *request.columns)) if name not in optional)
     _check_names(file, names)
@@ -228,7 +229,7 @@ def _check_names(file: _File, names: Sequence[str]) -> None:
 def _parse(
     file: _File, data: memoryview, names: Sequence[str]
 ) -> tuple[_File, list[Rejected], dict[str, pa.ChunkedArray]]:
-    """Return the file without its broken records, these, and the named columns of the others."""
+    """Return the file without its invalid records, the invalid records, and the named columns of the others."""
     file, broken = _without_unreadable(file, data)
     spans = file.spans
     wrong: dict[int, int] = {}
@@ -242,7 +243,7 @@ def _parse(
         table = pyarrow.csv.read_csv(
             pa.BufferReader(_joined(spans, data)),
             read_options=pyarrow.csv.ReadOptions(
-                use_threads=False,  # only so the rows are counted
+                use_threads=False,  # needed to count the rows
                 block_size=max(_PARSED, int((spans.stop - spans.start).max()) + 1),
                 column_names=[str(index) for index in range(len(file.names))],
             ),
@@ -272,7 +273,7 @@ def _parse(
 
 
 def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:
-    """Take out the records that the parser would stumble over, and those that it would read as nobody meant them."""
+    """Remove records that the parser cannot read, and those that it would read incorrectly."""
     spans = file.spans
     reasons = dict.fromkeys(invalid_utf8(data, spans.start, spans.stop), ("it is not valid UTF-8", "encoding"))
     for row in np.flatnonzero(spans.stop - spans.start > _LONGEST).tolist():

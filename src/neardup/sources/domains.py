@@ -1,4 +1,4 @@
-"""The registered domain of an address, by the list of public suffixes; it needs the extra ``web``."""
+"""The registered domain of an address, by the list of public suffixes; it requires the extra ``web``."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def registered_domain(address: Any) -> str | None:
-    """Return the domain that somebody registered of the host of an address: one label more than a public suffix.
+    """Return the registered domain of the host of an address: one label more than a public suffix.
 
-    Of a host that has none, such as an IP address, ``localhost`` or a public suffix, it is the host itself: so hits
-    have the same value if they are of the same site. Suffixes that nobody listed have one label. Those under which
-    others give names away count as public (``github.io``). ``None`` for what has no host; nothing is raised for an
-    address. The list comes with the library ``publicsuffixlist``, and nothing is fetched.
+    For a host without a registered domain, such as an IP address, ``localhost`` or a public suffix, it is the host
+    itself, so that hits of the same site have the same value. Unknown suffixes have one label. Suffixes under which
+    names are given away count as public (``github.io``). ``None`` for an address without a host; no address raises an
+    error. The list is part of the library ``publicsuffixlist``; nothing is downloaded.
 
     Raises ``ExtraMissing`` without that library: ``pip install 'neardup[web]'``.
 
@@ -27,7 +27,7 @@ def registered_domain(address: Any) -> str | None:
     own = host(address)
     if own is None or own.rpartition(".")[2].isdigit() or own.startswith("["):
         return own
-    found = suffixes.privatesuffix(own)  # in its own spelling: only how many labels it has counts
+    found = suffixes.privatesuffix(own)  # only the number of labels counts
     return own if found is None else ".".join(own.split(".")[-1 - found.count(".") :])
 
 

@@ -1,13 +1,13 @@
 """A folder of text and HTML files, each a document named by its path inside the folder.
 
-Files are found recursively and sorted by that path. Text is taken as UTF-8, without a byte order mark; of HTML, the
-visible text counts, in the page's own encoding. Patterns choose other files, which are text then. Files that were not
-asked for are ignored, and counted. Folders that are links are not
-entered, and neither are files read that are links to outside the folder: a link must not add what is not there.
+Files are found recursively and sorted by that path. Text files are decoded as UTF-8, without a byte order mark; for
+HTML, the visible text counts, in the page's own encoding. Patterns choose other files, which are then text. All other
+files are ignored, and counted. Links to folders are not followed, and links to files outside the folder are not read: a
+link must not add files from elsewhere.
 
-A file is rejected if it is not valid UTF-8 (with the line where that shows), cannot be read, or is larger than the
-cap. An empty file is a document with an empty text. A folder without a text or HTML file is an error. Several folders
-put their own name before each path, so these names must differ.
+A file is rejected if it is not valid UTF-8 (with the first invalid line), cannot be read, or is larger than the cap. An
+empty file is a document with an empty text. A folder without a text or HTML file is an error. With several folders, the
+name of the folder precedes each path, so these names must differ.
 """
 
 import os
@@ -41,22 +41,22 @@ from neardup.text.html import title_and_text
 _HTML: Final = (".html", ".htm", ".xhtml")
 _FIELDS: Final = ("size", "modified")
 _SHOWN: Final = 5  # endings that a message names
-_CHUNK: Final = 1 << 23  # bytes of text gathered into one array
+_CHUNK: Final = 1 << 23  # bytes of text in one array
 
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A file that was read: where it lies, where it goes, and its state then."""
+    """A file that was read: its path, its path in the output, and its state when it was read."""
 
     path: Path
     relative: str
     size: int
     modified: int  # nanoseconds
-    title: str | None  # of HTML
+    title: str | None  # the title, for HTML
 
 
 class Folder(Collection):
-    """The files of folders. Their fields are ``size`` in bytes, the time ``modified`` and, of HTML, the ``title``."""
+    """The files of folders. Their fields are ``size`` in bytes, the time ``modified`` and, for HTML, the ``title``."""
 
     def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
         roots = [PurePath(os.path.realpath(path)).name for path in inputs]
@@ -98,7 +98,7 @@ class Folder(Collection):
         return column.cast(pa.large_string()) if literal else column
 
     def _write_marked(self, path: str, marks: pa.Table) -> None:
-        raise NotImplementedError  # files have no fields, which is said before
+        raise NotImplementedError  # files have no fields, which was reported before
 
     def _write(self, path: str, mask: Mask) -> None:
         chosen = [document for document, wanted in zip(self._documents, mask.tolist(), strict=True) if wanted]
@@ -120,7 +120,7 @@ class Folder(Collection):
 
 
 class _Gathered:
-    """Texts on their way into an array: as Python strings only as long as they are few."""
+    """Texts that are collected into an array; only a few are held as Python strings."""
 
     def __init__(self) -> None:
         self._chunks: list[pa.Array] = []
@@ -164,7 +164,7 @@ def _find(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]") -> DataError:
-    """Build the error for a folder without documents: it says what is there instead."""
+    """Return the error for a folder without documents, with the files that it contains."""
     there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
     wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
     code = (
@@ -183,7 +183,7 @@ def _unreadable(error: OSError) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Return whether opening the file might wait for ever. A link that leads nowhere is left to the reader."""
+    """Return whether opening the file might wait forever. A broken link is left to the reader."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except OSError:
@@ -191,7 +191,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | Rejected:
-    """Return a file's text, or why it has none."""
+    """Return the text of a file, or why it has none."""
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
@@ -223,9 +223,10 @@ def _copy(document: _Document, target: Path) -> None:
 
 
 def _put(folder: Path, target: Path) -> None:
-    """Move a complete folder to its place; what was there is removed only after that.
+    """Move a complete folder to its place; the old folder is removed only after that.
 
-    A kill in between leaves it under a name that tells whose it was, and the next run says so.
+    If the process is killed in between, the old folder remains under a name that shows its origin, and the next run
+    reports it.
     """
     old = replaced(target)
     if not target.is_dir():

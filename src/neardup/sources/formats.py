@@ -1,4 +1,4 @@
-"""What the name of an input or output says about what it holds."""
+"""The formats of inputs and outputs, by their names."""
 
 import glob
 import os
@@ -15,7 +15,7 @@ STDIN: Final = "-"
 FOLDER: Final = "folder"
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
 FORMATS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
-NAMED: Final = ("jsonl", "csv", "tsv", "parquet")  # what the format of a file may be called
+NAMED: Final = ("jsonl", "csv", "tsv", "parquet")  # the names of formats
 DOCUMENTS: Final = frozenset({".txt", ".md", ".text", ".html", ".htm", ".xhtml"})
 KNOWN: Final = ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), and .parquet"
 _UNKNOWN: Final = {".json": "json ending", ".txt": "text ending", ".md": "text ending", ".html": "text ending"}
@@ -31,7 +31,7 @@ class Kind:
 
 
 def kind(path: str) -> Kind | None:
-    """Say what the file's name promises; None if its ending is unknown. Case does not matter.
+    """Return the format that the file's name promises; ``None`` if its ending is unknown. Case does not matter.
 
     >>> kind("pages.JSONL.gz")
     Kind(format='jsonl', compression='gzip')
@@ -47,10 +47,10 @@ def kind(path: str) -> Kind | None:
 
 
 def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """Replace each pattern by the paths it matches, sorted. A path that exists is never a pattern.
+    """Replace each pattern by the paths that match, sorted. An existing path is never a pattern.
 
-    Raises ``InputRefused`` for a path that does not exist and for a pattern that matches nothing,
-    ``ParameterError`` for no inputs at all and for standard input given twice.
+    Raises ``InputRefused`` for a path that does not exist and for a pattern without matches, ``ParameterError`` for no
+    inputs and for standard input given twice.
     """
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
     require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
@@ -84,9 +84,9 @@ def _absent(path: str) -> InputRefused:
 
 
 def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - what users call it
-    """Say what an existing input is: standard input is JSONL, a folder is a folder, a file what its name says.
+    """Return the format of an existing input: by name for files, JSONL for standard input, ``FOLDER`` for folders.
 
-    *format* overrides what the name of a file, or standard input, says of it. Raises ``InputRefused`` for an unknown
+    *format* overrides the name of a file, and the default of standard input. Raises ``InputRefused`` for an unknown
     ending, ``ParameterError`` for a folder with a *format*.
     """
     if Path(path).is_dir() and path != STDIN:
@@ -117,11 +117,11 @@ def common_format(paths: Sequence[str], format: str | None = None) -> str:  # no
 
 
 def matches(relative: str, patterns: Sequence[str]) -> bool:
-    """Report whether a file of a folder is one of those asked for: by its name or, with a slash, by its whole path."""
+    """Return whether a file of a folder matches a pattern: by its name or, with a slash, by its whole path."""
     path = PurePath(relative)
     return any(fnmatchcase(path.as_posix() if "/" in pattern else path.name, pattern) for pattern in patterns)
 
 
 def display(path: str) -> str:
-    """Return the name of an input as messages and ids show it; bytes of it that are not UTF-8 are escaped."""
+    """Return the name of an input for messages and ids; bytes that are not valid UTF-8 are escaped."""
     return "<stdin>" if path == STDIN else os.fsencode(path).decode(errors="backslashreplace")

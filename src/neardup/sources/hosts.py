@@ -1,4 +1,4 @@
-"""Of an address the host and the first levels of its path, by which hits of one site are told."""
+"""The host and the first path levels of an address, which identify the hits of one site."""
 
 import re
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from neardup.model.errors import require_whole
 from neardup.sources.addresses import Addresses
 
 _ADDRESSES: Final = Addresses()
-_FRONT: Final = re.compile("[^:/?#]*://[^/?#]*[/?#]?")  # all that a host depends on: scheme, authority and its end
-_SHORT: Final = 300  # characters of a front that is remembered
-_REMEMBERED: Final = 1 << 12  # as a crawl has many pages of each host
+_FRONT: Final = re.compile("[^:/?#]*://[^/?#]*[/?#]?")  # the part that decides the host: scheme, authority and its end
+_SHORT: Final = 300  # characters of a front that is cached
+_REMEMBERED: Final = 1 << 12  # a crawl has many pages of each host
 
 
 def host(address: Any) -> str | None:
     """Return the host of an address in its normal form: lower case, ASCII, no final dot, no port, an IPv6 in brackets.
 
-    ``None`` for what has no host; nothing is raised.
+    ``None`` for an address without a host; nothing is raised.
 
     >>> host("https://user@WWW.Example.com.:8080/a"), host("mailto:somebody@example.com")
     ('www.example.com', None)
@@ -36,7 +36,7 @@ def _host(front: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PathLevels:
-    """A function of an address: see ``path_levels``. Two of as many *levels* are equal."""
+    """A function of an address: see ``path_levels``. Two with the same number of *levels* are equal."""
 
     levels: int
 
@@ -45,11 +45,11 @@ class PathLevels:
 
     @property
     def __name__(self) -> str:
-        """What it is called in the name of a rule."""
+        """Its name in the name of a rule."""
         return f"first {self.levels} path level{'s' if self.levels > 1 else ''}"
 
     def __call__(self, address: Any) -> str | None:
-        """Return host and first levels of an address; ``None`` for what has no host."""
+        """Return the host and the first levels of an address; ``None`` without a host."""
         place = _ADDRESSES.place(address) if isinstance(address, str) else None
         if place is None:
             return None
@@ -58,10 +58,10 @@ class PathLevels:
 
 
 def path_levels(levels: int) -> PathLevels:
-    """Make a function that gives of an address the host and the first *levels* of the path, in their normal form.
+    """Return a function that returns the host and the first *levels* of the path of an address, in normal form.
 
-    A level is what stands between two slashes; the last one counts with or without a slash behind it. Paths that have
-    fewer levels are whole. ``None`` for what has no host; nothing is raised.
+    A level is the text between two slashes; the last level may end without a slash. Paths with fewer levels are
+    returned whole. The function returns ``None`` for an address without a host; nothing is raised.
 
     >>> two = path_levels(2)
     >>> two("https://example.com/docs/4.2/install.html"), two("https://example.com/docs/"), two("about:blank")

@@ -1,19 +1,19 @@
-"""JSON lines: one object a line, read for its wanted fields only, written back byte by byte.
+"""JSON lines: one object per line; only the requested fields are decoded, and lines are written back unchanged.
 
-What becomes of a line:
+How lines are treated:
 
-- Blank, or only white space: skipped silently.
-- Rejected: not valid UTF-8 anywhere; not valid JSON (a cut-off last line, ``NaN``, a raw control character); half a
+- Empty, or only white space: skipped silently.
+- Rejected: invalid UTF-8; invalid JSON (a last line that is cut off, ``NaN``, a raw control character); half a
   surrogate pair in an escape; nested too deeply for the decoder (about 1,000 levels); not an object; a text that is
   neither a string nor null; an id that is neither a string, a number nor null.
-- A file that is one JSON array, or has its objects over several lines, is an error as a whole.
+- A file that is one JSON array, or has objects over several lines, is an error as a whole.
 - Text missing or null: a document without text.
-- A field given twice: the last one counts, but each must be of the right kind.
+- A repeated field: the last value counts, but each must be of the right type.
 - A byte order mark at the start of the file is skipped, and not written back: JSON has none.
-- A number as id keeps its digits as written, however many. A missing, null or empty id is named by file and line.
+- A number as id keeps all its digits as written. A missing, null or empty id is replaced by file and line.
 
-An empty file holds no documents. Records none of which has the text field, or an id field that was asked for by
-name, are an error.
+An empty file contains no documents. It is an error if no record has the text field, or an id field that was requested
+by name.
 """
 
 import re
@@ -43,19 +43,19 @@ from neardup.sources.output import atomic, output_kind
 from neardup.sources.records import decoder, kind_of, literal_of, reason_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
-_HEAD: Final = 1 << 16  # bytes looked at for the first line
+_HEAD: Final = 1 << 16  # bytes searched for the first line
 _SHOWN: Final = 40  # characters of a value in a message
-_MARKED: Final = 1 << 14  # rows made at a time
-_SAMPLE: Final = 1000  # records looked at to list the fields that exist
-_TYPES: Final = (  # in this order: the first that holds every value
+_MARKED: Final = 1 << 14  # rows created at a time
+_SAMPLE: Final = 1000  # records searched to list the existing fields
+_TYPES: Final = (  # in this order: the first type that can represent every value
     (list[int | None], pa.int64()),
     (list[str | None], pa.large_string()),
     (list[bool | None], pa.bool_()),
 )
 
 
-_ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # how an array of objects begins
-_OBJECT: Final = re.compile(rb"\s*\{\s*$")  # how an object over several lines begins
+_ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # the beginning of an array of objects
+_OBJECT: Final = re.compile(rb"\s*\{\s*$")  # the beginning of an object over several lines
 
 
 class JsonLines(Collection):
@@ -77,7 +77,7 @@ class JsonLines(Collection):
             self._existing(request.id)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return a field. Numbers are integers if all are and fit in 64 bits, else their digits as they are written."""
+        """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""
         if name == self._text:
             return self.texts.combine_chunks()
         tokens = self._existing(name)
@@ -105,7 +105,7 @@ class JsonLines(Collection):
                 raise self._error(row, f"its {name!r} is {kind} ({shown}), but earlier records have {first}", "kinds")
 
     def place(self, row: int) -> tuple[str, int]:
-        """Say in which file and line a record stands."""
+        """Return the file and the line of a record."""
         return line_of(self._spans, row)
 
     def _write(self, path: str, mask: Mask) -> None:
@@ -128,7 +128,7 @@ class JsonLines(Collection):
                 packed.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
 
     def _existing(self, name: str) -> list[bytes]:
-        """Return each record's value of a field as it is written, empty where missing; it must be somewhere."""
+        """Return each record's value of a field as written, empty if missing; at least one record must have it."""
         if name in self._columns:
             tokens = [token for block in self._columns[name] for token in block.to_pylist()]
         else:
@@ -161,7 +161,7 @@ class JsonLines(Collection):
 
 
 class _Reader:
-    """Gathers the wanted fields of one file after the other."""
+    """Collects the requested fields of one file after the other."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -174,7 +174,7 @@ class _Reader:
         self._decode = decoder(request.text, self._names)
 
     def read(self, path: str, advance: Callable[[float], None]) -> Spans:
-        """Read a file; return where its documents lie."""
+        """Read a file; return the places of its documents."""
         contents = load(path, input_kind(path, self.request.format).compression, self.request.max_bytes)
         _check_lines(contents)
         starts, stops, lines = ([np.zeros(0, np.int64)] for _ in range(3))
@@ -193,7 +193,7 @@ class _Reader:
         return Spans(contents, np.concatenate(starts), np.concatenate(stops), np.concatenate(lines))
 
     def _block(self, source: str, data: memoryview, start: Positions, stop: Positions, number: int) -> list[int]:
-        """Gather the documents of neighbouring lines; return which lines are none. The first is line *number*."""
+        """Collect the documents of neighbouring lines; return which lines are rejected. The first is line *number*."""
         records: list[Any] = []
         ids: list[str] = []
         reasons = dict.fromkeys(invalid_utf8(data, start, stop), ("it is not valid UTF-8", "encoding"))
@@ -224,7 +224,7 @@ class _Reader:
 
 
 def _check_lines(contents: Contents) -> None:
-    """Raise ``DataError`` for JSON that is one array, or has its objects over several lines."""
+    """Raise ``DataError`` for JSON that is one array, or has objects over several lines."""
     head = bytes(contents.read(0, min(len(contents), _HEAD)))
     first = next((line for line in head.removeprefix(BOM).split(b"\n") if line.strip()), b"")
     refuse_array(first, contents.source)

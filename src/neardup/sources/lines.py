@@ -1,4 +1,4 @@
-"""Spans of bytes in a text file: where its lines lie, which are valid, and how the chosen ones are written."""
+"""The lines of a text file as spans of bytes: their places, their validity, and how chosen ones are written."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ def start_of_text(data: memoryview) -> int:
 
 
 def invalid_utf8(data: memoryview, start: Positions, stop: Positions) -> list[int]:
-    """Return which of the spans, in order and apart, are not valid UTF-8.
+    """Return which of the spans, ascending and disjoint, are not valid UTF-8.
 
-    One fast pass over everything between the first and the last; span by span only where that fails.
+    One fast pass covers everything between the first and the last; only if it fails, each span is checked.
     """
     if not start.size:
         return []
@@ -73,7 +73,7 @@ def _valid(data: memoryview) -> bool:
 
 
 def blocks_of_lines(contents: Contents, size: int) -> Iterator[tuple[int, memoryview, Positions]]:
-    """Yield whole lines, about *size* bytes at a time: where they begin in the file, their bytes, and their ends there.
+    """Yield whole lines, about *size* bytes at a time: their offset, their bytes, and the ends of the lines.
 
     A line longer than *size* is a block of its own.
     """
@@ -91,7 +91,7 @@ def blocks_of_lines(contents: Contents, size: int) -> Iterator[tuple[int, memory
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Where the records of one file lie: from *start*, on *line* (from 1), up to *stop*, its newline included."""
+    """The records of one file: each from *start*, on *line* (from 1), up to *stop*, its newline included."""
 
     contents: Contents
     start: Positions
@@ -111,7 +111,7 @@ class Spans:
         return Spans(self.contents, self.start[chosen], self.stop[chosen], self.line[chosen])
 
     def blocks(self) -> Iterator[tuple[slice, int, memoryview]]:
-        """Yield neighbouring records, some megabytes at a time: which, where they begin, and all bytes from there."""
+        """Yield neighbouring records, some megabytes at a time: which, their offset, and all bytes from there."""
         first = 0
         while first < len(self):
             begin = int(self.start[first])
@@ -127,7 +127,7 @@ class Spans:
                 yield bytes(data[start:stop])
 
     def write(self, file: BinaryIO) -> None:
-        """Copy the records unchanged; a last line without a newline gets one, of the file's kind."""
+        """Copy the records unchanged; a last line without a newline gets one, as in the rest of the file."""
         self.contents.check_unchanged()
         for which, begin, data in self.blocks():
             chosen = runs(self.start[which] - begin, self.stop[which] - begin)

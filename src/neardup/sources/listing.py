@@ -7,9 +7,9 @@ from neardup.sources.lines import BOM
 
 
 def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
-    r"""Read the names of a file, or of standard input for ``-``; blank lines are none, and ``\r\n`` ends a line, too.
+    r"""Read the names in a file, or in standard input for ``-``, without empty lines; ``\r\n`` ends a line, too.
 
-    Raises ``InputRefused`` for a file that is not there, ``DataError`` for what is not valid UTF-8.
+    Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8.
     """
     contents = load(expand([path])[0], None, max_bytes)
     names = []

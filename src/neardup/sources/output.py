@@ -1,4 +1,4 @@
-"""Writing results: refused early or complete, never partial."""
+"""Outputs: refused before anything is read, or complete; never partial."""
 
 import fcntl
 import os
@@ -39,25 +39,24 @@ def check_output(
     format: str | None = None,  # noqa: A002 - what users call it
     glob: Sequence[str] = (),
 ) -> None:
-    """Raise now what writing the kept records of *inputs* to *path* would raise later.
+    """Raise the errors of writing the kept records of *inputs* to *path* before anything is read.
 
-    ``ParameterError``: the ending is unknown, or is not one of the inputs' format.
-    ``OutputError``: the path is one of the inputs (even with *force*), lies in an input folder or holds one;
-    exists and *force* is not given; or its folder is missing or not writable.
-    A device or a pipe exists already and takes any format but a folder's.
+    ``ParameterError``: the ending is unknown, or of another format than the inputs. ``OutputError``: the path is one of
+    the inputs (even with *force*), is inside an input folder or contains one; exists and *force* is not given; or its
+    folder is missing or not writable. A device or a pipe may exist, and accepts any format but a folder's.
     """
     paths = expand(inputs)
     check_target(path, paths, common_format(paths, format), force=force, glob=glob)
 
 
 def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
-    """Do what ``check_output`` does for inputs whose paths and format are known, even if they are gone by now."""
+    """Do what ``check_output`` does for inputs with known paths and format, even if they no longer exist."""
     path = os.fspath(path)
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
         for source in paths:
-            _check_apart(path, source)  # as where standard output is appended to an input
+            _check_apart(path, source)  # such as standard output that is appended to an input
         return
     found = kind(path)
     if wanted == FOLDER and found is not None:
@@ -72,7 +71,7 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
 
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
-    """Raise now what ``write_table``, or ``write_page``, would raise later; *inputs* are never overwritten."""
+    """Raise the errors of ``write_table``, or ``write_page``, in advance; *inputs* are never overwritten."""
     found = kind(os.fspath(path))
     fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
     page = f", or in {_PAGES[0]} for a page" if or_page else ""
@@ -81,30 +80,30 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
 
 
 def is_page(path: AnyPath) -> bool:
-    """Return whether a file's name promises an HTML page. Case does not matter."""
+    """Return whether a file's name has an ending of HTML pages. Case does not matter."""
     return Path(path).suffix.lower() in _PAGES
 
 
 def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
-    """Raise now what ``write_page`` would raise later; the *inputs*, paths, are never overwritten."""
+    """Raise the errors of ``write_page`` in advance; the *inputs*, paths, are never overwritten."""
     _check_file(path, inputs, fits=is_page(path), endings=" or ".join(_PAGES), force=force)
 
 
 def check_arrays(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -> None:
-    """Raise now what ``write_arrays`` would raise later; *inputs* are never overwritten."""
+    """Raise the errors of ``write_arrays`` in advance; *inputs* are never overwritten."""
     fits = Path(path).suffix.lower() == _ARRAYS
     _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=_ARRAYS, force=force)
 
 
 def output_kind(path: str, wanted: str) -> Kind:
-    """Say how to write *path*: as its name says, or plainly in the *wanted* format if it is a device or a pipe."""
+    """Return the format for *path*: by its name, or the *wanted* format without compression for a device or a pipe."""
     return Kind(wanted) if is_special(path) else kind(path) or Kind(wanted)
 
 
 def is_special(path: str) -> bool:
-    """Return whether the path is a device, a pipe or a socket, written to as it is instead of being replaced.
+    """Return whether the path is a device, a pipe or a socket, which is written to instead of being replaced.
 
-    What ``/dev`` names counts even if it leads to a regular file, as ``/dev/stdout`` may.
+    Names in ``/dev`` count even if they link to a regular file, as ``/dev/stdout`` may.
     """
     try:
         mode = Path(path).stat().st_mode
@@ -118,12 +117,12 @@ def is_special(path: str) -> bool:
 
 @contextmanager
 def atomic(path: AnyPath) -> Iterator[BinaryIO]:
-    """Return a file to write to; it takes the place of *path* when the block ends well, and vanishes otherwise.
+    """Yield a file to write to; it replaces *path* when the block ends without an exception, or else is removed.
 
-    The file has no name until it is complete and on disk, so that even a killed process leaves nothing behind;
-    where the file system cannot do that, it has a temporary name beside *path*, removed on any exception.
-    A link is followed. A replaced file leaves its permissions to the new one. Devices and pipes are written to
-    directly. What the system refuses (a full disk, a closed pipe) raises ``OutputError``.
+    The file has no name until it is complete and on disk, so that even a killed process leaves nothing. If the file
+    system does not support that, it has a temporary name next to *path*, and is removed on any exception. Links are
+    followed. The new file has the permissions of the replaced one. Devices and pipes are written to directly. Raises
+    ``OutputError`` if the system refuses (a full disk, a closed pipe).
     """
     path = os.fspath(path)
     try:
@@ -141,14 +140,15 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
 def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
     """Write a table as Parquet or as JSON lines (also ``.gz``, ``.zst``), by the ending of *path*; see ``atomic``.
 
-    Raises what ``check_table`` raises, and ``OutputError`` if the system refuses. A device or pipe gets JSON lines.
+    Raises the errors of ``check_table``, and ``OutputError`` if the system refuses. Devices and pipes receive JSON
+    lines.
     """
     path = os.fspath(path)
     check_table(path, force=force)
     how = output_kind(path, "jsonl")
     with atomic(path) as file:
         if how.format == "parquet":
-            import pyarrow.parquet as pq  # takes long to load
+            import pyarrow.parquet as pq  # slow to load
 
             pq.write_table(table, file, compression="zstd")
             return
@@ -159,14 +159,14 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
 
 
 def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
-    """Write a page as it is; see ``atomic``. Raises what ``check_page`` does, and ``OutputError`` if it cannot be."""
+    """Write a page unchanged; see ``atomic``. Raises the errors of ``check_page``, and ``OutputError``."""
     check_page(path, force=force)
     with atomic(path) as file:
         file.write(page)
 
 
 def write_arrays(path: AnyPath, content: bytes, *, force: bool = False) -> None:
-    """Write an ``.npz`` file as it is; see ``atomic``. Raises what ``check_arrays`` does, and ``OutputError``."""
+    """Write an ``.npz`` file unchanged; see ``atomic``. Raises the errors of ``check_arrays``, and ``OutputError``."""
     check_arrays(path, force=force)
     with atomic(path) as file:
         file.write(content)
@@ -175,8 +175,8 @@ def write_arrays(path: AnyPath, content: bytes, *, force: bool = False) -> None:
 def write_svg(path: AnyPath, drawing: str, *, force: bool = False) -> None:
     """Write a drawing to a path that ends in ``.svg``, or to a device or pipe; see ``atomic``.
 
-    Raises ``ParameterError`` for another ending, and ``OutputError`` for a path that exists unless *force* is given,
-    or a folder that is missing or not writable.
+    Raises ``ParameterError`` for another ending, and ``OutputError`` for a path that exists unless *force* is given, or
+    a folder that is missing or not writable.
     """
     _check_file(path, (), fits=Path(path).suffix.lower() == _DRAWING, endings=_DRAWING, force=force)
     with atomic(path) as file:
@@ -189,13 +189,13 @@ def temporary(path: Path) -> Path:
 
 
 def replaced(path: Path) -> Path:
-    """Return the name that a folder has while another one takes its place: one that its owner will find."""
+    """Return the name of a folder while another one replaces it: a name that its owner can find."""
     return path.with_name(f"{path.name}.replaced-by-neardup")
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold what has a temporary name, so that it is not taken for a leftover of a run that was killed."""
+    """Lock a temporary file, so that other runs do not remove it as a leftover."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         _lock(descriptor)
@@ -205,9 +205,9 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what runs that were killed have left in a folder under temporary names."""
+    """Remove the temporary files that killed runs have left in a folder."""
     for path in folder.glob(_LEFTOVERS):
-        with suppress(OSError):  # a run holds it, it is gone already, or it is another user's
+        with suppress(OSError):  # a run has locked it, it no longer exists, or another user owns it
             descriptor = os.open(path, os.O_RDONLY)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,7 +220,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _lock(descriptor: int) -> None:
-    with suppress(OSError):  # a file system without locks, where nothing is ever taken for a leftover
+    with suppress(OSError):  # a file system without locks, where no file counts as a leftover
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -230,7 +230,7 @@ def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def _opened(path: str) -> int:
-    """Open a device or pipe. What the process has open already keeps its place: others write there before and after."""
+    """Open a device or pipe. A file that the process has open keeps its position, for output before and after."""
     if found := _OPEN.fullmatch(path):
         return os.dup(int(found[1]) if found[1] else _STANDARD[path])
     return os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -260,18 +260,18 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
 
 
 def _nameless(folder: Path) -> int | None:
-    """Open a file that has no name, or return None where the system cannot."""
+    """Open a file without a name; ``None`` if the system does not support it."""
     if not hasattr(os, "O_TMPFILE") or not Path("/proc/self/fd").is_dir():
         return None
     try:
         return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    except OSError:  # a file system without nameless files; any other reason shows again at once
+    except OSError:  # a file system without nameless files; other errors occur again immediately
         return None
 
 
 def _give_name(descriptor: int, path: Path) -> None:
     anchor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:  # naming a folder descriptor makes Python use linkat(), which alone follows the link to the nameless file
+    try:  # with a folder descriptor, Python uses linkat(), the only call that follows the link to the nameless file
         os.link(f"/proc/self/fd/{descriptor}", path.name, src_dir_fd=anchor, dst_dir_fd=anchor)
     finally:
         os.close(anchor)
@@ -283,7 +283,7 @@ def _endings(wanted: str) -> str:
 
 
 def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:
-    """Refuse a path whose name does not fit what is written, that is one of the sources, or that cannot be made."""
+    """Refuse a path with an unsuitable ending, that is one of the sources, or that cannot be created."""
     path = os.fspath(path)
     special = is_special(path)
     if not (special or fits):
@@ -336,7 +336,7 @@ def _refuse_folder(path: str) -> None:
 
 
 def _check_only_documents(path: str, globs: Sequence[str]) -> None:
-    """Refuse to replace a folder that a run of this program cannot have written: force is not worth a home folder."""
+    """Refuse to replace a folder that a run cannot have written, even with *force*."""
     for folder, _, names in os.walk(path):
         for name in names:
             if not (

@@ -1,10 +1,10 @@
 """Parquet: the whole table is kept, and its chosen rows are written with the same schema and codecs.
 
-The text column holds strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
-that are taken as UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected. Ids may
-be strings, numbers or times; null, NaN, empty, or a missing column ``id`` give ``FILE:ROW``, counted from 1.
-Files of zero rows hold no documents. Several files must have equal columns, in the same order; no two columns of a
-file may have the same name.
+The text column contains strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
+in UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected. Ids may be strings, numbers
+or times; null, NaN, empty, or a missing column ``id`` are replaced by ``FILE:ROW``, counted from 1. Files of zero rows
+contain no documents. Several files must have equal columns, in the same order; no two columns of a file may have the
+same name.
 """
 
 import io
@@ -38,8 +38,8 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 
 _BATCH: Final = 1 << 16  # rows read at a time
-_FILTERED: Final = 1 << 12  # rows filtered at a time: of more, Arrow moves the growing result about in memory
-_GROUP: Final = 1 << 20  # rows in a group where the input has none to go by
+_FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
+_GROUP: Final = 1 << 20  # rows in a group if the input has no groups
 _TEXTS: Final = (
     pa.types.is_string,
     pa.types.is_large_string,
@@ -128,7 +128,7 @@ class ParquetTable(Collection):
     def _write_rows(self, path: str, table: pa.Table, mask: Mask) -> None:
         compression, group = self._storage or ("snappy", _GROUP)
         with atomic(path) as file:
-            buffer = io.BytesIO() if is_special(path) else None  # a pipe cannot tell where it is
+            buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
             try:
                 with pq.ParquetWriter(buffer or file, table.schema, compression=compression) as writer:
                     for rows in _groups(table, mask, group):
@@ -140,9 +140,9 @@ class ParquetTable(Collection):
 
 
 def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[pa.Table, pq.FileMetaData]:
-    """Read a file whole, a batch at a time, so that one that expands without end is noticed in time.
+    """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time.
 
-    What comes through a pipe is read into memory first: Parquet has its contents at the end.
+    A pipe is read into memory first, because the directory of a Parquet file is at its end.
     """
     cap = DataError(path, f"it expands to more than {max_bytes:,} bytes", "too large")
     try:
@@ -164,7 +164,7 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise DataError(path, f"it has two columns named {twice[0]!r}; rename one")
         scan = ds.ParquetFragmentScanOptions(
-            page_checksum_verification=True,  # where the file has checksums
+            page_checksum_verification=True,  # if the file has checksums
             use_buffered_stream=True,  # a piece at a time: a whole column chunk would need fresh memory
             pre_buffer=False,
         )
@@ -231,7 +231,7 @@ def _filtered(table: pa.Table, mask: Mask) -> pa.Table:
     """Return the chosen rows, of columns of any type."""
     try:
         return table.filter(mask)
-    except pa.ArrowNotImplementedError:  # as of string_view; slices know no types, but there may be many
+    except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
         edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
         slices = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
         return pa.concat_tables([table.slice(0, 0), *slices])
@@ -244,7 +244,7 @@ def _column(where: str, table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _texts(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
-    """Return the text column as ``string`` or ``large_string``, not yet known to be valid UTF-8."""
+    """Return the text column as ``string`` or ``large_string``; its validity is not checked."""
     column = _column(path, table, name)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
@@ -285,7 +285,7 @@ def _is_scalar(kind: pa.DataType) -> bool:
 
 
 def _invalid(column: pa.ChunkedArray) -> list[int]:
-    """Return the rows that are not valid UTF-8: Parquet does not promise it, even of strings."""
+    """Return the rows with invalid UTF-8, which Parquet does not exclude, even in strings."""
     rows: list[int] = []
     first = 0
     for chunk in column.chunks:

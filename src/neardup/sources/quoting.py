@@ -1,4 +1,4 @@
-"""Where the records of delimited text end: at the line ends that are not inside a quoted field."""
+"""The ends of the records of delimited text: the line ends that are not inside a quoted field."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,11 +14,10 @@ _NEWLINES: Final = (ord("\n"), ord("\r"))
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Where each record starts and stops, and its first and last line, from 1. Empty lines are not records.
+    """The start and stop of each record, and its first and last line, from 1. Empty lines are not records.
 
-    *torn* are the records with a quoted field that goes over several lines and closes in the middle of a field: the
-    quotation mark that opened it was hardly meant so. *unclosed* is the line of a quotation mark that opens a field and
-    is never closed.
+    *torn* are the records with a quoted field that spans several lines and closes in the middle of a field: its opening
+    quotation mark is probably text. *unclosed* is the line of a quotation mark that opens a field and is never closed.
     """
 
     start: Positions
@@ -30,14 +29,14 @@ class Records:
 
 
 def records(data: memoryview, delimiter: str, *, quoting: bool = True) -> Records:
-    """Return the records of a text; without *quoting* a quotation mark is a character like any other."""
+    """Return the records of a text; without *quoting*, a quotation mark is an ordinary character."""
     ends = line_ends(data, lone_returns=True)
     if not ends.size:
         return Records(ends, ends, ends, ends, ends, None)
     nothing = np.zeros(0, np.int64)
     opening, closing = quoted(data, delimiter) if quoting else (nothing, nothing)
     outside = np.searchsorted(opening, ends - 1) == np.searchsorted(closing, ends - 1)
-    outside[-1] = True  # the end of the text ends its last record in any case
+    outside[-1] = True  # the end of the text always ends its last record
     stop = ends[outside]
     start = np.concatenate([np.array([start_of_text(data)], np.int64), stop[:-1]])
     codes = np.frombuffer(data, np.uint8)
@@ -51,7 +50,7 @@ def records(data: memoryview, delimiter: str, *, quoting: bool = True) -> Record
 
 
 def _fields(opening: Positions, closing: Positions) -> tuple[Positions, Positions]:
-    """Return the quotes that a field begins with, and those that it ends with: doubled quotes are inside."""
+    """Return the quotes that begin a field, and those that end one: doubled quotes are inside."""
     begins = np.ones(opening.size, np.bool_)
     begins[1:] = opening[1:] != closing[: max(0, opening.size - 1)] + 1
     ends = np.ones(closing.size, np.bool_)
@@ -60,7 +59,7 @@ def _fields(opening: Positions, closing: Positions) -> tuple[Positions, Position
 
 
 def _torn(codes: npt.NDArray[np.uint8], ends: Positions, begin: Positions, end: Positions, delimiter: str) -> Positions:
-    """Return the quotes that end a field, lines after it began, with more of a field behind them."""
+    """Return the quotes that close a field of several lines and are followed by more of the field."""
     begin = begin[: end.size]
     over_lines = np.searchsorted(ends, begin, side="right") != np.searchsorted(ends, end, side="right")
     behind = codes[np.minimum(end + 1, len(codes) - 1)]
@@ -72,13 +71,13 @@ def _torn(codes: npt.NDArray[np.uint8], ends: Positions, begin: Positions, end: 
 def quoted(data: memoryview, delimiter: str) -> tuple[Positions, Positions]:
     """Return the quotes that open a quoted field and those that close one; the last may never be closed.
 
-    A quote opens at the start of a field only. Inside, a doubled quote stands for itself (and is given as one that
+    Only a quote at the start of a field opens. Inside, a doubled quote represents one quote (it is returned as one that
     closes and one that opens); any other closes. After that, up to the delimiter, quotes are ordinary characters.
     """
     quotes = find(data, _QUOTE)
     codes = np.frombuffer(data, np.uint8) if quotes.size else np.zeros(1, np.uint8)
     starts = np.isin(codes[np.maximum(quotes - 1, 0)], (ord(delimiter), *_NEWLINES)) | (quotes == start_of_text(data))
-    # Where every other quote may open, from the first on, opening and closing alternate. That is nearly every file.
+    # If every other quote may open, from the first on, opening and closing quotes alternate, as in nearly every file.
     may_open = starts[0::2].copy()
     may_open[1:] |= quotes[2::2] == quotes[1:-1:2] + 1
     if may_open.all():

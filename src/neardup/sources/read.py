@@ -1,4 +1,4 @@
-"""Reading documents from whatever the inputs are."""
+"""Reading documents from inputs of any format."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -31,20 +31,20 @@ def read(  # noqa: PLR0913 - each is an option of its own
     """Read the documents of files, patterns, folders or, as ``-``, of standard input.
 
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
-    ``.xz``), ``.parquet``, or folders of text and HTML files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``)
-    says what files of other names are, and standard input, which is JSON lines by default. *glob* chooses the files of
-    a folder by patterns such as ``*.py``. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``.
+    ``.xz``), ``.parquet``, or folders of text and HTML files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is
+    that of files with other names, and of standard input, which is JSON lines by default. *glob* chooses the files of a
+    folder by patterns such as ``*.py``. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``.
 
-    The field *text* holds the text, *id* the id if there is one; other *columns* are worth naming if they will be
-    asked for, as that saves a pass. A record that cannot be read is rejected, or with *strict* raises ``DataError``;
-    what that means is in the module of each format. *max_bytes* caps what a compressed file, a Parquet file or standard
-    input may expand to in memory.
+    The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
+    saves a second pass. A record that cannot be read is rejected; with *strict* it raises ``DataError``. Each format's
+    module defines which records are rejected. *max_bytes* limits the expanded size of a compressed file, a Parquet file
+    or standard input in memory.
 
-    *progress* is called with ``"read"``, how many bytes are done, and of how many (of the files as they lie on disk;
-    0 of 0 for standard input).
+    *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
+    standard input).
 
-    Raises ``DataError`` for inputs that cannot be read as a whole, and where every record was rejected;
-    ``ParameterError`` for wrong parameters.
+    Raises ``DataError`` for inputs that cannot be read as a whole, and if every record was rejected; ``ParameterError``
+    for wrong parameters.
     """
     names = require_sequence("inputs", inputs, "names")
     for name in names:
@@ -79,7 +79,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
 
 
 def _reader(form: str) -> Reader:
-    """Load the reader of a format, and no other: what reads Parquet takes long to load."""
+    """Load the reader of a format, and no other, because the reader of Parquet is slow to load."""
     match form:
         case "csv" | "tsv":
             from neardup.sources.delimited import DelimitedText
@@ -106,7 +106,7 @@ def _nothing_left(collection: Collection) -> DataError:
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
-    """Turn 'half of the second input' into bytes of all inputs."""
+    """Convert the progress within one input to bytes of all inputs."""
     if progress is None:
         return lambda _index, _done: None
     sizes = [Path(path).stat().st_size if Path(path).is_file() else 0 for path in paths]

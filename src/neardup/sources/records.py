@@ -1,4 +1,4 @@
-"""One JSON record: the wanted fields, decoded, and in plain words what is wrong with it."""
+"""One JSON record: decoding the requested fields, and describing errors."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f"
 
 
 def decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], Any]:
-    """Return a decoder of the wanted fields: ``f0`` the text if any, ``f1``... the others, undecoded."""
+    """Return a decoder of the requested fields: ``f0`` the text, if requested, ``f1``... the others, undecoded."""
     fields = {f"f{index}": name for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:
@@ -27,13 +27,13 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], 
     try:
         record = msgspec.defstruct("Record", members, rename=fields, gc=False)
         return msgspec.json.Decoder(record).decode
-    except ValueError as error:  # no name that needs escapes in JSON can be looked up
+    except ValueError as error:  # names with escapes are not supported
         rule = "must not contain quotation marks, backslashes or control characters"
         raise ParameterError("fields", list(fields.values()), rule) from error
 
 
 def literal_of(token: bytes) -> str | None:
-    """Return a string, or a number's digits as written; None for null and nothing; ``TypeError`` names other kinds."""
+    """Return a string, or a number's digits as written; ``None`` for null and missing; ``TypeError`` for other kinds."""
     if not token or token == b"null":
         return None
     if token[0] == ord('"'):
@@ -44,14 +44,14 @@ def literal_of(token: bytes) -> str | None:
 
 
 def kind_of(token: bytes) -> str:
-    """Name the kind of a value as messages do; nothing for null and what is missing."""
+    """Return the name of a value's kind for messages; empty for null and missing values."""
     if not token or token == b"null":
         return ""
     return _STARTS.get(token[:1], "a string" if token[:1] == b'"' else "a number")
 
 
 def reason_of(line: bytes, error: Exception, text: str) -> str:
-    """Say in plain words what is wrong with a line; nothing if it is blank."""
+    """Describe what is wrong with a line; empty if the line is blank."""
     if not line.strip(b" \t\r\n"):
         return ""
     if isinstance(error, msgspec.ValidationError) and (found := _EXPECTED.search(str(error))):
@@ -61,7 +61,7 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
 
 
 def _fault_of(line: bytes, error: Exception) -> str:
-    """Say what keeps a line from being JSON."""
+    """Describe why a line is not valid JSON."""
     if _has_half_pair(line):
         return "an escape in it is half a surrogate pair"
     if "truncated" in str(error):
@@ -75,7 +75,7 @@ def _fault_of(line: bytes, error: Exception) -> str:
 
 
 def _has_half_pair(line: bytes) -> bool:
-    """Return whether only half a surrogate pair keeps a line from being JSON: Python's own decoder lets that pass."""
+    """Return whether a line is invalid JSON only because of half a surrogate pair, which Python's decoder accepts."""
     if not _SURROGATE.search(line.decode(errors="replace")):
         return False
     return _python_reads(line)

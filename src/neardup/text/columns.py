@@ -10,19 +10,19 @@ from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError
 from neardup.text.containers import require_in_memory, without_views
 
-BATCH_BYTES = 1 << 20  # of few batches threads make more than of many; all that is made of one still fits a cache
+BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose results still fit into a cache
 BATCH_DOCUMENTS = 1 << 14
 
 _LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
 def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
-    """Take texts of any kind as one Arrow column of strings or of UTF-8 bytes.
+    """Return texts of any kind as one Arrow column of strings or of UTF-8 bytes.
 
-    Accepts sequences of ``str`` (and ``None``), Arrow arrays, and whatever offers the Arrow C
-    interface as one column. ``string``, ``large_string``, ``binary`` and ``large_binary`` stay as
-    they lie; ``string_view`` and dictionaries are cast once. Lone surrogates in a ``str`` become
-    bytes that are no UTF-8, and so separate words. Anything else raises ``DataError``.
+    Accepts sequences of ``str`` (and ``None``), Arrow arrays, and any object with the Arrow C interface for one column.
+    ``string``, ``large_string``, ``binary`` and ``large_binary`` are not copied; ``string_view`` and dictionaries are
+    cast once. Lone surrogates in a ``str`` become bytes that are not valid UTF-8, and so separate words. Raises
+    ``DataError`` for anything else.
     """
     column = _as_arrow(texts, name)
     kind = column.type
@@ -79,9 +79,9 @@ def _is_narrow(kind: pa.DataType) -> bool:
 
 
 def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBatch]:
-    """Cut a text column into batches of about *size* bytes, whole documents each, in order; nulls are empty.
+    """Cut a text column into batches of about *size* bytes of whole documents, in order; nulls are empty.
 
-    A document longer than *size* is a batch by itself.
+    A document longer than *size* is a batch of its own.
     """
     for chunk in column.chunks:
         whole = as_it_lies(chunk)
@@ -94,7 +94,7 @@ def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBa
 
 
 def whole_batch(column: pa.ChunkedArray) -> TextBatch:
-    """Take a column as one batch; several chunks are copied together."""
+    """Return a column as one batch; several chunks are copied together."""
     if column.num_chunks == 1:
         return as_it_lies(column.chunk(0))
     wide = column.cast(pa.large_binary()).combine_chunks()
@@ -102,7 +102,7 @@ def whole_batch(column: pa.ChunkedArray) -> TextBatch:
 
 
 def as_it_lies(chunk: pa.Array) -> TextBatch:
-    """Take one chunk of a text column as one batch; nulls are empty."""
+    """Return one chunk of a text column as one batch, without a copy; nulls are empty."""
     if chunk.null_count:
         chunk = chunk.fill_null(pa.scalar(b"" if "binary" in str(chunk.type) else "", chunk.type))
     _, offsets, data = chunk.buffers()
@@ -125,7 +125,7 @@ def text_lengths(column: pa.ChunkedArray) -> Positions:
 def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
     """Return the texts at these positions, as bytes; nulls stay.
 
-    Chunk by chunk: Arrow's own ``take`` would first copy all chunks together.
+    It works chunk by chunk: Arrow's own ``take`` would first copy all chunks together.
     """
     edges = np.cumsum([0, *(len(chunk) for chunk in column.chunks)])
     by_position = np.argsort(positions, kind="stable")
