@@ -338,6 +338,20 @@ def test_leftovers_of_killed_runs_are_removed_and_what_a_run_holds_is_not(tmp_pa
     assert names(tmp_path) == sorted([*others, "out"])
 
 
+def test_leftovers_are_neither_of_other_users_nor_anything_but_files_and_folders(tmp_path, monkeypatch):
+    folder, pipe, link, target = (tmp_path / LEFT.replace("f.", f"{digit}.") for digit in "0123")
+    folder.mkdir()
+    os.mkfifo(pipe)  # which would wait for a writer
+    target.mkdir()
+    link.symlink_to(target)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+        output.remove_leftovers(tmp_path)
+        assert len(names(tmp_path)) == 4
+    output.remove_leftovers(tmp_path)
+    assert names(tmp_path) == [link.name]
+
+
 def test_a_run_does_not_remove_what_another_is_writing(tmp_path, how):
     how(False)
     with atomic(tmp_path / "one") as file:

@@ -205,12 +205,14 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files that killed runs have left in a folder."""
+    """Remove the temporary files that killed runs of this user have left in a folder."""
     for path in folder.glob(_LEFTOVERS):
-        with suppress(OSError):  # a run has locked it, it no longer exists, or another user owns it
-            descriptor = os.open(path, os.O_RDONLY)
+        with suppress(OSError):  # a run has locked it, it no longer exists, or it cannot be read
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(descriptor).st_uid != os.geteuid():
+                    continue
                 if path.is_dir():
                     shutil.rmtree(path)
                 else:

@@ -21,8 +21,9 @@ import pytest
 from nursery import Nursery
 
 from neardup import Index
-from neardup.interfaces.http.server import listen
+from neardup.interfaces.http.server import listen, metrics_folder
 from neardup.pipeline.search import Search
+from neardup.sources.output import temporary
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
 PATIENCE = 60
@@ -160,20 +161,47 @@ def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowled
         assert None not in index.get([f"k{number}" for number in range(20)])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_workers_only_read_are_replaced_and_end_together(run, folder):
-    process = run(folder, "--workers", "2")
+def workers_of(process):
+    """Give the numbers of the processes of the workers."""
     pid = process.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    worker = next(child for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text())
-    os.kill(int(worker), signal.SIGKILL)
-    by_then(lambda: "died" in process.complaints())
+    return [int(child) for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_only_read_are_replaced_and_end_together(run, folder):
+    """The metrics are those of all workers; gauges are of those that live."""
+    process = run(folder, "--workers", "2")
     with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
+        assert "neardup_documents 3.0\n" in client.get("/metrics").text
+        os.kill(workers_of(process)[0], signal.SIGKILL)
+        by_then(lambda: "died" in process.complaints())
         for _ in range(20):
             assert client.get("/v1/documents/a").status_code == 200
         assert client.delete("/v1/documents/a").status_code == 409
         assert 'neardup_requests_total{route="document",status="200"} 20.0' in client.get("/metrics").text
+        with Index.open(folder, "w") as index:
+            index.remove(["c"])
+        by_then(lambda: "neardup_documents 2.0\n" in client.get("/metrics").text)
     assert process.end(signal.SIGINT)[:2] == (0, "Ended.\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_wait_for_an_index_that_is_away_and_report_it_once(run, folder, tmp_path):
+    process = run(folder, "--workers", "2")
+    Path(folder).rename(tmp_path / "away")
+    for worker in workers_of(process):
+        os.kill(worker, signal.SIGKILL)
+    by_then(lambda: process.complaints().count("cannot start, and tries again") == 2)
+    time.sleep(1)
+    (tmp_path / "away").rename(folder)
+    assert httpx.get(f"{process.url}/v1/documents/a", timeout=PATIENCE).status_code == 200
+    by_then(lambda: process.complaints().count("has started") == 2)
+    code, _, complaints = process.end()
+    assert code == 0
+    assert complaints.count("cannot start, and tries again: ") == 2
+    assert complaints.count("died") == 2
+    assert "Traceback" not in complaints
 
 
 def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
@@ -181,6 +209,25 @@ def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
     process.end(signal.SIGKILL)  # which waits for all who could write to its output
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{process.url}/readyz")
+
+
+def test_the_folder_of_metrics_is_removed_also_after_a_kill_but_not_while_it_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    killed = temporary(tmp_path / "metrics")
+    killed.mkdir()
+    (killed / "counter_1.db").touch()
+    with metrics_folder() as first, metrics_folder() as second:
+        assert {*tmp_path.iterdir()} == {first, second}
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_the_folder_of_metrics_of_another_program_is_not_used(run, folder, tmp_path):
+    others = tmp_path / "others"
+    others.mkdir()
+    process = run(folder, prefix=["env", f"PROMETHEUS_MULTIPROC_DIR={others}"])
+    assert "neardup_documents 3.0\n" in httpx.get(f"{process.url}/metrics").text
+    assert process.end()[0] == 0
+    assert [*others.iterdir()] == []
 
 
 JUDGE = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n"
@@ -267,6 +314,22 @@ def test_slow_clients_stop_neither_others_nor_the_end(run, folder, texts, number
         connection.sendall(late[10:])
         assert status_of(connection.recv(65536)) == 200
         assert process.end(0)[0] == 0
+
+
+def test_idle_connections_do_not_count_and_probes_are_answered_whatever_slow_clients_do(run, folder):
+    process = run(folder, limits="requests=20")
+    with ExitStack() as stack:
+        idle = [stack.enter_context(process.connection()) for _ in range(60)]
+        for one in idle[:30]:
+            one.sendall(HEADS[:60])
+        for path in ("/v1/documents/a", "/healthz", "/readyz", "/metrics"):
+            assert httpx.get(process.url + path).status_code == 200
+        for one in idle[30:]:
+            one.sendall(BODIES)
+        by_then(lambda: httpx.get(f"{process.url}/v1/documents/a").status_code == 429)
+        for path in ("/healthz", "/readyz", "/metrics"):
+            assert httpx.get(process.url + path).status_code == 200
+    by_then(lambda: httpx.get(f"{process.url}/v1/documents/a").status_code == 200)
 
 
 def asking(process, clients, seconds, body):

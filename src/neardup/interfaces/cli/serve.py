@@ -1,6 +1,7 @@
 """Serve an index over HTTP: judge, admit, compare, collapse, search."""
 
 import argparse
+import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -109,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def loaded() -> "ModuleType":
     """Load what runs a service; ``ExtraMissing`` where a library is not installed."""
+    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # of another program; prometheus_client obeys it when it is loaded
     try:
         from neardup.interfaces.http import server
     except ModuleNotFoundError as error:

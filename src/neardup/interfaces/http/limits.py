@@ -17,8 +17,9 @@ class Limits:
     how long a connection is kept after an answer; *query_seconds* limits one search.
 
     At most *short_requests* requests that need little work and *long_requests* that need more are in progress, and
-    bodies of more than 64 KiB have *body_memory* bytes together. Further requests are rejected (429). With more than
-    *connections* open connections, uvicorn itself answers 503.
+    bodies of more than 64 KiB have *body_memory* bytes together; *requests* are received, in progress or being sent an
+    answer. Further requests are rejected (429). Connections that are idle or have not sent the head of a request do not
+    count.
     """
 
     body: int = 8 << 20
@@ -30,7 +31,7 @@ class Limits:
     short_requests: int = 64
     long_requests: int = 32
     body_memory: int = 64 << 20
-    connections: int = 800
+    requests: int = 800
 
     def __post_init__(self) -> None:
         for field in fields(self):

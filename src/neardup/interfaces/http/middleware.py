@@ -38,6 +38,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, service: Service, hosts: Hosts) -> None:
         self._app, self._service, self._hosts = app, service, hosts
+        self._requests = 0  # from head to answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -57,6 +58,7 @@ class Guard:
         app: ASGIApp = self._app
         if refusal := self._refusal(scope):
             app = response_to(HTTPConnection(scope), refusal)
+        self._requests += 1
         try:
             await app(scope, receive, guarded)
         except ClientDisconnect:
@@ -65,6 +67,7 @@ class Guard:
             if status == _DISCONNECTED:
                 raise
         finally:
+            self._requests -= 1
             route = getattr(scope.get("route"), "name", "none")
             self._service.metrics.observe(route, status, perf_counter() - begun)
 
@@ -74,7 +77,8 @@ class Guard:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
             return Refusal(problems.HOST)
-        if self._service.is_full and scope["path"] not in PROBES:  # at once, as rejected clients often repeat at once
+        full = self._service.is_full or self._requests >= self._service.limits.requests
+        if full and scope["path"] not in PROBES:  # at once, as rejected clients often repeat at once
             return self._service.rejected()
         return None
 

@@ -4,20 +4,25 @@ import gc
 import logging
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.synchronize import Event
+from pathlib import Path
 from tempfile import mkdtemp
 from types import FrameType
 from typing import Any, Final
 
 import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
 
 from neardup.interfaces.http.app import create_app
@@ -27,14 +32,17 @@ from neardup.interfaces.http.metrics import FOLDER
 from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
-from neardup.model.errors import ParameterError
+from neardup.model.errors import NeardupError, ParameterError
 from neardup.sources.keys import key_in
+from neardup.sources.output import locked, remove_leftovers, temporary
 
 Report = Callable[[str], None]
 
 GRACE_SECONDS: Final = 30  # in which requests in progress are answered when the service ends
 _BACKLOG: Final = 1024
 _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
+_FILES: Final = 1 << 16  # open connections and files, as far as the system allows
+_LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
 _ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
@@ -61,32 +69,36 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
     """
     if deployment.workers > 1:
         deployment = replace(deployment, read_only=True)
-    service = _service(deployment, report)
-    try:
-        tokens, hosts = _access(deployment)
-        listening = listen(deployment.host, deployment.port)
-        _warm_up(service)
-    except BaseException:
-        service.close()
-        raise
-    name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
-    url = f"http://{name}:{listening.getsockname()[1]}/"
-    ignored = {number for number in _ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
-    if deployment.workers > 1:
-        return _run_workers(deployment, listening, ignored, lambda: started(url, service))
+    tokens, hosts = _access(deployment)
+    with listen(deployment.host, deployment.port) as listening:
+        service = _service(deployment, report)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (max(soft, min(hard, _FILES)), hard)
+        )  # idle connections are files, too
+        name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
+        url = f"http://{name}:{listening.getsockname()[1]}/"
+        ignored = {number for number in _ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
+        if deployment.workers > 1:
 
-    def end(number: int, _: FrameType | None) -> None:
-        server.force_exit = server.should_exit and number == signal.SIGINT
-        server.should_exit = True
+            def begun() -> None:
+                started(url, service)
+                service.close()  # workers have their own
 
-    def begin() -> None:
-        for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
-            signal.signal(number, signal.SIG_IGN if number in ignored else end)
-        started(url, service)
+            return _run_workers(deployment, listening, ignored, begun)
 
-    app = create_app(service, tokens=tokens, hosts=hosts, started=begin)
-    server = uvicorn.Server(_config(app, deployment.limits))
-    server.run(sockets=[listening])
+        def end(number: int, _: FrameType | None) -> None:
+            server.force_exit = server.should_exit and number == signal.SIGINT
+            server.should_exit = True
+
+        def begin() -> None:
+            for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
+                signal.signal(number, signal.SIG_IGN if number in ignored else end)
+            started(url, service)
+
+        app = create_app(service, tokens=tokens, hosts=hosts, started=begin)
+        server = uvicorn.Server(_config(app, deployment.limits))
+        server.run(sockets=[listening])
     return 0
 
 
@@ -120,7 +132,6 @@ def _config(app: Any, limits: Limits, **more: Any) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         backlog=_BACKLOG,
-        limit_concurrency=limits.connections,
         timeout_keep_alive=limits.idle_seconds,
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=_STARTING_SECONDS,
@@ -130,7 +141,8 @@ def _config(app: Any, limits: Limits, **more: Any) -> uvicorn.Config:
 
 
 def _service(deployment: Deployment, report: Report) -> Service:
-    return Service.opened(
+    """Open the index, and load what the first request needs."""
+    service = Service.opened(
         deployment.folder,
         key=None if deployment.key_file is None else key_in(deployment.key_file),
         memory=deployment.memory,
@@ -138,17 +150,19 @@ def _service(deployment: Deployment, report: Report) -> Service:
         limits=deployment.limits,
         report=report,
     )
+    try:
+        service.warm_up()
+    except BaseException:
+        service.close()
+        raise
+    gc.collect()
+    gc.freeze()  # what is loaded now stays, and need not be collected again
+    return service
 
 
 def _access(deployment: Deployment) -> tuple[Tokens | None, Hosts]:
     tokens = None if deployment.token_file is None else Tokens.in_file(deployment.token_file)
     return tokens, Hosts(deployment.host, deployment.allow_hosts)
-
-
-def _warm_up(service: Service) -> None:
-    service.warm_up()
-    gc.collect()
-    gc.freeze()  # what is loaded now stays, and need not be collected again
 
 
 # Workers.
@@ -164,32 +178,68 @@ def _run_workers(
         ready.wait()
         started()
 
-    folder = mkdtemp(prefix="neardup-metrics-")
-    os.environ[FOLDER] = folder
-    try:
-        app = partial(worker, deployment, ready)
+    app = partial(worker, deployment, ready)
+    shown = logging.StreamHandler()
+    shown.setFormatter(logging.Formatter("neardup: %(message)s"))
+    log = logging.getLogger("uvicorn.error")  # of the supervisor, which reports workers that died
+    with metrics_folder():
         config = _config(app, deployment.limits, factory=True, workers=deployment.workers)
-        shown = logging.StreamHandler()
-        shown.setFormatter(logging.Formatter("neardup: %(message)s"))
-        log = logging.getLogger("uvicorn.error")  # of the supervisor, which reports workers that died
         log.addHandler(shown)
         log.setLevel(logging.INFO)
-        supervisor = Multiprocess(config, [listening])
+        supervisor = Supervisor(config, [listening])
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.should_exit.set())
         threading.Thread(target=wait, daemon=True).start()
         supervisor.run()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.processes))
 
 
+@contextmanager
+def metrics_folder() -> Iterator[Path]:
+    """Make the folder in which workers keep their metrics, and remove it with those that killed services have left."""
+    made = Path(mkdtemp(prefix="neardup-metrics-"))
+    remove_leftovers(made.parent)
+    with locked(made):
+        folder = made.rename(temporary(made))
+        os.environ[FOLDER] = str(folder)
+        try:
+            yield folder
+        finally:
+            os.environ.pop(FOLDER, None)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class Supervisor(Multiprocess):
+    """The supervisor of uvicorn, which also removes the gauges of workers that ended."""
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace workers that ended."""
+        before = {process.pid for process in self.processes}
+        super().keep_subprocess_alive()
+        for ended in before - {process.pid for process in self.processes}:
+            mark_process_dead(ended)  # type: ignore[no-untyped-call]
+
+
 def worker(deployment: Deployment, ready: Event) -> Guard:
-    """Create the application of a worker, which sets *ready* when it serves."""
+    """Create the application of a worker, which sets *ready* when it serves.
+
+    A worker that cannot open the index (its folder may be moved) or read the tokens reports it, and tries again.
+    """
     _follow_parent()
-    service = _service(deployment, _complain)
-    _warm_up(service)
-    tokens, hosts = _access(deployment)
+    pause, told = 0.25, ""
+    while True:
+        try:
+            tokens, hosts = _access(deployment)
+            service = _service(deployment, _complain)
+            break
+        except NeardupError as error:
+            if told != str(error):
+                told = str(error)
+                _complain(f"worker {os.getpid()} cannot start, and tries again: {told}")
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+    if told:
+        _complain(f"worker {os.getpid()} has started")
     return create_app(service, tokens=tokens, hosts=hosts, started=ready.set)
 
 
