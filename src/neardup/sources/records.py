@@ -33,7 +33,7 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], 
 
 
 def literal_of(token: bytes) -> str | None:
-    """Return a string, or a number's digits as written; ``None`` for null and missing; ``TypeError`` for other kinds."""
+    """Return a string, or a number as written; ``None`` for null and missing; ``TypeError`` for other kinds."""
     if not token or token == b"null":
         return None
     if token[0] == ord('"'):
