@@ -1,7 +1,9 @@
 """Making and opening an index, and what is refused: with a reason, and before anything changes."""
 
+import copy
 import json
 import os
+import pickle
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -829,6 +831,36 @@ def test_the_process_may_go_to_another_folder(tmp_path, monkeypatch):
         assert reader.refresh()
         assert reader.check().problems == []
         assert len(reader) == 1
+
+
+@pytest.mark.parametrize("send", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_an_index_is_opened_in_each_process_and_neither_pickled_nor_copied(folder, send):
+    with (
+        Index.create(folder) as index,
+        pytest.raises(TypeError, match=r"cannot be pickled.*open it in each process") as error,
+    ):
+        send(index)
+    assert str(folder) in str(error.value)
+    with (
+        Index.create() as index,
+        pytest.raises(TypeError, match="cannot be pickled or copied; create an index in a folder"),
+    ):
+        send(index)
+
+
+def test_a_child_process_does_not_write_an_index_in_memory():
+    with Index.create() as index:
+        index.admit(["a"], TEXTS[:1])
+        child = os.fork()
+        if child == 0:
+            try:
+                index.admit(["b"], TEXTS[1:2])
+            except StorageRefused as refused:
+                os._exit(0 if "create an index in a folder to read it in several processes" in str(refused) else 2)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        index.admit(["b"], TEXTS[1:2])
+        assert len(index) == 2
 
 
 def test_a_child_process_does_not_write(folder):

@@ -168,6 +168,14 @@ class Index:
         where = "memory" if self.is_in_memory else repr(str(self._store.folder))
         return f"<Index {what} in {where}, {self._scheme.name}>"
 
+    def __reduce__(self) -> str:
+        """Refuse to be copied or sent to another process: two of one index would both write to its files."""
+        if self.is_in_memory:
+            then = "create an index in a folder with create(path), and open it in each process with open(path)"
+        else:
+            then = f"open it in each process: Index.open({str(self._store.folder)!r})"
+        raise TypeError(f"an Index cannot be pickled or copied; {then}")
+
     @property
     def is_in_memory(self) -> bool:
         """Whether the index is in memory, without a folder."""

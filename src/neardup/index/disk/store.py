@@ -22,6 +22,7 @@ from neardup.index.disk.log import LogWriter
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part, Rows
 from neardup.index.disk.reader import Found, Places, Reader
 from neardup.index.disk.segment import Segment
@@ -350,7 +351,11 @@ class Store(Reader):
 
     def _require_own(self) -> None:
         if self._lock != -1 and self._process != os.getpid():
-            raise StorageRefused(str(self.folder), "is written by the process that forked this one; open it again here")
+            others = "is written by the process that forked this one"
+            if isinstance(self._disk, MemoryDisk):
+                shared = f"{others}; create an index in a folder to read it in several processes"
+                raise StorageRefused(str(self.folder), shared)
+            raise StorageRefused(str(self.folder), f"{others}; open it again here")
 
     def _require_place(self) -> None:
         """Raise ``StorageMoved`` unless the folder is at its path, and its lock in place."""
