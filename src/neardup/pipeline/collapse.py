@@ -374,7 +374,7 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     kinds = types_of(values)
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
-        raise DataError(f"field {rule.field!r}", f"holds a {strange}, but must hold strings or integers")
+        raise DataError(f"field {rule.field!r}", f"holds a {strange}, but must hold strings or integers; convert them")
     return values
 
 

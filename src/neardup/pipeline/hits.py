@@ -18,6 +18,7 @@ from neardup.pipeline.inputs import types_of
 from neardup.text.containers import table_or_column
 
 _PLAIN = frozenset({str, int})
+_SHOWN = 10  # names of fields in a message
 _DIGESTED = frozenset({str, int, bool, type(None)})
 
 
@@ -92,7 +93,9 @@ class Hits:
             if self.says(field):
                 return self._said(field, number)
             if self._index is None or field not in self._index.fields:
-                raise DataError(f"field {field!r}", "is in none of the hits")
+                names = sorted({str(name) for hit in self.given for name in hit})
+                shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
+                raise DataError(f"field {field!r}", f"is in none of the hits, which have {shown}")
         if self._index is None:
             lacking = "texts" if field == "text" else f"values of {field!r}"
             raise ParameterError("index", None, f"must be passed: the hits are ids without {lacking}")

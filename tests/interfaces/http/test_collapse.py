@@ -43,7 +43,12 @@ def test_collapsing_by_a_field_and_by_both(serve):
     assert [one["hides"] for one in both["results"]] == [2]
     two = ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": [{"rule": "near", "keep": 2}]}).json()
     assert two["hidden"] == 0
-    assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "same", "field": "nope"}]}).status_code == 422
+    for hits, detail in (
+        (["a"], "field 'nope': is unknown; this index has rank, site"),
+        ([{"id": "a", "fields": {"site": "one"}}], "field 'nope': is in none of the hits, which have id, site"),
+    ):
+        refused = ask.post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "nope"}]})
+        assert (refused.status_code, refused.json()["detail"]) == (422, detail)
     assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "other"}]}).status_code == 422
 
 

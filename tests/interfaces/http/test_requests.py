@@ -12,15 +12,18 @@ from neardup.interfaces.http.requests import Input, converted, decoded
 from neardup.interfaces.http.search import SearchQuery
 
 
+RULES = "/docs lists the fields of each body and their rules."
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "detail"),
     [
         (b"", "malformed", "The request has no body."),
-        (b'{"documents": [1', "invalid", "Expected `object`, got `int` - at `$.documents[0]`"),
+        (b'{"documents": [1', "invalid", f"Expected `object`, got `int` - at `$.documents[0]`. {RULES}"),
         (b'{"documents": [{"text"', "malformed", "Input data was truncated"),
         (b'{"documents": [{"text": "\xff"}]}', "malformed", "The body is not valid UTF-8."),
         (b'{"documents": [{"text": "a"}],}', "malformed", "JSON is malformed: trailing comma in object (byte 30)"),
-        (b'{"other": 1}', "invalid", "Object contains unknown field `other`"),
+        (b'{"other": 1}', "invalid", f"Object contains unknown field `other`. {RULES}"),
     ],
 )
 def test_the_fault_of_a_body_is_reported(body, kind, detail):
@@ -52,7 +55,7 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
         (SearchQuery, {"q": "a", "include": "x"}, '"include" must be the digits of a group id.'),
         (SearchQuery, {"page": "2"}, '"q" is missing.'),
         (PairQuery, {"a": "", "b": "x"}, '"a" must be 1 to 1,024 characters.'),
-        (PairQuery, {"a": "x", "b": "y", "c": "z"}, '"c" is unknown; known: a, b.'),
+        (PairQuery, {"a": "x", "b": "y", "c": "z"}, '"c" is unknown; use a, b.'),
     ],
 )
 def test_an_invalid_parameter_is_named_with_its_rule(kind, given, detail):

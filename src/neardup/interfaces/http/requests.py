@@ -18,6 +18,7 @@ from neardup.interfaces.http.service import Service
 SMALL: Final = 64 << 10  # bytes of a body that do not count against the memory for bodies
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
+_RULES: Final = "/docs lists the fields of each body and their rules."
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -93,7 +94,7 @@ def decoded(kind: Any, body: bytes) -> Any:
     try:
         return _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(problems.INVALID, str(error)) from None
+        raise Refusal(problems.INVALID, f"{error}. {_RULES}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise Refusal(problems.MALFORMED, str(error) if body else "The request has no body.") from None
     except UnicodeError:
@@ -130,7 +131,7 @@ def converted(kind: Any, given: Mapping[str, str]) -> Any:
     """Convert strings to the fields of a struct, each on its own, so that an error names the field and its rule."""
     known = _fields(kind)
     if unknown := given.keys() - known.keys():
-        raise Refusal(problems.INVALID, f'"{min(unknown)[:40]}" is unknown; known: {", ".join(known) or "nothing"}.')
+        raise Refusal(problems.INVALID, f'"{min(unknown)[:40]}" is unknown; use {", ".join(known) or "no parameters"}.')
     values: dict[str, Any] = {}
     for name, (field, rule) in known.items():
         if name not in given:
