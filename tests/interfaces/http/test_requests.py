@@ -11,7 +11,6 @@ from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.requests import Input, converted, decoded
 from neardup.interfaces.http.search import SearchQuery
 
-
 RULES = "/docs lists the fields of each body and their rules."
 
 
