@@ -1,19 +1,23 @@
-"""Where the program ``neardup`` begins; ``python -m neardup`` is the same."""
+"""The entry point of the program ``neardup``, and of ``python -m neardup``."""
 
 import gc
 import os
 import signal
 import sys
 
-_YOUNG = 50_000  # objects between two looks for garbage: loading makes many, and hardly any of them is garbage
+_YOUNG = 50_000  # objects between garbage collections: loading creates many, and few of them are garbage
 
 
 def main() -> int:
-    """Run one command as a process of its own; returns its exit code."""
+    """Run one command in a process of its own; return its exit code."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until there is something to clean up, Ctrl-C just ends it
+        signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        )  # until there is something to clean up, Ctrl-C simply ends the process
     gc.set_threshold(_YOUNG)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for algebra that nothing here does
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # NumPy would start threads for linear algebra, which is not used
     from neardup.interfaces.cli import main as run
 
     return run()

@@ -1,4 +1,4 @@
-"""The errors that the package raises, and nothing else derives from ``NeardupError``."""
+"""The errors that the package raises; all derive from ``NeardupError``."""
 
 from neardup.model.errors import (
     DataError,

@@ -1,4 +1,4 @@
-"""Tables of 64-bit fingerprints that are found by their Hamming distance."""
+"""Tables that find 64-bit fingerprints by their Hamming distance."""
 
 from neardup.evaluation.tables import TablePlan, plan_tables
 from neardup.index.hamming.costs import measured_costs

@@ -1,4 +1,4 @@
-"""Parameters and layouts for a wanted recall: ``plan`` and what it returns."""
+"""Plans: parameters and layouts for a required recall."""
 
 from neardup.evaluation.plans import Plan, plan
 from neardup.evaluation.recommendations import Recommendation

@@ -1,4 +1,4 @@
-"""URLs of the web: their normal form, host, registered domain and levels of the path."""
+"""Web addresses: their normal form, host, registered domain and path levels."""
 
 from neardup.sources.addresses import Addresses
 from neardup.sources.domains import registered_domain

@@ -1,10 +1,10 @@
-"""Texts that can play no tricks where they are shown, on the terminal and on pages."""
+"""Escaping of texts for terminals and pages."""
 
 import unicodedata
 
 
 def printable(text: str) -> str:
-    r"""Show control and direction characters as escapes: documents and file names are hostile until shown otherwise.
+    r"""Return a text with control and direction characters escaped: documents and file names may be malicious.
 
     >>> printable("a\x1b[31mb\u202ec\nd")
     'a\\x1b[31mb\\u202ec d'
@@ -13,7 +13,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    r"""Show a text as ``printable`` does, but keep its line ends and tabs.
+    r"""Return a text as ``printable`` does, but keep its line ends and tabs.
 
     >>> printable_lines("a\r\n\tb\u202e")
     'a\n\tb\\u202e'

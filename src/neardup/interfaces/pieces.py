@@ -1,4 +1,4 @@
-"""A text cut into what it shares with another and what it has alone, long stretches shortened."""
+"""The shared and unshared pieces of a text, with long stretches shortened."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Final, Literal
 Span = tuple[int, int]
 Kind = Literal["shared", "alone", "between"]
 
-_ALONE: Final = 10  # times the context of shared text is shown of text that only one has
+_ALONE: Final = 10  # times as much context is shown of unshared text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of a text: *shared* with the other, *alone* in this one, or what stands *between* its words.
+    """A stretch of a text: *shared* with the other text, *alone* in this one, or *between* words.
 
-    *passages* are the numbers of the shared passages that begin in it. Of a long stretch, *text* is the beginning,
-    *rest* the end, and *omitted* the number of characters left out between them.
+    *passages* are the numbers of the shared passages that begin in it. For a long stretch, *text* is the beginning,
+    *rest* the end, and *omitted* the number of characters between them.
     """
 
     kind: Kind
@@ -26,10 +26,10 @@ class Piece:
 
 
 def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> Iterator[Piece]:
-    """Cut a text at the ends of its *shared* passages and of the stretches that it has *alone*, one piece at a time.
+    """Cut a text at the ends of its *shared* passages and of its unshared stretches, *alone*; yield the pieces.
 
-    In order the pieces are the whole text; of overlapping passages the later one is cut. Of a shared stretch, at most
-    *context* characters stay at each end; of one that it has alone, ten times as many.
+    In order the pieces are the whole text; of overlapping passages the later one is cut. At each end of a shared
+    stretch, at most *context* characters are shown; of an unshared stretch, ten times as many.
     """
     for kind, begin, end, passages in _stretches(len(text), shared, alone):
         yield _shortened(kind, text[begin:end], passages, context if kind == "shared" else _ALONE * context)
@@ -45,7 +45,7 @@ def _stretches(
         if begin > done:
             yield "between", done, begin, ()
         behind = place + 1
-        while behind < len(marked) and marked[behind][1] <= end:  # inside this one, so it is cut already
+        while behind < len(marked) and marked[behind][1] <= end:  # inside this passage, so it is already cut
             behind += 1
         numbers = tuple(met for _, _, met in marked[place:behind] if met >= 0)
         yield "shared" if number >= 0 else "alone", max(begin, done), end, numbers
@@ -62,7 +62,7 @@ def _shortened(kind: Kind, text: str, passages: tuple[int, ...], context: int) -
 
 
 def _head(text: str, context: int) -> int:
-    """Find where to cut: behind a space in the second half of the context, if there is one."""
+    """Return where to cut: after a space in the second half of the context, if there is one."""
     space = text.rfind(" ", context // 2, context)
     return context if space < 0 else space + 1
 

@@ -1,4 +1,4 @@
-"""Numbers and rulings in words: the same on the terminal and on pages."""
+"""Match decisions in words, the same on the terminal and on pages."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def share(number: float) -> str:
-    """Print a share from 0 to 1; what is below 1 never reads as 1, and what is above 0 never as 0.
+    """Return a share from 0 to 1 as text; shares below 1 are never shown as 1, and shares above 0 never as 0.
 
     >>> share(0.5), share(0.99999), share(0.00001), share(1.0)
     ('0.5000', '0.9999', '0.0001', '1.0000')
@@ -20,12 +20,12 @@ def share(number: float) -> str:
 
 
 def answer_of(said: "Ruling | Estimate") -> str:
-    """Return whether it is a match."""
+    """Return whether it is a match, in a word."""
     return "match" if said.matches else "no match"
 
 
 def decided_of(said: "Ruling") -> str:
-    """Say what ``dedup`` decides, and if it does not decide on the texts.
+    """Return the decision of ``dedup``, and whether it was made without the texts.
 
     >>> from neardup.evaluation.rulings import ruling
     >>> from neardup.schemes.minhash import MinHash
@@ -36,7 +36,7 @@ def decided_of(said: "Ruling") -> str:
 
 
 def value_of(said: "Ruling") -> str:
-    """Say what was measured, and why there is no value or why it does not suffice."""
+    """Return the measured value, and why there is none or why it is not sufficient."""
     if said.value is None:
         return said.reason or ""
     if said.measure == "equality":
@@ -46,7 +46,7 @@ def value_of(said: "Ruling") -> str:
 
 
 def estimate_of(said: "Estimate") -> str:
-    """Say what the signatures alone say, and with what values."""
+    """Return the result of the signatures alone, with their values."""
     if said.value is None:
         return "no signature"
     if said.measure == "equality":
@@ -57,7 +57,7 @@ def estimate_of(said: "Estimate") -> str:
 
 
 def passages_of(found: "Comparison | Explanation") -> str:
-    """Say how many passages two texts share, and what is marked: nothing, where they have nothing in common."""
+    """Return how many passages two texts share, and what is marked: nothing if they have nothing in common."""
     if _shares_nothing(found):
         return "The texts share no passage, so nothing is marked."
     words, number = sum(passage.words for passage in found.passages), len(found.passages)
@@ -68,7 +68,7 @@ def passages_of(found: "Comparison | Explanation") -> str:
 
 
 def marked_in(found: "Comparison | Explanation", only: "tuple[Span, ...]") -> "tuple[Span, ...]":
-    """Return the stretches *only* in one text as they are marked: none, where both have nothing in common."""
+    """Return the stretches *only* in one text that are marked: none if the texts have nothing in common."""
     return () if _shares_nothing(found) else only
 
 

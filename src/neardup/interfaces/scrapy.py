@@ -1,9 +1,9 @@
-"""Scrapy: an add-on that drops, or tags, pages that were seen before, and does not fetch them again.
+"""Scrapy: an add-on that drops, or tags, repeated pages, and does not fetch known pages again.
 
     ADDONS = {"neardup.interfaces.scrapy.NearDuplicates": 500}
     NEARDUP_INDEX = "seen"
 
-It needs Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
+It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
 from collections.abc import Mapping
@@ -38,36 +38,36 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "NEARDUP_TEXTS": False,
     "NEARDUP_DURABILITY": "interval",
 }
-UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder that tells since which admission
+UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
 _PRIORITY: Final = 300
 _COUNTED: Final = "neardup/"
-_FINISHED: Final = "finished"  # Scrapy's reason for the end of a crawl that has nothing left to do
+_FINISHED: Final = "finished"  # Scrapy's reason for the end of a complete crawl
 
 
 class NearDuplicates:
-    """The add-on: puts the item pipeline and the filter of requests in place.
+    """The add-on: installs the item pipeline and the filter of requests.
 
     ``NEARDUP_INDEX``
-        The folder of the index, which is made if there is none; ``NEARDUP_SCHEME``, ``NEARDUP_FIELDS`` and
-        ``NEARDUP_TEXTS`` say what it is then, as in ``Index.create``. ``NEARDUP_KEY_FILE`` names a file of 16 bytes or
-        32 hexadecimal digits, the secret key.
+        The folder of the index, which is created if it does not exist, with ``NEARDUP_SCHEME``, ``NEARDUP_FIELDS`` and
+        ``NEARDUP_TEXTS`` as in ``Index.create``. ``NEARDUP_KEY_FILE`` names a file of 16 bytes or 32 hexadecimal
+        digits, the secret key.
     ``NEARDUP_ACTION``
-        ``"drop"``: an item is dropped for the kept page that it repeats. ``"tag"``: none is, but the field
-        ``NEARDUP_TAG`` of each says what it is.
+        ``"drop"``: an item is dropped for the kept page that it repeats. ``"tag"``: no item is dropped, but the field
+        ``NEARDUP_TAG`` of each contains the verdict.
     ``NEARDUP_REFETCH``
-        Which pages admitted by earlier crawls are fetched again where a link leads to them: ``"unfinished"``, those of
-        crawls that did not finish, because links on them may not have been followed, and because a crawl that was
-        killed may not have written all its items, so that the kept ones are passed on once more; ``"never"``;
-        ``"always"``, to see what has changed.
+        Which pages of earlier crawls are fetched again for a link to them: ``"unfinished"``, those of crawls
+        that did not finish, because links on them may not have been followed, and because a killed crawl may not
+        have written all its items, so that kept pages are passed on again; ``"never"``; ``"always"``, to find
+        changes.
     ``NEARDUP_URL``, ``NEARDUP_TEXT``, ``NEARDUP_HTML``
-        The fields of an item that hold the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML, of which
-        the visible text counts. Items without them are passed on, and counted. Fields of the index are filled from
-        those of the item.
+        The fields of an item with the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML, whose visible
+        text counts. Items without them are passed on, and counted. Fields of the index are filled from those of the
+        item.
     ``NEARDUP_ADDRESSES``
-        The ``Addresses`` that say which URLs lead to the same page.
+        The ``Addresses`` that define which URLs are the same page.
     ``NEARDUP_DURABILITY``
-        As in ``Index.create``. A kill of the process takes nothing in any case.
+        As in ``Index.create``. Killing the process never loses acknowledged pages.
     """
 
     def update_settings(self, settings: "BaseSettings") -> None:
@@ -80,7 +80,7 @@ class NearDuplicates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the settings of Scrapy say."""
+    """The settings of the add-on."""
 
     index: str | None
     action: str
@@ -98,7 +98,7 @@ class Settings:
 
     @classmethod
     def of(cls, settings: "BaseSettings") -> Self:
-        """Read them; an unknown name is an error."""
+        """Read the settings; ``ParameterError`` for an unknown name."""
         for name in settings:
             known = not str(name).startswith("NEARDUP_") or name in DEFAULTS
             require(known, str(name), settings[name], f"is not a setting; the settings are {', '.join(DEFAULTS)}")
@@ -114,7 +114,7 @@ class Settings:
 
 
 class Crawl:
-    """What one crawl knows: the index, of which it is the writer, and the requests and pages of this run."""
+    """The state of one crawl: the index, which it writes, and the requests and pages of this run."""
 
     def __init__(self, crawler: "Crawler") -> None:
         from scrapy import signals
@@ -136,7 +136,7 @@ class Crawl:
 
     @classmethod
     def of(cls, crawler: "Crawler") -> "Crawl":
-        """Return the one that belongs to a crawler: both parts share it."""
+        """Return the state of a crawler, which both parts share."""
         if crawler not in _crawls:
             _crawls[crawler] = cls(crawler)
         return _crawls[crawler]
@@ -147,7 +147,7 @@ class Crawl:
             self._stats.inc_value(_COUNTED + name)
 
     def wants(self, url: str, *, again: bool) -> bool:
-        """Return whether to fetch a page; *again* if it was asked for, and led there itself."""
+        """Return whether to fetch a page; *again* if a request for it led back to it."""
         own = self.pages.id_of(url)
         digest = _digest(own)
         if digest in self._requested and not again:
@@ -160,12 +160,12 @@ class Crawl:
         return True
 
     def _was_finished(self, own: str) -> bool:
-        """Return whether an earlier crawl admitted a page, and followed its links as far as is known."""
+        """Return whether an earlier crawl admitted a page, and probably followed its links."""
         (admission,) = self.pages.index.admissions([own])
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
-        """Remember a page; say what it is, and whether to pass it on."""
+        """Record a page; return its verdict, and whether to pass it on."""
         own = self.pages.id_of(url)
         digest = _digest(own)
         try:
@@ -186,14 +186,14 @@ class Crawl:
         return verdict, verdict.kept is None
 
     def _may_be_lost(self, own: str) -> bool:
-        """Return whether a crawl that did not finish passed on the item of a page, which may not have been written."""
+        """Return whether an unfinished crawl passed on the item of a page, which may not have been written."""
         if not self._resumes or self.settings.refetch != "unfinished":
             return False
         (admission,) = self.pages.index.admissions([own])
         return admission is not None and admission.told >= self._since
 
     def _begun(self) -> int:
-        """Write down since which admission there is a crawl that did not finish; give its number."""
+        """Return the first admission of unfinished crawls; record the next admission if there was none."""
         from neardup.sources.output import atomic
 
         if not self._resumes:
@@ -205,7 +205,7 @@ class Crawl:
             raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
 
     def close(self, reason: str) -> None:
-        """Make everything last; a crawl that has come to its end leaves nothing unfinished."""
+        """Sync and close the index; after a finished crawl, nothing is recorded as unfinished."""
         self.pages.index.close()
         if reason == _FINISHED and not self._failed:
             self._marker.unlink(missing_ok=True)
@@ -215,10 +215,11 @@ _crawls: "WeakKeyDictionary[Crawler, Crawl]" = WeakKeyDictionary()
 
 
 class AddressFilter:
-    """Filters requests by address: those of this run, and those to pages that earlier crawls admitted.
+    """A filter of requests by address: for requests of this run, and for pages of earlier crawls.
 
-    Only pages count across runs, never requests: one that was not answered before a kill is made again. Requests with
-    a body, or of another method than GET, are told apart as Scrapy does it, for this run only.
+    Across runs only pages count, not requests: a request that was not answered before the process was killed is made
+    again. Requests with a body, or of another method than GET, are distinguished by Scrapy's own fingerprint, for this
+    run only.
     """
 
     def __init__(self, crawler: "Crawler") -> None:
@@ -228,7 +229,7 @@ class AddressFilter:
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> Self:
-        """Make it as Scrapy does."""
+        """Create the filter as Scrapy does."""
         return cls(crawler)
 
     def open(self) -> None:
@@ -238,7 +239,7 @@ class AddressFilter:
         """Do nothing: the index is closed when the spider is."""
 
     def request_seen(self, request: "Request") -> bool:
-        """Return whether to leave out a request."""
+        """Return whether to skip a request."""
         if request.method == "GET" and not request.body:
             hops = request.meta.get("redirect_urls", ())
             id_of = self._crawl.pages.id_of
@@ -251,7 +252,7 @@ class AddressFilter:
         return False
 
     def log(self, request: "Request", spider: "Spider") -> None:
-        """Count a request that was left out, and say so if ``DUPEFILTER_DEBUG`` is set."""
+        """Count a skipped request, and log it if ``DUPEFILTER_DEBUG`` is set."""
         if self._debug:
             spider.logger.debug("Filtered a request to a page that is known: %s", request)
         if self._crawler.stats is not None:
@@ -259,18 +260,18 @@ class AddressFilter:
 
 
 class NearDuplicatePipeline:
-    """Drops or tags items by what the index says of their pages, and remembers them."""
+    """Drops or tags items by the verdicts on their pages, and records the pages."""
 
     def __init__(self, crawler: "Crawler") -> None:
         self._crawl = Crawl.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> Self:
-        """Make it as Scrapy does."""
+        """Create the pipeline as Scrapy does."""
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Judge an item, and pass it on unless its page repeats a kept one."""
+        """Judge an item; pass it on unless its page repeats a kept page."""
         from itemadapter import ItemAdapter
 
         crawl, own = self._crawl, self._crawl.settings
@@ -284,7 +285,7 @@ class NearDuplicatePipeline:
 
             text = visible_text(text)
         if own.action == "tag":
-            adapter[own.tag] = None  # an item without such a field is an error before its page is remembered
+            adapter[own.tag] = None  # an item without such a field is an error before its page is recorded
         index = crawl.pages.index
         wanted = dict.fromkeys([*index.scheme.columns, *index.fields])
         fields = {name: adapter.get(name) for name in wanted if name in adapter}
@@ -300,7 +301,7 @@ class NearDuplicatePipeline:
 
 
 def _opened(settings: Settings) -> "CrawlFilter":
-    """Open the index to write, or make it."""
+    """Open the index to write, or create it."""
     from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.index import Index
     from neardup.pipeline.ingestion import is_index

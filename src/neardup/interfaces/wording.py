@@ -1,4 +1,4 @@
-"""What a run did and why a document was dropped, in words: the same on the terminal and on pages."""
+"""Descriptions of runs and decisions, the same on the terminal and on pages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.result import Summary
     from neardup.sources.collection import WithoutText
 
-_NAME = 60  # characters of an id
-_LARGE = 10  # documents of a cluster that is worth a line
+_NAME = 60  # shown characters of an id
+_LARGE = 10  # documents of a cluster that is described
 _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
@@ -18,7 +18,7 @@ _SAID = {
 
 
 def rule_of(summary: "Summary") -> str:
-    """Say what makes two documents of a run near duplicates.
+    """Return the rule for near duplicates in a run.
 
     Examples: ``resemblance at least 0.6 (verified)``, ``equal checksum (not verified)``.
     """
@@ -39,7 +39,7 @@ def rule_of(summary: "Summary") -> str:
 
 
 def common_words(summary: "Summary") -> str:
-    """Say which shingles did not count in a run.
+    """Return which shingles did not count in a run.
 
     Example: ``shingles did not count: they are in more than 10% of 1,206 different documents (list 63cf...)``.
     """
@@ -54,9 +54,9 @@ def common_words(summary: "Summary") -> str:
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
-    """Describe the largest cluster of a run, and the large ones that look like documents of one template.
+    """Describe the largest cluster of a run, and large clusters that are probably templates.
 
-    Nothing is said of a run whose largest cluster is small and no template.
+    There are no lines if the largest cluster is small and not a template.
     """
     lines = []
     for number, cluster in enumerate(summary.largest_clusters):
@@ -72,7 +72,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
 
 
 def pairs_not_compared(number: int) -> str:
-    """Describe the pairs that were passed over in oversized buckets.
+    """Describe the pairs in oversized buckets that were not compared.
 
     >>> pairs_not_compared(1)
     'at most 1 pair not compared: its bucket was oversized (it may have been compared in another)'
@@ -85,7 +85,7 @@ def pairs_not_compared(number: int) -> str:
 
 
 def template_hint(cluster: "LargeCluster") -> str:
-    """Say that the documents of a cluster share one block, how it begins, and what to do."""
+    """Describe the block that the documents of a cluster share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
     return (
         f"These documents differ except for {cluster.shared:,} shared features{beginning}."
@@ -94,7 +94,7 @@ def template_hint(cluster: "LargeCluster") -> str:
 
 
 def evidence_of(row: dict[str, Any]) -> str:
-    """Say why a document was dropped: *row* is its row of the decisions.
+    """Return why a document was dropped: *row* is its row of the decisions.
 
     >>> evidence_of({"rule": "resemblance", "resemblance": 0.75, "contained_in_kept": 0.999, "contains_kept": 0.75})
     'resemblance 0.75; over 99% of it and 75% of the kept document are shared'
@@ -119,7 +119,7 @@ def evidence_of(row: dict[str, Any]) -> str:
 
 
 def decimals(share: float) -> str:
-    """Return two decimals, without rounding up to a 1 that is none.
+    """Return a share with two decimals; shares below 1 are never shown as 1.
 
     >>> decimals(0.755), decimals(0.9999), decimals(1.0)
     ('0.76', '0.99', '1.00')
@@ -128,7 +128,7 @@ def decimals(share: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return whole percent; what is neither nothing nor everything is not called so.
+    """Return a share as whole percent; only 0 and 1 are shown as 0% and 100%.
 
     >>> percent(0.0), percent(0.004), percent(0.755), percent(0.999), percent(1.0)
     ('0%', 'under 1%', '76%', 'over 99%', '100%')
@@ -140,5 +140,5 @@ def percent(share: float) -> str:
 
 
 def without_text(found: "WithoutText") -> str:
-    """Say what happened to records without the text field, and where the first one is."""
+    """Describe the records without the text field, and the place of the first one."""
     return f"without text, kept: field {found.field!r} missing or null, first in {found.source}:{found.position}"

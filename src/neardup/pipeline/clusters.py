@@ -13,14 +13,14 @@ from neardup.text.columns import text_column, whole_batch
 from neardup.text.templates import LEAST, different
 
 CLUSTERS: Final = 3
-LARGE: Final = 100  # documents of a cluster that is looked into in any collection
-LARGE_SHARE: Final = 0.05  # of all documents, in one cluster: enough in a small collection
-SAMPLE: Final = 64  # documents of a cluster that are looked at
+LARGE: Final = 100  # documents of a cluster that is examined in any collection
+LARGE_SHARE: Final = 0.05  # share of all documents in one cluster that is examined in a small collection
+SAMPLE: Final = 64  # documents of a cluster that are examined
 NEARLY_ALL: Final = 0.9
-BEGINNING: Final = 80  # characters of a shared passage that are shown
+BEGINNING: Final = 80  # shown characters of a shared passage
 
 _STEPS: Final = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
-_READ: Final = 1 << 16  # bytes of a text that are looked at
+_READ: Final = 1 << 16  # bytes of a text that are examined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +30,17 @@ class LargeCluster:
     ``representative``
         the id of its kept document.
     ``documents``, ``share_of_drops``
-        its size with the kept document, and its part of all documents that the run dropped, from 0 to 1.
+        its size including the kept document, and its share of all dropped documents, from 0 to 1.
     ``shared``
-        the number of features that nearly all of its different documents have (at least ``NEARLY_ALL`` of them), as
-        found in up to ``SAMPLE`` documents, evenly spread over the input; 0 where these were not looked at.
+        the number of features that nearly all of its different documents have (at least ``NEARLY_ALL`` of them),
+        counted in up to ``SAMPLE`` documents, evenly spread over the input; 0 if they were not counted.
     ``template``
         whether most of these are different documents with one block in common, not copies and edited copies of one text
         (see ``neardup.kernels.templates.count_once``).
     ``beginning``
-        of a template, how the longest passage begins that two of its documents share, else empty.
+        for a template, the beginning of the longest passage that two of its documents share, otherwise empty.
     ``ignore_common``
-        of a template, a share for ``dedup(ignore_common=...)`` that leaves it out, else ``None``.
+        for a template, a share for ``dedup(ignore_common=...)`` that leaves it out, otherwise ``None``.
     """
 
     representative: str
@@ -57,9 +57,9 @@ def largest_clusters(
 ) -> tuple[LargeCluster, ...]:
     """Describe the largest clusters of two or more documents, the largest first, ties by position.
 
-    *representatives* has the position of the kept document for each dropped one, and -1 for a kept one; *exact* tells
-    which dropped ones are equal to it byte by byte. What a cluster shares is found out where it has ``LARGE``
-    documents or ``LARGE_SHARE`` of all of them, and ``LEAST`` different texts.
+    *representatives* has the position of the kept document for each dropped document, and -1 for a kept document;
+    *exact* is whether a dropped document equals it byte by byte. Shared features are only counted in clusters with
+    ``LARGE`` documents or ``LARGE_SHARE`` of all of them, and ``LEAST`` different texts.
     """
     dropped = np.flatnonzero(representatives >= 0)
     sizes = np.bincount(representatives[dropped], minlength=len(representatives))
@@ -111,7 +111,7 @@ def _looked_into(documents: Documents, members: Positions, scheme: Scheme) -> di
 
 
 def _beginning(one: str, other: str) -> str:
-    """Return how the longest passage begins that two texts share, on one line."""
+    """Return the beginning of the longest passage that two texts share, on one line."""
     from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
     passages = shared_passages(one, other).shared

@@ -1,4 +1,4 @@
-"""The crawl moment line by line: JSON records in, verdicts out."""
+"""A crawl filter for JSON lines: records in, verdicts out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -20,24 +20,25 @@ from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.lines import BOM
 from neardup.sources.records import decoder, literal_of, reason_of
 
-TOGETHER: Final = 1 << 12  # lines that are answered together, if so many are waiting
+TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
 
 _JSON: Final[dict[str, Any]] = {"integer": int | None, "number": float | None, "flag": bool | None, "time": str | None}
 
 
 class _Refused(Exception):  # noqa: N818 - what becomes of a line
-    """A line that is no document, and why."""
+    """A line that is not a document, and why."""
 
 
 class Answering:
-    """Answers JSON lines, each with a record of what its page is to those admitted before.
+    """Answers JSON lines, each with the verdict on its page compared with those admitted before.
 
-    The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; else the field *id*.
-    An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, ``kept`` the kept
-    page that this one may be dropped for, null if it should be kept. That of a line that is no page has an ``error``.
+    The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; otherwise the field
+    *id*. An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, ``kept`` the
+    kept page for which this page may be dropped, null if it must be kept. The answer to an invalid line has an
+    ``error``.
 
-    With *admit* the pages are remembered, and what ``answer`` returns is acknowledged, and can be found if the index's
-    *search* table is given; without, a reader sees what others have admitted by then.
+    With *admit* the pages are recorded, and what ``answer`` returns is acknowledged; with the index's *search* table
+    they can be found, too. Otherwise nothing changes, and a reader compares with what a writer has acknowledged.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -62,7 +63,7 @@ class Answering:
         self.failed = 0
 
     def answer(self, lines: Sequence[bytes | None], first: int) -> list[dict[str, Any]]:
-        """Answer some lines, the first of which has this number."""
+        """Answer some lines; *first* is the number of the first one."""
         answers: list[dict[str, Any]] = []
         rows: list[int] = []
         pages: list[tuple[str, str | None, str, dict[str, Any]]] = []
@@ -88,7 +89,7 @@ class Answering:
         fields = {}
         for name in self._fields:
             values = [own.get(name) for own in given]
-            if name == BODY and name in self._signed:  # the text stands for it
+            if name == BODY and name in self._signed:  # the text replaces it
                 values = [text if value is None else value for value, text in zip(values, texts, strict=True)]
             fields[name] = pa.array(values, self._type(name))
         table = pa.table(fields)
@@ -97,7 +98,7 @@ class Answering:
         return self._index.visit(ids, pa.array(texts, pa.large_string()), table, remember=self._admit)
 
     def _without_empty(self, table: pa.Table) -> pa.Table:
-        """Leave out the columns that no line has and nobody signs: addresses may fill them."""
+        """Leave out the columns that no line has and that are not signed: addresses may fill them."""
         there = (name for name in table.column_names if table[name].null_count < len(table) or name in self._signed)
         return table.select(list(there))
 

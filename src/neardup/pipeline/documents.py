@@ -1,4 +1,4 @@
-"""Whatever holds documents, as one Arrow table with texts and ids."""
+"""Containers of documents, read as one Arrow table with texts and ids."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from neardup.schemes.checksum import BODY
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths, whole_batch
 from neardup.text.containers import column_missing, records_as_table, require_in_memory, table_or_column
 
-DEFAULT_ID: Final = "id"  # the only id column that may be absent
+DEFAULT_ID: Final = "id"  # the only id column that may be missing
 _SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
 
@@ -34,10 +34,11 @@ class Documents:
     def of(
         cls, source: Any, text: str, id_: str | None, needed: Sequence[str] = (), optional: Sequence[str] = ()
     ) -> Self:
-        """Read the columns of a container, or take a plain column of texts.
+        """Read the columns of a container, or a plain column of texts.
 
-        Of a table, only the texts, the ids, the *needed* columns and the *optional* ones are read. The id column may
-        be absent where it has its default name. ``DataError`` lists the columns if a needed one is missing.
+        Only the texts, the ids, the *needed* columns and the *optional* columns of a table are read. The id column may
+        be missing if it has its default name. Raises ``DataError`` with the existing columns if a needed one is
+        missing.
         """
         needed = [text, *needed]
         optional = [*([id_] if id_ else []), *optional]
@@ -59,19 +60,19 @@ class Documents:
         return self.table.column(name)
 
     def duplicate_ids(self) -> int:
-        """Count the documents whose id an earlier one has."""
+        """Count the documents with the id of an earlier document."""
         return count_repeats(whole_batch(self.ids)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
-        """Return the texts at these positions, as bytes; null where there is none."""
+        """Return the texts at these positions, as bytes; null for a missing text."""
         raw: list[bytes | None] = gathered(self.texts, positions).to_pylist()
         return raw
 
     def same_text(self, left: Positions, right: Positions) -> Flags:
-        """Return, pair by pair, whether two texts are equal byte by byte; empty texts never are.
+        """Return, pair by pair, whether two texts are equal byte by byte; false for empty texts.
 
-        A text in one chunk is compared where it is. Texts of several chunks are first copied together, at most
-        ``_COPIED`` bytes of each side at a time, so the work does not grow with the number of chunks.
+        A text in one chunk is compared in place. Texts of several chunks are first copied together, at most ``_COPIED``
+        bytes of each side at a time, so the work does not depend on the number of chunks.
         """
         same = np.zeros(len(left), np.bool_)
         if self.texts.num_chunks == 1:
@@ -95,7 +96,7 @@ class Documents:
         return same
 
     def fields(self, columns: tuple[str, ...]) -> pa.Table:
-        """Return these columns, where they are there; the text stands for ``BODY`` in a table without such a column."""
+        """Return the existing ones of these columns; the text is the column ``BODY`` of a table without one."""
         table = self.table.select([name for name in columns if name in self.table.column_names])
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
@@ -132,7 +133,7 @@ def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Posit
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
-    """Name the documents: the id column as strings, or positions. One without an id is called ``#POSITION``."""
+    """Return the ids of documents: the id column as strings, or positions. A missing id is ``#POSITION``."""
     positions = pa.array(np.arange(number)).cast(pa.string())
     if name is None:
         return pa.chunked_array([positions])
@@ -155,7 +156,7 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
 
 
 def _unused_names(named: pa.Array, positions: pa.Array) -> pa.Array:
-    """Return ``#POSITION`` for every document, with more number signs if an id of the table is called so."""
+    """Return ``#POSITION`` for every document, with more number signs if the table has such an id."""
     missing, prefix = positions.filter(named.is_null()), "#"
     while pc.any(pc.is_in(pc.binary_join_element_wise(prefix, missing, ""), named)).as_py():
         prefix += "#"

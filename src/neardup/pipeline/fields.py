@@ -1,4 +1,4 @@
-"""What an index keeps of a document beside its text: typed fields."""
+"""The typed fields that an index stores with documents."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ _ARROW: Final[dict[str, pa.DataType]] = {
     "flag": pa.bool_(),
 }
 _WRITTEN: Final = (pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-_TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # beside what is written in strings
+_TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings
     STRING: (),
     "integer": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
     "number": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
@@ -40,15 +40,15 @@ _TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # beside what is written in strin
     "flag": (pa.types.is_boolean,),
 }
 _SHOWN: Final = 60  # characters of a value in a message
-FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, as Python knows them
+FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
 LAST_MOMENT: Final = 253_402_300_799_999_999
 
 
 def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Check names and kinds of fields; Python's types stand for kinds, too."""
+    """Return names and kinds of fields, after checking them; Python's types are accepted as kinds, too."""
     require(isinstance(fields, Mapping), "fields", fields, "must map names to kinds")
     kinds: list[tuple[str, str]] = []
-    parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # of columns of strings
+    parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # arrays of a column of strings
     for name, kind in fields.items():
         require(isinstance(name, str) and name != "", "fields", name, "must have names that are not empty")
         require(name not in parts, "fields", name, "must not be another field's name with .data or .offsets behind it")
@@ -60,7 +60,7 @@ def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def field_table(fields: Any, number: int | None) -> pa.Table:
-    """Take a table, or a mapping from names to values, as an Arrow table; nothing gives a table without columns."""
+    """Return a table, or a mapping from names to values, as an Arrow table; ``None`` as a table without columns."""
     source = table_or_column({} if fields is None else fields)
     if isinstance(source, Mapping):
         columns = {name: _column(name, values) for name, values in source.items()}
@@ -76,7 +76,7 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
 
 
 def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Batch:
-    """Return the columns of an index for these fields of so many documents; what the table lacks is null."""
+    """Return the columns of an index for these fields of a *number* of documents; missing fields are null."""
     columns: Batch = {}
     for name, kind in kinds.items():
         column = _cast(name, kind, table.column(name)) if name in table.column_names else None
@@ -88,7 +88,7 @@ def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Bat
 
 
 def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any]:
-    """Return the values of a field as Python has them."""
+    """Return the values of a field as Python objects."""
     known = store.take(f"known.{name}", places).tolist()
     values: list[Any]
     if kind == STRING:
@@ -100,9 +100,9 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
     return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
 
 
-@lru_cache(maxsize=1024)  # many documents are admitted together
+@lru_cache(maxsize=1024)  # many documents are admitted at the same time
 def moment_of(microseconds: int) -> datetime:
-    """Return the moment so long after the beginning of 1970, UTC."""
+    """Return the UTC time of a number of microseconds since 1970."""
     try:
         return EPOCH + timedelta(microseconds=microseconds)
     except OverflowError as error:
@@ -110,7 +110,7 @@ def moment_of(microseconds: int) -> datetime:
 
 
 def chosen_rows(container: Container, rows: slice | Positions) -> Container:
-    """Take some rows of an Arrow table, which may have no columns, or of an Arrow column; a slice copies nothing."""
+    """Return some rows of an Arrow table, which may have no columns, or of an Arrow column; a slice copies nothing."""
     if isinstance(rows, slice):
         return container.slice(rows.start, rows.stop - rows.start)
     is_bare = isinstance(container, pa.Table) and not container.num_columns
@@ -118,14 +118,14 @@ def chosen_rows(container: Container, rows: slice | Positions) -> Container:
 
 
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
-    """Take some rows of columns; a slice copies nothing."""
+    """Return some rows of columns; a slice copies nothing."""
     return {
         name: some(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in columns.items()
     }
 
 
 def described(value: Any) -> str:
-    """Describe a value in a message.
+    """Describe a value for a message.
 
     >>> described(5), described("five"), described([5])
     ('the integer 5', "the string 'five'", 'the list [5]')
@@ -152,7 +152,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def _require_one_type(name: str, values: Sequence[Any]) -> None:
-    """Raise ``DataError`` for the first document whose value is not of the type of those before it."""
+    """Raise ``DataError`` for the first document whose value is of another type than those before it."""
     first = next((place for place, value in enumerate(values) if value is not None), 0)
     for place, value in enumerate(values):
         if value is not None and type(value) is not type(values[first]):
@@ -161,7 +161,7 @@ def _require_one_type(name: str, values: Sequence[Any]) -> None:
 
 
 def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
-    """Cast a column of values to a field's kind; ``DataError`` for the first value that cannot be."""
+    """Cast a column of values to a field's kind; ``DataError`` for the first value that cannot be cast."""
     whole = column.combine_chunks()
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     try:
@@ -187,7 +187,7 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
 
 
 def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
-    """Find the first value that cannot be converted: the first one that no prefix can have."""
+    """Return the first value that cannot be converted, by bisection over prefixes."""
     first, end = 0, len(whole) - 1
     while first < end:
         middle = (first + end) // 2
@@ -196,10 +196,10 @@ def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
             first = middle + 1
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             end = middle
-    first = max(first, pc.index(whole.is_valid(), True).as_py())  # none fits where the type does not
+    first = max(first, pc.index(whole.is_valid(), True).as_py())  # no value fits if the type does not
     try:
         return first, whole[first].as_py()
-    except (ValueError, OverflowError):  # a time that Python has no ``datetime`` for
+    except (ValueError, OverflowError):  # a time outside the range of ``datetime``
         return first, whole[first].cast(pa.int64()).as_py()
 
 
@@ -209,7 +209,7 @@ def _require_kind(own: pa.DataType, kind: str) -> None:
 
 
 def _require_years(times: pa.Array) -> None:
-    """Raise ``ArrowInvalid`` for times that Python has no ``datetime`` for."""
+    """Raise ``ArrowInvalid`` for times outside the range of Python's ``datetime``."""
     ends = pc.min_max(times.cast(pa.int64())).as_py()
     if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
         raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")

@@ -1,4 +1,4 @@
-"""Ranked hits as they come: ids, records or a table, and what is known of them."""
+"""Ranked hits: ids, records or a table, with the values of their fields."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -25,13 +25,12 @@ _DIGESTED = frozenset({str, int, bool, type(None)})
 class Hits:
     """Hits, best first: a sequence of ids (strings or integers), of records (mappings), or a table.
 
-    A record's id is its field *id*. A field that no record has is looked up in *index*, if there is one.
-
-    Raises ``DataError`` for what is no hit, and for a record without an id.
+    A record's id is its field *id*. A field that no record has is read from *index*, if there is one. Raises
+    ``DataError`` for an invalid hit, and for a record without an id.
     """
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
-        # A list of our own: hits are looked at again when a page is asked for.
+        # A copy, because hits are read again when a page is requested.
         listed = hits.copy() if isinstance(hits, list) else _listed(hits)
         self.given: list[Any] = listed
         self._index = index
@@ -39,7 +38,7 @@ class Hits:
         self.records = not kinds <= _PLAIN
         self.ids: list[Any] = listed
         if self.records:
-            self._plain = kinds == {dict}  # another one may make up what it does not have
+            self._plain = kinds == {dict}  # another mapping may invent missing keys
             holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
             self.ids = self._said(id, len(listed)) if holds else listed
             kinds = types_of(self.ids)
@@ -52,24 +51,24 @@ class Hits:
 
     @cached_property
     def names(self) -> list[str]:
-        """The ids as an index has them: strings."""
+        """The ids as strings, as in an index."""
         return self.ids if self._kinds == {str} else [own if isinstance(own, str) else str(own) for own in self.ids]
 
     def named(self, ranks: Sequence[int]) -> list[str]:
-        """Return the names of some hits."""
+        """Return the ids of some hits as strings."""
         return [self.names[rank] for rank in ranks]
 
     def digest(self, number: int, fields: Sequence[str] = ()) -> bytes | None:
-        """Return 256 bits that identify the names of the first *number* hits, in order, and their records' *fields*.
+        """Return 256 bits that identify the ids of the first *number* hits, in order, and their records' *fields*.
 
-        ``None`` if a record holds something in such a field that is neither a string nor an integer.
+        ``None`` if such a field of a record is neither a string nor an integer.
         """
         names = self.names[:number]
         try:
             written = packed(names)
-        except UnicodeEncodeError:  # a lone surrogate, which no id of an index has
+        except UnicodeEncodeError:  # a lone surrogate, which no id in an index has
             written = repr(names).encode("utf-8", "surrogatepass")
-        digest = sha256(written)  # mostly by the processor itself
+        digest = sha256(written)  # usually in hardware
         for field in fields:
             if self.says(field):
                 values = self._said(field, number)
@@ -79,13 +78,13 @@ class Hits:
         return digest.digest()
 
     def places(self, index: Index, number: int) -> Places:
-        """Find where an index has the first *number* hits, or -1."""
+        """Return the places of the first *number* hits in an index, or -1."""
         return index.store.with_ids(self.names[:number])
 
     def values(self, field: str, number: int) -> list[Any]:
-        """Return what a field says of the first *number* hits, ``None`` where it says nothing.
+        """Return the values of a field for the first *number* hits, ``None`` for missing ones.
 
-        Raises ``DataError`` where no record has it and no index does.
+        Raises ``DataError`` if neither a record nor an index has the field.
         """
         if not self.given:
             return []
@@ -116,9 +115,9 @@ class Hits:
 
 
 class PlacedHits(Hits):
-    """Documents of an index that was asked where they are: their *places* hold until it changes.
+    """Documents of an index by their *places*, which are valid until it changes.
 
-    Their ids are their *ordinals* here. What they are called is read where it is wanted.
+    Their ids are their *ordinals* here. The names are only read when they are needed.
     """
 
     def __init__(self, index: Index, places: Places, ordinals: Positions) -> None:
@@ -126,7 +125,7 @@ class PlacedHits(Hits):
         self._store, self._places, self._ordinals = index.store, places, ordinals
 
     def named(self, ranks: Sequence[int]) -> list[str]:
-        """Return the names of some hits."""
+        """Return the ids of some hits as strings."""
         return self._store.decoded("id", self._places[np.array(ranks, np.int64)])
 
     def digest(self, number: int, _: Sequence[str] = ()) -> bytes | None:
@@ -134,7 +133,7 @@ class PlacedHits(Hits):
         return sha256(self._ordinals[:number].tobytes()).digest()
 
     def places(self, _: Index, number: int) -> Places:
-        """Tell where the first *number* hits are."""
+        """Return the places of the first *number* hits."""
         return self._places[:number]
 
 
@@ -150,7 +149,7 @@ def _listed(hits: Any) -> list[Any]:
 
 
 def _none_such(ids: list[Any], name: str) -> DataError:
-    """Name the first that is no id."""
+    """Return the error for the first invalid id."""
     rank = next(rank for rank, own in enumerate(ids) if type(own) is not int and not isinstance(own, str))
     rule = f"must be an id, or all hits records with one in their field {name!r}; ids are strings or integers"
     return DataError(f"hit {rank}", rule)

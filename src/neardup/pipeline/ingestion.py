@@ -1,4 +1,4 @@
-"""The crawl moment on files: read documents, and admit them to an index."""
+"""Admitting the documents of files to an index."""
 
 import os
 from collections import Counter
@@ -46,12 +46,13 @@ _NAMELESS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What became of the documents of files: the counts add up to ``documents``.
+    """The result of admitting the documents of files: the counts add up to ``documents``.
 
-    ``replaced`` and ``unchanged`` were known, with another content or with this one; ``repeated`` have an id that a
-    later document of the same run has, which is admitted instead. All others are new to the index and are counted by
-    their verdict; of the empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the rest.
-    ``without_text`` locates the first record without a text, also of known ones. The index has ``total`` documents now.
+    ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; ``repeated`` ones have
+    the id of a later document of the same run, which is admitted instead. All others are new to the index and are
+    counted by their verdict. Of the empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the
+    rest. ``without_text`` locates the first record without a text, also of known ones. ``total`` is the number of
+    documents in the index after the run.
     """
 
     documents: int
@@ -72,7 +73,7 @@ class Added:
 
 
 def is_index(folder: AnyPath) -> bool:
-    """Return whether there is an index."""
+    """Return whether a folder contains an index."""
     return Path(folder, MANIFEST).exists()
 
 
@@ -99,20 +100,21 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     at: datetime | float | None = None,
     progress: Progress | None = None,
 ) -> Added:
-    """Admit the documents of files to the index in a folder, which is made if there is none.
+    """Admit the documents of files to the index in a folder, which is created if it does not exist.
 
-    A document's id is its URL in the normal form of *addresses*, if *url* names the field that holds it; else the
-    field *id*, or where it stands: ``SOURCE:POSITION``. Of several with one id, the last counts. Records without an id
-    on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled from
-    the records; ``url`` and ``host``, too.
+    A document's id is its URL in the normal form of *addresses*, if *url* names the field of the URL; otherwise the
+    field *id*, or its place: ``SOURCE:POSITION``. Of several documents with one id, the last counts. Records without an
+    id on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled
+    from the records; ``url`` and ``host``, too.
 
-    *scheme*, *fields* and *texts* decide what a new index is; an existing one must be so. A field of a new index
-    must be in at least one record. What is admitted stays,
-    whatever stops the run, and the same call goes on: once it is done, another changes nothing. Inputs are as in
-    ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
+    *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
+    be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
+    continues; repeating a complete run changes nothing. Inputs are as in ``neardup.sources.read``, *durability* and
+    *memory* as in ``Index.create``.
 
-    With *search* the index has a search table from then on, which is kept by every run, and a new index keeps texts and
-    the fields of strings ``title`` and ``url`` beside those of *fields*, unless the records have them as lists or such.
+    With *search* the index has a search table from then on, which every run updates, and a new index stores texts and
+    the string fields ``title`` and ``url`` in addition to *fields*, unless their values in the records are lists or
+    objects.
 
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
@@ -188,7 +190,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Batch:
-    """The documents of a run; one without an id is rejected."""
+    """The documents of a run; documents without an id are rejected."""
 
     texts: pa.ChunkedArray
     ids: list[str | None]
@@ -196,7 +198,7 @@ class _Batch:
     fields: pa.Table
 
     def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
-        """Return the ids, texts and fields of some."""
+        """Return the ids, texts and fields of some documents."""
         fields = self.fields.take(pa.array(rows)) if self.fields.num_columns else self.fields
         if self.urls is not None:
             fields = address_fields(index, [self.urls[row] for row in rows.tolist()], fields)
@@ -206,7 +208,7 @@ class _Batch:
 def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     index: Index, batch: _Batch, rows: Positions, at: Moment, progress: Progress | None, table: Search | None
 ) -> "Counter[str]":
-    """Admit some documents, step by step, and count what they are; the search table follows each step."""
+    """Admit some documents, step by step, and count the verdicts; the search table is updated after each step."""
     counts: Counter[str] = Counter()
     sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
     steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
@@ -231,7 +233,7 @@ def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one 
 def _named(
     documents: Collection, urls: list[str | None] | None, addresses: Addresses, refused: dict[int, str]
 ) -> tuple[list[str | None], list[Rejected]]:
-    """Return the id of each document; of those that cannot have one, or are *refused*, none, and why."""
+    """Return the id of each document; for a document without a valid id, or *refused*, no id and the reason."""
     ids: list[str | None] = documents.ids.to_pylist()
     if urls is not None:
         for row, url in enumerate(urls):
@@ -253,16 +255,16 @@ def _named(
 
 
 def _last(ids: list[str | None]) -> Positions:
-    """Find the last document of each id."""
+    """Return the last document of each id."""
     return np.array(sorted({own: row for row, own in enumerate(ids) if own is not None}.values()), np.int64)
 
 
 def _fields(
     documents: Collection, kinds: Mapping[str, str], signed: Sequence[str], required: frozenset[str]
 ) -> tuple[pa.Table, dict[int, str]]:
-    """Return the fields that the scheme signs and those of the index, as far as they are there; and who has wrong ones.
+    """Return the existing fields of the scheme and of the index, and the documents with invalid values.
 
-    Strings, and what is signed, are as they are written; other kinds are read from what is written.
+    Strings, and fields that are signed, are used as written; values of other kinds are parsed.
     """
     columns: dict[str, Any] = {}
     refused: dict[int, str] = {}
@@ -279,7 +281,7 @@ def _fields(
 
 
 def _is_plain(documents: Collection, name: str) -> bool:
-    """Return whether a field holds strings and numbers only, as far as it is there."""
+    """Return whether a field contains only strings and numbers."""
     try:
         documents.column(name, literal=True)
     except FieldMissing:
@@ -290,7 +292,7 @@ def _is_plain(documents: Collection, name: str) -> bool:
 
 
 def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> Any:
-    """Read the values of a kind from a column; what is none is null, and the row is refused."""
+    """Parse the values of a kind in a column; an invalid value is null, and its row is refused."""
     if not len(column) or (kind == "flag" and pa.types.is_boolean(column.type)):
         return column
     read = READ[kind]
@@ -305,7 +307,7 @@ def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> An
 
 
 def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:
-    """Raise ``ParameterError`` unless an existing index has these fields, and keeps texts if that is wanted."""
+    """Raise ``ParameterError`` unless an existing index has these fields, and stores texts if requested."""
     for name, kind in kinds.items():
         own = ", ".join(f"{field}:{of}" for field, of in index.fields.items()) or "none"
         rule = f"is decided when an index is made; the fields of this one are: {own}"
@@ -317,7 +319,7 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
 
 
 def _require_room(folder: AnyPath) -> None:
-    """Raise ``OutputRefused`` where no index can be made, before anything is read."""
+    """Raise ``OutputRefused`` if no index can be created, before anything is read."""
     path = Path(os.path.realpath(folder))
     if not path.parent.is_dir():
         raise OutputRefused(str(folder), "its folder does not exist")

@@ -1,4 +1,4 @@
-"""What an index is given: documents, ids and moments, checked before anything is done, and cut into steps."""
+"""The inputs of an index: documents, ids and times, checked before anything is changed, and cut into steps."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ from neardup.text.columns import text_column, text_lengths
 
 MOST_ID_BYTES: Final = 1024
 TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
-BYTES_TOGETHER: Final = 1 << 25  # of text, unless one document has more
+BYTES_TOGETHER: Final = 1 << 25  # bytes of text in one step, unless one document has more
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -32,8 +32,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 class Given:
     """Documents for an index: texts or signatures, with a table of fields. They are signed step by step.
 
-    Raises ``DataError`` for what is no text, for signatures that are not as the index keeps them, and for fields that
-    it does not know; ``RecipeMismatch`` for signatures of another recipe.
+    Raises ``DataError`` for invalid texts, for signatures of another width or type than those of the index, and for
+    unknown fields; ``RecipeMismatch`` for signatures of another recipe.
     """
 
     def __init__(self, scheme: Any, columns: Columns, documents: Any, fields: Any) -> None:
@@ -52,7 +52,7 @@ class Given:
         return asked(self._scheme, self.documents(rows), chosen_rows(self.table, rows))
 
     def documents(self, rows: slice | Positions) -> Any:
-        """Return some of the documents, as they came."""
+        """Return some of the documents, in their original form."""
         is_signed = isinstance(self._documents, Signatures)
         return self._documents[rows] if is_signed else chosen_rows(self._documents, rows)
 
@@ -62,7 +62,7 @@ class Given:
         return field_columns(dict(self._columns.fields), self.table, len(self))
 
     def steps(self, names: list[str] | None = None) -> Iterator[slice]:
-        """Cut the documents into runs of different ids, of so many documents and bytes at most."""
+        """Cut the documents into runs of distinct ids with a limited number of documents and bytes."""
         begin = 0
         met: set[str] = set()
         for place, end in enumerate(self._ends.tolist()):
@@ -78,7 +78,7 @@ class Given:
 
 
 def require_ids(ids: Any, number: int) -> list[str]:
-    """Check ids: as many as documents, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
+    """Return ids after checking them: one per document, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
     names = as_strings(ids)
     if len(names) != number:
         there = f"{counted(len(names), 'id')} for {counted(number, 'document')}"
@@ -94,7 +94,7 @@ def require_ids(ids: Any, number: int) -> list[str]:
 
 
 def as_strings(ids: Any) -> list[str]:
-    """Take strings of any kind as a list; whether they can be ids is another question."""
+    """Return any sequence of strings as a list; whether they are valid ids is not checked."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         raise DataError("ids", f"must be a sequence of strings, not {kind_of(ids)}")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
@@ -107,10 +107,10 @@ def as_strings(ids: Any) -> list[str]:
 
 
 def types_of(values: list[Any]) -> set[type]:
-    """Return the types of values; strings of any class, as NumPy has one of its own, are strings."""
+    """Return the types of values; subclasses of ``str``, such as NumPy's, count as ``str``."""
     if values and isinstance(values[0], str):
         try:
-            "".join(values)  # the fastest way to see that all are
+            "".join(values)  # the fastest check that all are strings
         except TypeError:
             pass
         else:
@@ -122,12 +122,12 @@ def types_of(values: list[Any]) -> set[type]:
 
 
 def microseconds_or_now(at: Any) -> int:
-    """Return a moment in microseconds since 1970; ``None`` is the present one."""
+    """Return a time in microseconds since 1970; ``None`` is now."""
     return microseconds(datetime.now(UTC) if at is None else at, "at")
 
 
 def microseconds(at: Any, name: str) -> int:
-    """Return a moment in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
+    """Return a time in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
     moment, number = np.nan, at
     if isinstance(at, datetime):
         moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
@@ -146,7 +146,7 @@ def _require_known(table: pa.Table, known: Mapping[str, str]) -> None:
 
 
 def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
-    """Take signatures whose rows are as the index keeps them."""
+    """Return signatures after checking that their rows have the width and type of the index."""
     require_same_recipe(scheme.recipe, given.recipe)
     rows, present = np.asarray(given.rows), np.asarray(given.present)
     if rows.dtype != columns.row_kind or rows.shape != (len(rows), columns.row_width):

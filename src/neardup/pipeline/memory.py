@@ -1,4 +1,4 @@
-"""How much memory a run over a corpus takes: estimated by a simple model before the run begins."""
+"""The memory of a run over a corpus, estimated by a simple model before the run begins."""
 
 import warnings
 from typing import Final
@@ -11,21 +11,20 @@ from neardup.model.arrays import Corpus
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.text.columns import batches
 
-EACH: Final = 280  # bytes a document takes in any case: its ranks, digests, candidates, decisions
-ANY: Final = 1 << 25  # bytes that any run takes: batches of text at work
+EACH: Final = 280  # bytes per document: its ranks, digests, candidates, decisions
+ANY: Final = 1 << 25  # bytes of any run: batches of text in progress
 _FEATURE: Final = 8  # bytes of a feature
 _JOINED: Final = 1 / 4  # features per byte of text, above which they are copied
 _LARGE: Final = 1 << 28  # bytes: smaller runs are not estimated
 
 
 def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> int:
-    """Estimate the bytes that ``dedup`` takes at its peak, in addition to the documents themselves.
+    """Return an estimate of the bytes that ``dedup`` needs at its peak, in addition to the documents.
 
-    The sum of ``ANY``, 8 bytes per feature, and for each document ``EACH`` bytes, its signature and its keys. The
-    number of features follows from the first megabyte of text. Where there is more than one feature per 4 bytes of
-    text, as with letters, features count twice, because they are copied together. *exact* is whether documents are
-    verified exactly.
-    A run over documents that share keys with very many others takes somewhat more. No documents take nothing.
+    It is the sum of ``ANY``, 8 bytes per feature, and for each document ``EACH`` bytes, its signature and its keys. The
+    number of features is estimated from the first megabyte of text. With more than one feature per 4 bytes of text,
+    such as letters, features count twice, because they are copied together. *exact* is whether documents are verified
+    exactly. A run over documents that share keys with very many others needs somewhat more. No documents need nothing.
     """
     first = next(batches(texts), None)
     if first is None:
@@ -41,7 +40,7 @@ def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
 
 
 def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> None:
-    """Warn (``RuntimeWarning``) if a run takes more memory than this process may still take."""
+    """Warn (``RuntimeWarning``) if a run needs more memory than is available to this process."""
     if not _may_be_large(texts):
         return
     needed, there = needed_memory(scheme, texts, exact=exact), available_memory()
@@ -54,18 +53,18 @@ def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
 
 
 def _may_be_large(texts: pa.ChunkedArray) -> bool:
-    """Return whether estimating is worth its milliseconds."""
+    """Return whether a run is large enough to estimate its memory."""
     return len(texts) * EACH > _LARGE or 2 * _FEATURE * texts.nbytes > _LARGE
 
 
 def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
-    """Return the bytes of one document's signature and keys, as a run holds them."""
+    """Return the bytes of one document's signature and keys in a run."""
     one = np.zeros(1, np.int64)
     if isinstance(scheme, ColumnScheme) and exact:
         return scheme.sign_short_at(corpus, one).rows.nbytes
     signatures = scheme.sign_at(corpus, one)
     keys = scheme.keys(signatures).nbytes
-    if scheme.pooled:  # only the different ones are held, twice while they are sorted
+    if scheme.pooled:  # only distinct ones are stored, twice during sorting
         keys = min(keys, 2 * _FEATURE * len(corpus.features.values) // max(1, len(corpus.features)))
     return signatures.rows.nbytes + keys
 

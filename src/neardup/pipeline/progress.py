@@ -1,4 +1,4 @@
-"""How far a run is: told to a function, or shown as bars."""
+"""The progress of a run: passed to a function, or shown as bars."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -29,10 +29,10 @@ _NO_RATE: Final = {"compact"}
 
 
 def followed(progress: bool | Progress | None, /) -> "AbstractContextManager[Progress]":  # noqa: FBT001 - a switch or a function, as dedup takes it
-    """Return the function to call: the one given, bars on standard error for ``True``, nothing for ``None``.
+    """Yield the function to call: the given one, bars on standard error for ``True``, no function for ``None``.
 
-    The bars appear on a terminal and in a notebook, and disappear at the end. Raises ``ParameterError`` for
-    what is not callable.
+    The bars appear on a terminal and in a notebook, and disappear at the end. Raises ``ParameterError`` unless it is
+    one of these.
     """
     if callable(progress):
         return nullcontext(progress)

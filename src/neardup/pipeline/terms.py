@@ -1,4 +1,4 @@
-"""On what terms an index was made: its scheme, layout and columns, as its manifest states them."""
+"""The terms of an index: its scheme, layout and columns, as its manifest states them."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -25,10 +25,10 @@ from neardup.text.templates import CommonShingles
 
 
 def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
-    """Say what a store must know of a scheme; on opening, of that with which the index was made.
+    """Return what a store must know about a scheme; for an existing index, about the scheme that it was created with.
 
-    Fingerprints of 64 bits are found by tables, of a given design or the one that is best for so many, unless a layout
-    of blocks was *chosen*.
+    Fingerprints of 64 bits are found by tables, of a given design or the best one for their number, unless a layout of
+    blocks was *chosen*.
     """
     own = getattr(scheme, "layout", None)
     tabled = scheme.table_distance is not None
@@ -54,13 +54,13 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
 
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
-    """Say what an index of this scheme knows of a document."""
+    """Return the columns of an index of this scheme."""
     blank = scheme.sign(_nothing(scheme)).rows
     return Columns(blank.dtype.str, int(blank.shape[1]), fields, texts)
 
 
 def stated(scheme: Any, layout: Any, own: Columns, representative: Representative) -> dict[str, Any]:
-    """Write down what opening an index wants to know; the key is no part of it."""
+    """Return the terms of an index for its manifest; the key is not part of them."""
     return {
         "scheme": schemes.written(scheme),
         "name": scheme.name,
@@ -77,7 +77,7 @@ def stated(scheme: Any, layout: Any, own: Columns, representative: Representativ
 
 
 def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, disk: Disk) -> Any:
-    """Make the scheme that a manifest states, or take the one given, if it has the same recipe."""
+    """Return the scheme that a manifest states, or the given *scheme* if it has the same recipe."""
     given, where = manifest.terms, str(folder)
     with understood(folder / MANIFEST):
         made = scheme_of_keys(manifest)
@@ -108,7 +108,10 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
 
 
 def _settings(made: Any, own: Any, common: str | None) -> str:
-    """Name the settings of an index, its scheme *made* without list and key, that another scheme has otherwise."""
+    """Describe the settings of an index that differ from those of a scheme.
+
+    *made* is the scheme of the index without its list and key, *common* the id of its list.
+    """
     differing = [f"{name} is {theirs}, not {ours}" for name, theirs, ours in schemes.differences(made, own)]
     listed = schemes.common_of(own)
     used = None if listed is None else listed.identity
@@ -118,7 +121,7 @@ def _settings(made: Any, own: Any, common: str | None) -> str:
 
 
 def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
-    """Return why a key, or its absence, is wrong, and the code of it; *stated* identifies the key of the index."""
+    """Return why a key, or its absence, is wrong, and the error's code; *stated* identifies the key of the index."""
     if key is None:
         return "was created with a key; open it with the same key", "key needed"
     if "key:" in stated:
@@ -127,9 +130,9 @@ def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
 
 
 def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
-    """Read the list of common shingles that an index was made with; ``None`` if it was made without one.
+    """Read the list of common shingles of an index; ``None`` if it has none.
 
-    Raises ``StorageDamaged`` where the list is missing or is not the one that the manifest names.
+    Raises ``StorageDamaged`` if the list is missing or is not the one that the manifest names.
     """
     identity = manifest.terms.get("common")
     if identity is None:
@@ -147,18 +150,18 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
 
 
 def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
-    """Return a scheme its list, unless that was made with a key that was not given, or with another one."""
+    """Return a scheme with its list, unless the list was made with another key."""
     fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
     return scheme.with_common(common) if fits else scheme
 
 
 def scheme_of_keys(manifest: Manifest) -> Any:
-    """Make the scheme whose keys the index has: another policy may have others, a secret and weights have none."""
+    """Return the scheme with the keys of the index, without the policy, the key and the weights of the present one."""
     return schemes.read(manifest.terms["scheme"])
 
 
 def layout_of(scheme: Any, manifest: Manifest) -> Any:
-    """Make the layout that a manifest states, whatever that of a scheme given now; ``None`` for one that has none."""
+    """Return the layout that a manifest states, regardless of a given scheme; ``None`` if it has none."""
     given = manifest.terms["layout"]
     if given is None:
         return None
@@ -166,7 +169,7 @@ def layout_of(scheme: Any, manifest: Manifest) -> Any:
 
 
 def columns_of(manifest: Manifest) -> Columns:
-    """Say what an index knows of a document."""
+    """Return the columns that a manifest states."""
     given = manifest.terms
     fields = tuple((name, kind) for name, kind in given["fields"])
     expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
@@ -176,7 +179,7 @@ def columns_of(manifest: Manifest) -> Columns:
 
 
 def _require_fit(layout: Any, scheme: Any, own: Any) -> None:
-    """Raise ``ParameterError`` unless a layout is of as many minima, or bits, as the scheme's, and for its distance."""
+    """Raise ``ParameterError`` unless a layout has the scheme's number of minima or bits, and its distance."""
     for name in ("permutations", "bits", "distance"):
         if layout is not None and hasattr(layout, name):
             wanted = getattr(own, name, None) or getattr(scheme, name)

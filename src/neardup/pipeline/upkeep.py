@@ -1,4 +1,4 @@
-"""Looking after an index: what can be learnt of it without its key, and removing documents from it."""
+"""Maintenance of an index: checks and statistics without its key, and removing documents."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ AnyPath = str | os.PathLike[str]
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
     """Verify every byte of the committed files of an index, and its list of common shingles; see ``Report``.
 
-    Raises ``StorageRefused`` where there is nothing of an index.
+    Raises ``StorageRefused`` if there is no index.
     """
     path, disk = Path(folder), Disk()
     if not any(path.glob("log-*")):
@@ -43,7 +43,7 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
 
 
 def index_stats(folder: AnyPath) -> Stats:
-    """Say what an index is made of."""
+    """Return the contents and the size of an index."""
     stated: list[_Stated] = []
 
     def terms_of(manifest: Any) -> Terms:
@@ -59,20 +59,20 @@ def index_stats(folder: AnyPath) -> Stats:
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """A scheme of which no more is known than an index says of it."""
+    """A scheme without anything but the stated terms."""
 
     name: str
     recipe: str
 
 
 def _no_keys(rows: Any, _: Flags) -> Words:
-    """Return each document a key of its own: nobody is going to look for candidates."""
+    """Return a different key for each document, because no candidates will be requested."""
     return np.arange(len(rows), dtype=np.uint64).reshape(-1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """How many documents were removed, how many ids were ``unknown``, and how many are kept from now on."""
+    """The number of removed documents, the number of ``unknown`` ids, and the number of documents kept since then."""
 
     removed: int
     unknown: int
@@ -80,7 +80,7 @@ class Removed:
 
 
 def remove_ids(index: Index, ids: Sequence[str]) -> Removed:
-    """Remove documents in one step, then from the search table, too."""
+    """Remove documents in one step from the index, then from the search table."""
     names = set(ids)
     with keeping_up(index) or nullcontext() as table:
         done = index.remove(names)

@@ -1,4 +1,4 @@
-"""Compiles every kernel once, by using each."""
+"""Compiling every kernel by using it once."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,9 +29,9 @@ _TEXTS = [
 
 
 def warm() -> None:
-    """Run the main job on a few lines of text in all its ways, collapse and compare some, and ask indexes.
+    """Run ``dedup`` on a few lines of text in all its variants, collapse and compare some, and use indexes.
 
-    What is compiled is only loaded.
+    Kernels that are already compiled are only loaded.
     """
     kinds = registry.kinds()
     schemes = [kind.variants()[0] for kind in kinds]
@@ -55,14 +55,14 @@ def warm() -> None:
 
 
 def _ranked(scheme: Scheme) -> None:
-    """Collapse the texts as ranked hits, and look at a page."""
+    """Collapse the texts as ranked hits, and read a page."""
     hits = [{"id": number, "text": text, "body": text} for number, text in enumerate(_TEXTS)]
     for verify in get_args(HitVerify):
         _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
 
 
 def _tables(*, compressed: bool) -> None:
-    """Ask an index of fingerprints, in memory and in a file."""
+    """Look fingerprints up in tables, in memory and in a file."""
     fingerprints = np.arange(3, dtype=np.uint64)
     built = HammingTables.build(fingerprints, compressed=compressed)
     with TemporaryDirectory() as folder:
@@ -75,7 +75,7 @@ def _tables(*, compressed: bool) -> None:
 
 
 def _live(scheme: Scheme) -> None:
-    """Take an index on disk through its life."""
+    """Use all operations of an index on disk."""
     with TemporaryDirectory() as folder, Index.create(Path(folder, "index"), scheme, texts=True) as index:
         for number in range(2):
             index.admit([f"{number}-{row}" for row in range(len(_TEXTS))], _TEXTS)

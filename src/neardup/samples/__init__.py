@@ -1,1 +1,1 @@
-"""A small collection with planted copies, and the truth about it: for the demonstration and for tests."""
+"""A small collection with planted copies and their true pairs, for the demonstration and for tests."""

@@ -1,6 +1,6 @@
-"""Containers of rows, from pandas to Hugging Face: opened as Arrow tables or columns, and cut to some of their rows.
+"""Containers of rows, from pandas to Hugging Face: opened as Arrow tables or columns, and filtered.
 
-No library is imported for that: a container is recognized by the name of its class.
+No library is imported for this: a container is recognised by the name of its class.
 """
 
 import os
@@ -18,7 +18,7 @@ from neardup.model.errors import DataError, counted, kind_of
 
 Rows = TypeVar("Rows")
 
-_NOT_READ: Final = {  # containers whose rows are not in memory: what they are, and what to call first
+_NOT_READ: Final = {  # containers whose rows are not in memory: their kind, and the call that loads them
     ("polars", "LazyFrame"): "a LazyFrame is not computed yet: call .collect() first",
     ("pyarrow", "Dataset"): "a pyarrow Dataset is not read yet: call .to_table() first, with columns=[...]",
     ("pyarrow", "Scanner"): "a pyarrow Scanner is not read yet: call .to_table() first",
@@ -38,22 +38,22 @@ _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """The names of a table's columns, and how to read some of them."""
+    """The names of a table's columns, and a function that reads some of them."""
 
     names: Sequence[Any]
     read: Callable[[list[str]], pa.Table]
 
 
 def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: Sequence[str] = ()) -> Any:
-    """Open a container: a table as an Arrow table, a column as an Arrow column. Everything else is returned as it is.
+    """Open a container: a table as an Arrow table, a column as an Arrow column; other objects are returned unchanged.
 
-    A table is an Arrow table, batch or reader, a pandas or polars ``DataFrame``, a Hugging Face ``Dataset``, or
-    anything else with the Arrow stream protocol. Only the columns that are *needed*, and those of the *optional* ones
-    that exist, are read; ``None`` reads every column. Dictionaries of string views, which Arrow cannot unpack, become
+    A table is an Arrow table, batch or reader, a pandas or polars ``DataFrame``, a Hugging Face ``Dataset``, or any
+    other object with the Arrow stream protocol. Only the *needed* columns, and the existing ones of the *optional*
+    columns, are read; ``None`` reads every column. Dictionaries of string views, which Arrow cannot unpack, become
     dictionaries of large strings.
 
-    Raises ``DataError`` for a needed column that does not exist, for a name that two columns have, for a column that
-    Arrow cannot hold, and for a container that is not in memory, with the call that reads it.
+    Raises ``DataError`` for a needed column that does not exist, for two columns of the same name, for a column that
+    Arrow cannot represent, and for a container that is not in memory, with the call that reads it.
     """
     require_in_memory(source)
     table = _opened(source)
@@ -77,16 +77,16 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
 
 
 def column_missing(name: str, names: Iterable[object]) -> DataError:
-    """Return the error for a column that a table lacks; *names* are those of the columns it has."""
+    """Return the error for a column that a table lacks; *names* are those of the existing columns."""
     return DataError("table", f"there is no column {name!r}; the columns are: {', '.join(map(str, names))}")
 
 
 def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str]) -> pa.Table:
-    """Read the *needed* and the *optional* keys of a list of dictionaries, as columns of an Arrow table.
+    """Return the *needed* and the *optional* keys of a list of dictionaries as columns of an Arrow table.
 
-    Every record must have the needed keys; an optional key that a record lacks is null there, and a key that no
-    record has is no column. Raises ``DataError`` for a record that is not a mapping or lacks a needed key, and
-    for values that Arrow cannot hold in one column.
+    Every record must have the needed keys. An optional key is null for records without it, and there is no column for a
+    key that no record has. Raises ``DataError`` for a record that is not a mapping or lacks a needed key, and for
+    values that Arrow cannot represent in one column.
     """
     for position, record in enumerate(records):
         if not isinstance(record, Mapping):
@@ -118,9 +118,9 @@ def _why_not_in_memory(kind: type) -> str | None:
 def rows_where(container: Rows, marked: Flags) -> Rows:
     """Return the *marked* rows of a container, in a container of the same kind.
 
-    Arrow tables are filtered, not taken from: above 2 GiB of text ``take`` would overflow 32-bit offsets. A list
-    gives a list. Raises ``DataError`` for a container of another length than *marked*, and for one that cannot be
-    cut, such as an iterator.
+    Arrow tables are filtered: for more than 2 GiB of text, ``take`` would overflow 32-bit offsets. A list returns a
+    list. Raises ``DataError`` unless the container is as long as *marked*, and for a container whose rows cannot be
+    selected, such as an iterator.
     """
     require_in_memory(container)
     source: Any = container
@@ -148,7 +148,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
 
 
 def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Replace the dictionaries of string views, which no function of Arrow unpacks."""
+    """Replace the dictionaries of string views, which no function of Arrow can unpack."""
     kind = column.type
     if not pa.types.is_dictionary(kind) or kind.value_type not in _WIDE:
         return column
@@ -161,19 +161,19 @@ def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _is(source: Any, library: str, name: str | None = None) -> bool:
-    """Return whether an object's class, or one it inherits from, has this name and comes from this library."""
+    """Return whether an object's class, or a base class of it, has this name and is from this library."""
     return (library, name) in _lineage(type(source))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=256)
 def _lineage(kind: type) -> set[tuple[str, str | None]]:
-    """List a class and those it inherits from: the library and the name of each, and the library alone."""
+    """Return the library and the name of a class and its base classes, and the library alone."""
     libraries = [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
     return {*libraries, *((library, None) for library, _ in libraries)}
 
 
 def _opened(source: Any) -> Any:
-    """Return a ``_Table`` of what has named columns, an Arrow column of what is one, and everything else as it is."""
+    """Return a ``_Table`` for an object with named columns, an Arrow column for a column, other objects unchanged."""
     if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray):
         return _of_arrow(source)
     if _is(source, "pandas", "Series"):
@@ -200,7 +200,7 @@ def _of_arrow(source: Any) -> Any:
 
 
 def _frame(source: Any) -> _Table | None:
-    """Return what tells and reads the columns of a pandas or polars ``DataFrame`` or a Hugging Face ``Dataset``."""
+    """Return the names and the reader of the columns of a pandas or polars data frame or a Hugging Face ``Dataset``."""
     if _is(source, "pandas", "DataFrame"):
         index = [name for name in source.index.names if name is not None and name not in source.columns]
         return _Table([*source.columns, *index], lambda names: _arrays(source, names, _of_pandas))
@@ -212,7 +212,7 @@ def _frame(source: Any) -> _Table | None:
 
 
 def _read(reader: pa.RecordBatchReader, names: list[str]) -> pa.Table:
-    """Read the rest of a stream; other columns are let go batch by batch."""
+    """Read the rest of a stream; other columns are discarded batch by batch."""
     schema = pa.schema([reader.schema.field(name) for name in names])
     return pa.Table.from_batches([batch.select(names) for batch in reader], schema)
 
@@ -258,7 +258,7 @@ def _as_bytes(value: Any) -> Any:
 
 
 def _filtered(source: Any, marked: pa.Array) -> Any:
-    """Filter Arrow rows; columns of string views, which Arrow does not filter, as large strings in between."""
+    """Filter Arrow rows; columns of string views, which Arrow cannot filter, are converted to large strings."""
     if isinstance(source, pa.RecordBatch):
         table = _filtered(pa.Table.from_batches([source]), marked).combine_chunks()
         return next(iter(table.to_batches()), source.slice(0, 0))

@@ -1,9 +1,9 @@
-"""The visible text of an HTML page, plainly: what a reader of the page could read, in source order.
+"""The visible text of an HTML page, in source order.
 
-The scan follows the tokenizer of the HTML standard where it decides what is text, so a page cut off in the
-middle or written to confuse is read as a browser would read it. It is our own scan, not ``html.parser``,
-for three reasons: that one's results changed between patch releases of Python (the same page must give the same
-text everywhere), it takes quadratic time on unclosed comments and tags, and it raises on some declarations.
+The scan follows the tokenizer of the HTML standard in everything that decides what is text, so that a page that is cut
+off or deliberately malformed is read as by a browser. It does not use ``html.parser``, for three reasons: its results
+changed between patch releases of Python (the same page must have the same text everywhere), it takes quadratic time on
+unclosed comments and tags, and it raises errors on some declarations.
 """
 
 import codecs
@@ -45,7 +45,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _META_WINDOW: Final = 1024
 _META_CHARSET: Final = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-# The charsets of the web by Python's name for what a page declares, and what browsers take each for.
+# The charsets of the web: Python's name for the declared one, and the one that browsers use instead.
 _CHARSETS: Final = {
     "ascii": "cp1252",
     "big5": "big5hkscs",
@@ -73,22 +73,22 @@ _BLOCK_END: Final = object()
 
 
 def visible_text(markup: bytes | str) -> str:
-    r"""Return the text of a page that a reader sees, one paragraph per block.
+    r"""Return the visible text of a page, one paragraph per block.
 
-    - The first ``<title>`` is the first line. Nothing else of the head is text.
+    - The first ``<title>`` is the first line. Nothing else in the head is text.
     - The content of ``script``, ``style``, ``template``, ``noscript``, ``iframe``, ``noembed`` and ``noframes``,
-      comments, declarations and processing instructions are dropped.
-    - An element with the attribute ``hidden``, or ``display: none`` in ``style``, is dropped at its end tag; one that
+      comments, declarations and processing instructions are removed.
+    - An element with the attribute ``hidden``, or ``display: none`` in ``style``, is removed at its end tag; one that
       is never closed hides nothing, and ``html`` and ``body`` are never hidden.
     - A block element ends a paragraph before and after it; paragraphs are separated by one empty line. ``<br>``
-      ends a line (several make one empty line), ``<td>`` and ``<th>`` set a space.
-    - Character references are decoded; inside a paragraph every run of whitespace, no-break spaces included,
-      becomes one space, except in ``<pre>``. NUL vanishes, a lone surrogate becomes U+FFFD.
-    - A tag, a comment or a ``script`` that never ends swallows the rest of the page, as in a browser.
+      ends a line (several make one empty line), ``<td>`` and ``<th>`` add a space.
+    - Character references are decoded; inside a paragraph every run of white space, no-break spaces included,
+      becomes one space, except in ``<pre>``. NUL is removed, a lone surrogate becomes U+FFFD.
+    - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser.
 
-    Bytes are decoded by their byte order mark, else by the charset that a ``<meta>`` in the first 1,024 bytes
-    declares, else, and wherever that names no charset of the web, as UTF-8; bytes that cannot be decoded become
-    U+FFFD. No page raises, and the time taken grows linearly with the page.
+    Bytes are decoded by their byte order mark, or by the charset that a ``<meta>`` in the first 1,024 bytes declares,
+    or, without a valid charset of the web, as UTF-8; bytes that cannot be decoded become U+FFFD. No page raises an
+    error, and the time is linear in the length.
 
     >>> print(visible_text("<title>Bees &amp; us</title><p>One <b>hive</b>,\n many<br>bees<script>x()</script><p>End"))
     Bees & us
@@ -102,7 +102,7 @@ def visible_text(markup: bytes | str) -> str:
 
 
 def title_and_text(markup: bytes | str) -> tuple[str, str]:
-    """Return the title of a page, empty if it has none, and its visible text, of which the title is the first line."""
+    """Return the title of a page, empty if it has none, and its visible text, whose first line is the title."""
     text = _decoded(markup) if isinstance(markup, bytes) else markup
     page = _Page(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     return _without_surrogates(page.title or ""), _without_surrogates(page.text())
@@ -113,7 +113,7 @@ def _without_surrogates(shown: str) -> str:
 
 
 class _Page:
-    """One pass over the markup, from left to right; nothing is looked at twice."""
+    """One pass over the markup, from left to right; every character is read once."""
 
     def __init__(self, markup: str) -> None:
         self._markup = markup
@@ -146,7 +146,7 @@ class _Page:
         self._say(markup[at:])
 
     def _markup_end(self, at: int) -> int:
-        """Act on the construct that begins at *at* and say where it ends."""
+        """Process the construct that begins at *at*, and return its end."""
         markup = self._markup
         if tag := _TAG.match(markup, at):
             closing, name, attributes = tag[1], tag[2].lower(), tag[3]
@@ -213,13 +213,13 @@ class _Page:
 
 
 class _Verbatim(str):
-    """Text of a ``<pre>``: its whitespace stays."""
+    """Text of a ``<pre>``, whose white space is kept."""
 
     __slots__ = ()
 
 
 def _paragraph(pieces: list[str | object]) -> str:
-    """Put the pieces between two block ends together."""
+    """Join the pieces between two block ends."""
     if any(isinstance(piece, _Verbatim) for piece in pieces):
         return "".join(piece if isinstance(piece, str) else "\n" for piece in pieces).rstrip().lstrip("\n")
     lines: list[list[str]] = [[]]
@@ -235,7 +235,7 @@ def _unescaped(text: str) -> str:
     text = text.replace("\0", "")
     if "&" not in text:
         return text
-    if "&#" in text:  # no number of thousands of digits: int() refuses it; eight are beyond Unicode already
+    if "&#" in text:  # int() refuses thousands of digits; eight already exceed Unicode
         text = _NUMBER.sub(lambda number: f"&#{number[1][:8] or 0}" if number[0] != "&#" else "&#", text)
     return unescape(text)
 
@@ -250,7 +250,7 @@ def _hides(name: str, attributes: str) -> bool:
 
 
 def _displays_nothing(style: str) -> bool:
-    """Report whether the last ``display`` of a style, as it is written in the tag, is ``none``."""
+    """Return whether the last ``display`` of a style, as written in the tag, is ``none``."""
     declared = _CSS_COMMENT.sub("", unescape(style.strip().strip("\"'"))).lower().split(";")
     values = [
         value.partition("!")[0].strip()

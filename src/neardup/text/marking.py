@@ -1,4 +1,4 @@
-"""What to show of texts that were found, with what was looked for marked in it."""
+"""Snippets: passages of found texts, with the terms of the query marked."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -12,7 +12,7 @@ from neardup.model.arrays import TextBatch
 from neardup.model.query import MOST_TERMS, Term
 from neardup.text.unicode import unicode_tables
 
-REACH: Final = kernels.REACH  # bytes of a text that are looked at
+REACH: Final = kernels.REACH  # bytes of a text that are searched
 MOST_SHOWN: Final = 400  # characters: a word may be as long as a text
 _ELLIPSIS: Final = "…"
 
@@ -31,7 +31,7 @@ class Marker:
         self._begins = np.array([term.begins for term in terms], np.bool_)
 
     def _folded(self, terms: Sequence[Term]) -> list[tuple[Any, ...]]:
-        """Take terms apart, and give what tells each from all that look for something else."""
+        """Fold the terms, and return the bits that distinguish different terms."""
         raw = [term.text.encode(errors="replace") for term in terms]
         data = np.frombuffer(b"".join(raw) or b"\0", np.uint8)
         self._letters, self._bounds = np.empty(len(data), np.uint32), np.zeros(len(data) + 1, np.int64)
@@ -44,10 +44,10 @@ class Marker:
         return [(term.begins, *words[begin:end]) for term, (begin, end) in zip(terms, places, strict=True)]
 
     def mark(self, texts: TextBatch, words: int) -> list[Marked]:
-        """Return of each text the *words* words that show best what was looked for, at most ``MOST_SHOWN`` characters.
+        """Return the best *words* words of each text for the terms, at most ``MOST_SHOWN`` characters.
 
-        *words* is 1 or more. Spans are in characters. Where something is left out stands an ellipsis. Of a text of over
-        ``REACH`` bytes only so much is looked at.
+        *words* is at least 1. Spans are in characters. An ellipsis replaces omitted text. For longer texts, only the
+        first ``REACH`` bytes are searched.
 
         >>> data = "The storm broke over the harbour at dawn".encode()
         >>> texts = TextBatch(np.frombuffer(data, np.uint8), np.array([0, len(data)]))
@@ -73,7 +73,7 @@ class Marker:
 
 
 def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
-    """Cut what is too long to be shown, around the first span."""
+    """Cut a text that is too long to be shown, around the first span."""
     if len(text) <= MOST_SHOWN:
         return Marked(text, tuple(spans))
     first = spans[0][0] if spans else 0

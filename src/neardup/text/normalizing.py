@@ -1,4 +1,4 @@
-"""Unicode normalisation of the few documents that need it, the same under every Python."""
+"""Unicode normalisation of the few documents that need it, with the same result in every version of Python."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ _BITS = {"NFC": np.uint16(1 << 8), "NFKC": np.uint16(1 << 9)}
 
 
 def normalized(batch: TextBatch, form: Normalization) -> TextBatch:
-    """Normalise a batch; it comes back as it is if every document is normalised already."""
+    """Normalise a batch; it is returned unchanged if every document is already normalised."""
     tables = unicode_tables()
     flags = np.empty(len(batch), np.uint8)
     may_change(batch.data, batch.offsets, tables.normal_index, tables.normal_data, _BITS[form], flags)
@@ -31,10 +31,10 @@ def normalized(batch: TextBatch, form: Normalization) -> TextBatch:
 
 
 def normalize(text: str, form: Normalization) -> str:
-    """Normalise as Unicode 14.0 does, whatever version the interpreter knows.
+    """Normalise a text by Unicode 14.0, regardless of the version of the interpreter.
 
-    A code point that 14.0 does not assign combines with nothing there and stays as it is, so what is
-    between two of them is normalised by itself. Versions agree about text that all of them assign.
+    Code points that 14.0 does not assign do not combine and are not changed, so the text between two of them is
+    normalised separately. Versions agree about text that all of them assign.
     """
     if text.isascii() or not (pieces := _unassigned().split(text))[1:]:
         return unicodedata.normalize(form, text)
@@ -44,7 +44,7 @@ def normalize(text: str, form: Normalization) -> str:
 
 @cache
 def _unassigned() -> re.Pattern[str]:
-    """Match a run of code points that Unicode 14.0 does not assign."""
+    """Return a pattern for a run of code points that Unicode 14.0 does not assign."""
     tables = unicode_tables()
     codes = tables.normal_data.reshape(-1, 128)[tables.normal_index].ravel() & BEYOND != 0
     edges = np.flatnonzero(np.diff(codes, prepend=False, append=False)).tolist()

@@ -1,4 +1,4 @@
-"""Which words with a full stop do not end a sentence, and which behind one do not begin one."""
+"""Abbreviations, after which a full stop does not end a sentence, and words that do not begin one."""
 
 from functools import cache
 from typing import NamedTuple
@@ -14,7 +14,7 @@ ABBREVIATIONS = (
 )
 BEFORE_NUMBERS = "art bd ch chap eq fig figs nr no nos num p par pp sec tab vol zb"
 
-# Ends of names of sites and files. Not those that sentences often begin with: "it", "in", "at", "es".
+# Endings of names of sites and files, except words that often begin sentences: "it", "in", "at", "es".
 ENDINGS = (
     "ac ai app asp aspx au bat biz blog bmp br ca cfg ch cloud cn co com conf cpp css csv cz de dev dk doc docx edu "
     "eu exe fi fr gif gov gr gz htm html hu ie info ini int io jar java jp jpeg jpg js json jsp kr log ltd md mil "
@@ -24,7 +24,7 @@ ENDINGS = (
 
 
 class Abbreviations(NamedTuple):
-    """The lists packed for the kernel: the first letter in the lowest byte."""
+    """The lists, packed for the kernel: the first letter in the lowest byte."""
 
     always: Words
     before_numbers: Words

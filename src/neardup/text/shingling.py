@@ -1,4 +1,4 @@
-"""Texts to features: the hashes of their shingles."""
+"""Shingling: from texts to features, the hashes of their shingles."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,20 +15,20 @@ from neardup.text.columns import batches, text_column
 from neardup.text.templates import CommonShingles
 from neardup.text.tokenizer import tokenizer
 
-_BYTES_PER_WORD: Final = 4  # of alphabets, its space included, at least; memory that is not touched costs nothing
+_BYTES_PER_WORD: Final = 4  # the fewest bytes of a word of an alphabet, with its space; untouched memory costs nothing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shingling:
     """Every run of *size* consecutive tokens of a text, as one 64-bit hash each.
 
-    As a set, a shingle counts once. As a *bag*, its n-th repeat is a feature of its own (Broder's
-    labelled shingles). A text of fewer than *size* tokens has one shingle, all of its tokens, which equals
-    no shingle of a longer text; a text without tokens has none. The exact hash functions are stated in
-    ``neardup.kernels.tokens`` and ``neardup.kernels.shingles``.
+    In a set, a shingle counts once. In a *bag*, its n-th repeat is a feature of its own (Broder's labelled shingles). A
+    text of fewer than *size* tokens has one shingle, all of its tokens, which differs from every shingle of a longer
+    text; a text without tokens has none. ``neardup.kernels.tokens`` and ``neardup.kernels.shingles`` define the hash
+    functions.
 
-    Shingles listed in *common* are not features; of a text that has no others, one feature stands for all of them
-    (see ``CommonShingles``).
+    Shingles listed in *common* are not features; if a text has no others, one feature represents them together (see
+    ``CommonShingles``).
     """
 
     analysis: Analysis = field(default_factory=Analysis)
@@ -48,7 +48,7 @@ class Shingling:
 
     @property
     def plain(self) -> "Shingling":
-        """The same shingles as a set, all of them: what a list of common ones is made of."""
+        """The same shingles as a set, without a list: lists of common shingles are made of these."""
         return replace(self, bag=False, common=None)
 
     @property
@@ -62,13 +62,13 @@ class Shingling:
             **({"common": self.common.identity} if self.common is not None else {}),
         }
 
-    @cached_property  # every batch asks for it
+    @cached_property  # cached, because every batch needs it
     def recipe(self) -> RecipeId:
-        """The name that features carry."""
+        """The id of the shingling, which features carry."""
         return recipe_id(shingling=self.identity)
 
     def require_own(self, features: Features) -> None:
-        """Raise ``DataError`` for features that another shingling made; those of unknown origin are taken."""
+        """Raise ``DataError`` for features that another shingling made; those of unknown origin are accepted."""
         if features.recipe not in {None, self.recipe}:
             raise DataError("features", f"were made by recipe {features.recipe}, and {self.recipe} is needed")
 
@@ -81,7 +81,7 @@ class Shingling:
         return buffer.features()
 
     def usual_features(self, text_bytes: int) -> int:
-        """Return how many features texts of so many bytes have at most, as a rule: a byte a letter, 4 a word."""
+        """Return how many features texts of *text_bytes* bytes usually have at most: 1 byte per letter, 4 per word."""
         return text_bytes // (1 if self.analysis.unit == "letter" else _BYTES_PER_WORD) + 1
 
     def batch_features(self, batch: TextBatch) -> Features:
@@ -100,20 +100,20 @@ class Shingling:
 class FeatureBuffer:
     """Collects batches of features in one large array.
 
-    One array, written once, is faster than many small ones joined at the end: the system hands out memory
-    for it in large pages. Only where a text has more shingles than expected are there more arrays to join.
+    One array, written once, is faster than many small ones joined at the end, because the system allocates it in large
+    pages. Only if a text has more shingles than expected are there more arrays to join.
     """
 
     def __init__(self, room: int) -> None:
         self._full: list[Words] = []
         self._values: Words = np.empty(room, np.uint64)
-        self._used = 0  # of the last array
+        self._used = 0  # elements used in the last array
         self._offsets: list[Positions] = []
         self._size = 0
         self._recipe: RecipeId | None = None
 
     def room(self, features: Features) -> Words:
-        """Return the place behind the others for the values of one more batch, for any thread to fill."""
+        """Return the place for the values of one more batch, which any thread may fill."""
         number = len(features.values)
         if self._used + number > len(self._values):
             self._full.append(self._values[: self._used])
@@ -125,11 +125,11 @@ class FeatureBuffer:
         return self._values[begin : self._used]
 
     def append(self, features: Features) -> None:
-        """Copy one batch behind the others, all of one recipe."""
+        """Copy one batch to the end; all batches have one recipe."""
         np.copyto(self.room(features), features.values)
 
     def features(self) -> Features:
-        """Return everything collected, in order; all rooms must be filled."""
+        """Return all collected features, in order; all rooms must be filled."""
         last = self._values[: self._used]
         values = np.concatenate([*self._full, last]) if self._full else last
         return Features(values, np.concatenate([*self._offsets, np.array([self._size])]), self._recipe)

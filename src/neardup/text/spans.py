@@ -1,4 +1,4 @@
-"""The words of one text, and where they lie in it."""
+"""The words of one text, and their positions in it."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,11 +35,10 @@ class WordSpans:
 
 
 def word_spans(text: str) -> WordSpans:
-    r"""Find the words of a text as the default ``Analysis`` does: normalised (NFC), case folded.
+    r"""Return the words of a text under the default ``Analysis``: normalised (NFC), case-folded.
 
-    Positions are those of the text as it is given. Where normalisation makes one character of several, or
-    several of one, a word begins before and ends behind all of them. Lone surrogates and NUL separate.
-    A symbol that counts is a word.
+    Positions are those in the original text. If normalisation combines or splits characters, a word begins before and
+    ends after all of them. Lone surrogates and NUL separate words. A symbol that counts is a word.
 
     >>> text = "Cafe\u0301 au lait"
     >>> words = word_spans(text)
@@ -66,7 +65,7 @@ def word_spans(text: str) -> WordSpans:
 
 
 class _Settled:
-    """A stretch of text, normalised. It counts as a *whole* unless each character became one by itself."""
+    """A stretch of text, normalised. It is *whole* unless each character became exactly one."""
 
     __slots__ = ("growth", "text", "whole")
 
@@ -95,7 +94,7 @@ def _filled(kernel: Any, data: Bytes, *tables: npt.NDArray[Any] | np.uint16 | bo
 
 
 def _edges(begins: Positions, ends: Positions, grown: Positions, whole: Flags) -> tuple[Positions, Positions]:
-    """List where each *whole* stretch begins and ends, in the old text and, grown so far, in the new one."""
+    """Return the begin and end of each *whole* stretch, in the original text and in the normalised one."""
     before = np.concatenate([[0], grown[:-1]])
     old = np.column_stack([begins, ends])[whole].ravel()
     new = np.column_stack([begins + before, ends + grown])[whole].ravel()
@@ -103,14 +102,14 @@ def _edges(begins: Positions, ends: Positions, grown: Positions, whole: Flags) -
 
 
 def _begins_before(positions: Positions, old: Positions, new: Positions) -> Positions:
-    """Place beginnings in the old text: inside a whole stretch, at the stretch's beginning."""
+    """Map begins to the original text: inside a whole stretch, to its begin."""
     edge = np.searchsorted(new, positions, side="right") - 1
-    inside = edge % 2 == 1  # behind the beginning of a stretch, before its end
+    inside = edge % 2 == 1  # after the begin of a stretch, before its end
     return np.asarray(np.where(inside, old[edge], old[edge] + positions - new[edge]))
 
 
 def _ends_behind(positions: Positions, old: Positions, new: Positions) -> Positions:
-    """Place ends in the old text: inside a whole stretch, at the stretch's end."""
+    """Map ends to the original text: inside a whole stretch, to its end."""
     edge = np.maximum(np.searchsorted(new, positions, side="left") - 1, 0)
     inside = edge % 2 == 1
     after = np.minimum(edge + 1, len(old) - 1)

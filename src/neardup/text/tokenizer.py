@@ -1,4 +1,4 @@
-"""Texts to token hashes."""
+"""Tokenising: from texts to token hashes."""
 
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ _NOWHERE: Positions = np.empty(0, np.int64)
 
 
 class Tokenizer:
-    """Gives the token hashes of a batch, ragged like features."""
+    """Computes the token hashes of a batch, a ragged array like features."""
 
     def __init__(self, analysis: Analysis, hashing: Hashing) -> None:
         self._analysis = analysis
@@ -41,7 +41,7 @@ class Tokenizer:
         return Features(tokens.values.copy(), tokens.offsets)
 
     def lent(self, batch: TextBatch) -> Features:
-        """Tokenise into an array that is good until this thread tokenises again."""
+        """Tokenise into an array that is valid until this thread tokenises again."""
         if self._analysis.normalization is not None:
             batch = normalized(batch, self._analysis.normalization)
         if self._analysis.unit == "letter":
@@ -50,7 +50,7 @@ class Tokenizer:
             return self._words(batch)
         parts = _segments(batch, sentences=self._analysis.unit == "sentence")
         words = self._words(TextBatch(batch.data, parts.cuts))
-        hashes = np.empty(len(words), np.uint64)  # at most one a part
+        hashes = np.empty(len(words), np.uint64)  # at most one per part
         bounds = np.empty(len(batch) + 1, np.int64)
         count = shingles.sequences(words.values, words.offsets, parts.of_documents, hashes, bounds)
         return Features(hashes[:count], bounds)
@@ -101,7 +101,7 @@ class Tokenizer:
         return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
 
     def _words_of(self, word: str) -> list[bytes]:
-        """Fold a stop word as the text is folded: into one word, or several in a row."""
+        """Fold a stop word like a text: into one word, or several consecutive words."""
         raw = word.encode("utf-8", "surrogatepass")
         batch = TextBatch(np.frombuffer(raw or b" ", np.uint8), np.array([0, len(raw)], np.int64))
         if self._analysis.normalization is not None:
@@ -133,5 +133,5 @@ def _segments(batch: TextBatch, *, sentences: bool) -> _Segments:
 
 @lru_cache(maxsize=16)
 def tokenizer(analysis: Analysis, hashing: Hashing) -> Tokenizer:
-    """Keep the tokenisers in use, so that a stem is computed once for all batches."""
+    """Return a cached tokeniser, so that each stem is computed once for all batches."""
     return Tokenizer(analysis, hashing)

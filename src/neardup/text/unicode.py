@@ -1,21 +1,21 @@
-"""What the tokeniser and the search table know of every code point, the same under every Python.
+"""Properties of every code point for the tokeniser and the search table, the same in every version of Python.
 
 Three tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, written by
 ``tools/make_unicode_tables.py``:
 
 ``analysis`` (uint32)
-    Unicode 14.0: bits 0-20 the case-folded code point less the code point itself, mod 2**21 (a difference, so that most
-    blocks are alike), or the row of ``expansions`` if bit 23 is set;
-    bits 21-22 its kind: 0 separator, 1 part of a word, 2 a word by itself (scripts without spaces), 3 a symbol,
-    which counts or not by its surroundings (``neardup.kernels.symbols``);
+    Unicode 14.0: bits 0-20 the case-folded code point minus the code point, mod 2**21 (a difference, so that most
+    blocks are equal), or the row of ``expansions`` if bit 23 is set;
+    bits 21-22 its kind: 0 separator, 1 part of a word, 2 a whole word (scripts without spaces), 3 a symbol,
+    which counts or not depending on its context (``neardup.kernels.symbols``);
     bit 24 set for a number; bit 25 for an invisible code point (Default_Ignorable_Code_Point).
 ``normal`` (uint16)
     bits 0-7 the canonical combining class of the first code point of its decomposition; bit 8 (NFC) and
-    bit 9 (NFKC) set where the code point may change under normalisation; bit 10 where it is not assigned.
+    bit 9 (NFKC) set if the code point may change under normalisation; bit 10 if it is not assigned.
 ``search`` (uint32)
-    as SQLite's FTS5 takes texts apart (``neardup.index.fulltext``): bits 0-20 what the code point folds to, without
-    its accents, less the code point itself, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for an accent
-    in a word, which is no letter.
+    as in SQLite's FTS5 (``neardup.index.fulltext``): bits 0-20 the folded code point, without its accents,
+    minus the code point, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for an accent in a word,
+    which is not a letter.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 
 class UnicodeTables(NamedTuple):
-    """The arrays, as kernels take them."""
+    """The arrays for kernels."""
 
     analysis_index: npt.NDArray[np.uint16]
     analysis_data: npt.NDArray[np.uint32]

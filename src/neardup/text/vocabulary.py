@@ -1,4 +1,4 @@
-"""Words that analysis replaces by their stem or leaves out, by hash: each distinct word is looked at seldom."""
+"""Words that analysis replaces by their stem or removes, by hash: each distinct word is processed only a few times."""
 
 from itertools import accumulate
 from threading import local
@@ -12,16 +12,16 @@ from neardup.kernels.folding import PADDING
 from neardup.model.arrays import Bytes, Positions, Words
 from neardup.text.stems import stems
 
-MOST: Final = 1 << 18  # words that a thread remembers; 8 MB
+MOST: Final = 1 << 18  # words in the table of a thread; 8 MB
 _SMALLEST: Final = 1 << 10
-_TOGETHER: Final = 1 << 16  # tokens that are looked at together
+_TOGETHER: Final = 1 << 16  # tokens that are processed together
 
 
 class Vocabulary:
-    """Maps token hashes to the hashes of stems, and stop words to nothing.
+    """Maps token hashes to the hashes of stems, and removes stop words.
 
-    A stop word is one token or several in a row. Each thread learns for itself, at most ``MOST`` words; then
-    it forgets all and begins again. So memory is bounded, and what is remembered never decides a bit.
+    A stop word is one token or several consecutive ones. Each thread has its own table of at most ``MOST`` words and
+    clears it when it is full. So memory is bounded, and the table never affects the result.
     """
 
     def __init__(self, key: Words, *, keyed: bool, stop_words: list[list[bytes]], language: str | None) -> None:
@@ -34,7 +34,7 @@ class Vocabulary:
         self._own = local()
 
     def hashes(self, words: list[bytes]) -> Words:
-        """Hash words one by one, as the tokeniser hashes them in a text; none may be empty."""
+        """Hash words one by one, with the hashes that they have in a text; none may be empty."""
         folded = np.frombuffer(b"\0".join([*words, bytes(PADDING)]), np.uint8).copy()
         bounds = np.array([0, len(folded) - PADDING], np.int64)
         hashed = np.empty(len(words) + kernels.USUAL, np.uint64)
@@ -43,7 +43,10 @@ class Vocabulary:
         return hashed[:count]
 
     def translate(self, tokens: Words, offsets: Positions, starts: Positions, folded: Bytes) -> None:
-        """Replace or drop, in place, the tokens of documents (*offsets*); their words begin at *starts* of *folded*."""
+        """Replace or remove, in place, the tokens of documents (*offsets*).
+
+        Their words begin at *starts* of *folded*.
+        """
         if len(self._runs):
             table.drop_runs(tokens, offsets, self._runs, self._bounds)
         known: _Table | None = getattr(self._own, "known", None)
@@ -71,7 +74,7 @@ class Vocabulary:
 
 
 class _Table:
-    """What one thread remembers: *count* tokens, of them the stop words, in a table that is at most half full."""
+    """The table of one thread: *count* tokens, including the stop words; at most half full."""
 
     keys: Words
     values: Words
@@ -82,7 +85,7 @@ class _Table:
         self._begin(_SMALLEST)
 
     def make_room(self, more: int) -> None:
-        """Make room for *more* tokens: grow, or forget everything."""
+        """Make room for *more* tokens: grow, or clear the table."""
         if self.count + more > MOST and self.count > len(self._dropped):
             self._begin(len(self.keys))
         size = len(self.keys)

@@ -1,7 +1,7 @@
 """The command line: parse, one call, render.
 
-Exit codes: 0 done; 1 done or stopped with trouble in the data or in writing, which was reported;
-2 wrong usage; 128 and its number after a signal. A program that only asks for help loads nothing heavy.
+Exit codes: 0 done; 1 done or stopped with reported errors in the data or in writing; 2 wrong usage; 128 plus its number
+after a signal. A command that only shows help loads nothing heavy.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from neardup.interfaces.cli.interruption import SIGNALLED, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
 
-_VERBS = (  # each is a module of this package
+_VERBS = (  # modules of this package
     "dedup",
     "index",
     "seen",
@@ -43,10 +43,10 @@ _INTERRUPTED = "interrupted; unfinished outputs were removed, complete ones were
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code."""
+    """Run one command; return its exit code."""
     parsed = _parsed(arguments)
     _escape_what_cannot_be_printed()
-    atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded for garbage, before it ends
+    atexit.register(gc.freeze)  # or the interpreter would collect garbage among all loaded objects before it ends
     try:
         with warnings.catch_warnings(), signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
@@ -57,10 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NeardupError as error:
         usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
         return _complain(advice(error, parsed), 2 if usage else 1)
-    except BrokenPipeError:  # the reader of our output has left; it needs no message
+    except BrokenPipeError:  # the reader of the output has ended; it needs no message
         _abandon_stdout()
         return 1
-    except OSError as error:  # what reads and writes documents raises our own errors
+    except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except KeyboardInterrupt:
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Takes options by their full names only, and shows no control character of what it was given."""
+    """A parser that accepts only full names of options, and escapes control characters in errors."""
 
     def error(self, message: str) -> NoReturn:
         from neardup.interfaces.escaping import printable
@@ -82,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {shown}{link} `{self.prog} --help`\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """End with what is meant, probably, by arguments that there are not."""
+        """End with an error for unknown arguments that suggests the option that was probably meant."""
         from difflib import get_close_matches
 
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
@@ -95,18 +95,18 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
-    """Tells the defaults, but not of switches: they are off."""
+    """A formatter that shows defaults, except those of switches, which are off."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         return action.help if action.default is False else super()._get_help_string(action)
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the arguments apart; what a verb does not know is refused with that verb's usage."""
+    """Return the parsed arguments; unknown ones are refused with the verb's usage."""
     arguments = sys.argv[1:] if arguments is None else arguments
     named = arguments[:1] if {*arguments[:1]} & {*_VERBS} else ()
     parser, verbs = _parsers(named or _VERBS)
-    if not named:  # it ends with help or an error, or a verb comes later
+    if not named:  # this ends with help or an error, or finds a verb after options
         named = [parser.parse_known_args(arguments)[0].verb]
     _verb(named[0]).add_arguments(verbs[named[0]])
     parsed, unknown = parser.parse_known_args(arguments)
@@ -120,7 +120,7 @@ def _verb(name: str) -> ModuleType:
 
 
 def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
-    """Describe some verbs without their options, which load more: one is enough for a command that names it."""
+    """Return parsers of verbs without their options, which are slow to load: a command needs those of one verb."""
     parser = _Parser(
         prog="neardup",
         allow_abbrev=False,
@@ -144,7 +144,7 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
 
 
 def _escape_what_cannot_be_printed() -> None:
-    """Print escapes for characters that the encoding of standard output lacks, as standard error does anyway."""
+    """Escape characters that the encoding of standard output lacks, as standard error does by default."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -154,7 +154,7 @@ def _notice(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _abandon_stdout() -> None:
-    """Let go of what cannot be printed, or the interpreter would try once more at its end."""
+    """Discard output that cannot be printed, or the interpreter would try again at its end."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,4 +1,4 @@
-"""What is wrong and what to do next, in the command line's words."""
+"""Errors in the words of the command line: what is wrong, and what to do next."""
 
 import argparse
 from glob import glob
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from neardup.sources.collection import QuotedLines, Rejected
 
-_SHOWN = 200  # characters of a wrong value
-_READING = {"dedup", "index"}  # verbs with the options that say how files are read
+_SHOWN = 200  # shown characters of an invalid value
+_READING = {"dedup", "index"}  # verbs with options for reading files
 _NEXT = {  # by the code of an error
     "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
     "ending": "rename it with the ending of its format",
@@ -70,7 +70,7 @@ _REJECTED = {  # by the code of a rejected record
 
 
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
-    """Say what is wrong and what to do next."""
+    """Return what is wrong and what to do next."""
     if isinstance(error, ParameterError):
         return _of_parameter(error)
     if isinstance(error, QueryTimeout):
@@ -82,7 +82,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
 
 
 def advice_on_quotes(found: "QuotedLines") -> str:
-    """Say that records hold line ends inside quotes, which may be an accident."""
+    """Return a note on records with line ends inside quotes, which may be a mistake."""
     records = "1 record holds" if found.records == 1 else f"{found.records:,} records hold"
     first = f"lines {found.first:,} to {found.last:,} of {found.source}"
     way_out = "--quoting none reads quotation marks as text, --quoting minimal confirms them"
@@ -90,7 +90,7 @@ def advice_on_quotes(found: "QuotedLines") -> str:
 
 
 def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
-    """Say what may help with records that were rejected, once for each kind of trouble."""
+    """Return what may help with rejected records, once for each kind of error."""
     codes = dict.fromkeys(one.code for one in rejected)
     return [_REJECTED[code] for code in codes if code in _REJECTED]
 
@@ -113,7 +113,7 @@ def _option(name: str) -> str:
 
 
 def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
-    """Return what to do about an error, or nothing."""
+    """Return what to do next about an error, or an empty string."""
     if not isinstance(error, DataError | OutputError):
         return ""
     reads = getattr(arguments, "verb", "") in _READING
@@ -143,7 +143,7 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
 
 
 def _pattern_of(folder: str) -> str:
-    """Return a pattern of the tables in a folder, or below it."""
+    """Return a pattern of the tables in a folder, or in folders below it."""
     from neardup.sources.formats import FORMATS
 
     patterns = [str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in FORMATS]

@@ -1,4 +1,4 @@
-"""How people write large numbers and sizes."""
+"""Large numbers and sizes as people write them."""
 
 import re
 from argparse import ArgumentTypeError
@@ -18,7 +18,7 @@ _SIZES: Final = {
 
 
 def count(text: str) -> int:
-    """Read a number as people write large ones.
+    """Parse a number, such as ``20M``.
 
     >>> count("20M"), count("1.5B"), count("2^34"), count("20,000,000")
     (20000000, 1500000000, 17179869184, 20000000)
@@ -27,7 +27,7 @@ def count(text: str) -> int:
 
 
 def size(text: str) -> int:
-    """Read a number of bytes, with a unit or without.
+    """Parse a number of bytes, with a unit or without.
 
     >>> size("14GB"), size("1.5 GiB"), size("2^30")
     (14000000000, 1610612736, 1073741824)
@@ -49,7 +49,7 @@ def _read(text: str, units: dict[str, int], wanted: str) -> int:
 
 
 def number(text: str) -> float:
-    """Read a number with a decimal point.
+    """Parse a number with a decimal point.
 
     >>> number("0.8")
     0.8
@@ -62,7 +62,7 @@ def number(text: str) -> float:
 
 
 def whole(text: str) -> int:
-    """Read a whole number.
+    """Parse an integer.
 
     >>> whole("128")
     128

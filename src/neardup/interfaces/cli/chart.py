@@ -1,10 +1,10 @@
-"""Curves drawn with characters: in braille dots, or in ASCII where a terminal has no others."""
+"""Charts of curves in characters: braille dots, or ASCII if a terminal does not support them."""
 
 from collections.abc import Sequence
 from typing import Final
 
-_DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a braille cell, by row and column
-_PATTERNS: Final = ("1", "110", "10")  # which dots of a curve are drawn, so that they are told apart without colours
+_DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # the dots of a braille cell, by row and column
+_PATTERNS: Final = ("1", "110", "10")  # which dots of a curve are drawn: curves differ without colours
 _MARKS: Final = "*+o"
 _LABEL: Final = 6  # columns
 LEAST_WIDTH: Final = 24
@@ -15,8 +15,8 @@ def draw(
 ) -> list[str]:
     r"""Draw probabilities (0 to 1) against ascending values, in lines of at most *width* characters.
 
-    A curve at each dot has the value of the straight line between its neighbours; of curves in one cell of ASCII the
-    first is seen. Narrower than 24 characters is as 24.
+    Curves are interpolated linearly. If several curves share one ASCII cell, the first is shown. Widths below 24
+    characters count as 24.
 
     >>> print("\n".join(draw([0, 0.5, 1], [[0, 0, 1]], width=24, height=3, braille=False)))
     100 % |              ***
@@ -52,7 +52,7 @@ def draw(
 
 
 def legend(names: Sequence[str], *, braille: bool) -> str:
-    """Say which curve is which."""
+    """Return which curve is drawn in which way."""
     if not braille:
         return "   ".join(f"{_MARKS[number % len(_MARKS)]} {name}" for number, name in enumerate(names))
     lines = ("⠒⠒⠒", "⠒⠂⠒", "⠂⠂⠂")
@@ -60,12 +60,12 @@ def legend(names: Sequence[str], *, braille: bool) -> str:
 
 
 def _between(last: int, row: int) -> range:
-    """Return the rows from behind the last one up to this one."""
+    """Return the rows after the last one up to this one."""
     return range(last + 1, row + 1) if row > last else range(last - 1, row - 1, -1)
 
 
 def _at(values: Sequence[float], curve: Sequence[float], share: float) -> float:
-    """Read a curve at a share of its width; its values are equally spaced."""
+    """Return the value of a curve at a share of its width; its values are equally spaced."""
     place = share * (len(values) - 1)
     before = min(int(place), len(values) - 2)
     rest = place - before

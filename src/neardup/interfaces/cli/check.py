@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check; 1 if there are problems."""
+    """Check; return 1 if there are problems."""
     from neardup.pipeline.upkeep import check_index
 
     with progress_bars() as progress:

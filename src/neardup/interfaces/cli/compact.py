@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compact; say what it was and is."""
+    """Compact the index, and print its size before and after."""
     with opened(arguments, "w") as index:
         before = index.stats()
         with progress_bars() as progress:

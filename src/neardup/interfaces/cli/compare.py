@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
 
 _HIDDEN = argparse.SUPPRESS
-_MOST = 64 << 20  # bytes of a text; comparing two takes some thirty times as much memory
+_MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
 _CONTEXT = 80
-_PIECES = 120  # of a text on the terminal; a page has all
-_NAME = 60  # characters of what cannot be the name of a file
-_NARROW = 72  # columns, below which what stands side by side is put below each other
+_PIECES = 120  # pieces of a text on the terminal; a page has all
+_NAME = 60  # shown characters of an invalid file name
+_NARROW = 72  # columns, below which tables are not side by side
 _NARROW_FOR_SCHEMES = 100
 _NUMBER = 6  # columns of a share
 _STDIN = "-"
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare and show; 1 if bytes of a file had to be replaced."""
+    """Compare and show; return 1 if bytes of a file had to be replaced."""
     given = vars(arguments)
     context = given.get("context")
     if context is not None and context < 0:
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         from neardup.sources.output import write_page
 
         write_page(html, _page(one, other, found, context), force=arguments.force)
-    beside = html == _STDOUT  # the page has standard output for itself
+    beside = html == _STDOUT  # only the page is written to standard output
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
         print(json.dumps(told), file=sys.stderr if beside else sys.stdout)
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
-    """Return the scheme that the options describe, if they do, before those with their defaults."""
+    """Return the scheme that the options describe, if any, followed by the default schemes."""
     from neardup.evaluation.comparison import default_schemes
 
     schemes = list(default_schemes())
@@ -120,7 +120,7 @@ def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
 
 
 def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | None:
-    """Return the path of the page that is wanted, if one is, once it is known that it may be written there."""
+    """Return the path of the requested page, if any, after checking that it may be written."""
     if html is None:
         if force:
             raise ParameterError("force", None, "requires --html")
@@ -136,7 +136,7 @@ def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | N
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A text, its name, and in how many places it was no UTF-8."""
+    """A text, its name, and the number of places with invalid UTF-8."""
 
     name: str
     text: str
@@ -174,7 +174,7 @@ def _check_file(name: str, shown: str) -> None:
         size = path.stat().st_size
     except FileNotFoundError:
         raise InputRefused(shown, "there is no such file; --strings takes both arguments as texts") from None
-    except (OSError, ValueError) as error:  # a name too long, a NUL: likely a text
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
         reason = getattr(error, "strerror", None) or str(error)
         raise InputRefused(shown[:_NAME], f"{reason}; --strings takes both arguments as texts") from error
     if path.is_dir():
@@ -235,7 +235,7 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
 
 
 def _measures(found: "Comparison", *, narrow: bool) -> "list[Table]":
-    """Return the measures of sets and of bags: side by side, or *narrow* in a table each."""
+    """Return the measures of sets and of bags: side by side, or with *narrow* in one table each."""
     sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
     if narrow:
         return [_measures_of({"sets": sets}), _measures_of({"bags": bags})]
@@ -258,9 +258,9 @@ def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
 
 
 def _marked(parts: "Iterable[Piece]", length: int, *, plain: bool) -> "Text":
-    """Print what is shared dimly and what is not in colour; with *plain*, between stars, as no colour would be seen.
+    """Return a text with shared parts dimmed and others coloured; with *plain*, between stars instead of coloured.
 
-    *length* is that of the whole text, of which only the first pieces are cut.
+    *length* is that of the whole text, because only its first pieces are cut.
     """
     from rich.text import Text
 

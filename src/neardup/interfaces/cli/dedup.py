@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Deduplicate and summarise; 1 if records were rejected."""
+    """Deduplicate and summarise; return 1 if records were rejected."""
     given = vars(arguments)
     paths = {
         name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped", "mark")
@@ -188,6 +188,6 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
     show_lines(cluster_lines(summary), errors=errors)
     show_rejected(done.rejected, errors=errors)
     size = done.documents.texts.nbytes / 1e6
-    worth_telling = size > seconds >= 1  # the start takes longer than a small collection
+    worth_telling = size > seconds >= 1  # for a small collection, start-up would dominate
     rate = f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""
     show_lines([f"{seconds:.1f} s{rate}"], errors=errors)

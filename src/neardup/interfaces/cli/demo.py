@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.files import FilesResult
 
 _CLUSTERS = 4
-_WORDS = 55  # of each text are shown
+_WORDS = 55  # shown words of each text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the main job with its defaults and show what it decided."""
+    """Deduplicate the sample with defaults, and show decisions."""
     running = loaded() if arguments.serve else None
     say_if_cold()
     from neardup.interfaces.pages.report import report_page
@@ -85,13 +85,13 @@ def _serve(running: "ModuleType") -> int:
 
 
 def _written(page: bytes) -> str | None:
-    """Write the page to the folder for temporary files, over the one of the last run; returns where, or None.
+    """Write the page to the folder for temporary files, replacing that of the last run; return its path, or ``None``.
 
-    Others may write there too: a link of theirs is replaced, never followed, and what cannot be replaced is left.
+    Other users may write there, too: a link is replaced, never followed, and a file that cannot be replaced is left.
     """
     try:
         descriptor, name = tempfile.mkstemp(prefix="neardup-demo-", suffix=".html")
-    except OSError:  # the demonstration goes on without
+    except OSError:  # the demonstration continues without it
         return None
     place = Path(name)
     try:
@@ -127,7 +127,7 @@ def _show(done: "FilesResult", seconds: float) -> None:
 
 
 def _chosen(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Take pairs from the loosest match to an exact one, of different clusters."""
+    """Return pairs of different clusters, from the loosest match to an exact one."""
     near = sorted(
         (row for row in dropped if row["rule"] == "resemblance"), key=lambda row: (row["resemblance"], row["id"])
     )
@@ -160,9 +160,9 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
 
 
 def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
-    """Mark the words that differ, where both texts part or meet: around an end of the longest passage they share.
+    """Mark the words that differ near the ends of the longest passage that both texts share.
 
-    Case and punctuation do not count. With *plain* the marks are stars, as no colour would be seen.
+    Case and punctuation do not count. With *plain* the marks are stars, because colours would not be seen.
     """
     from rich.text import Text
 
@@ -191,7 +191,7 @@ def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
 
 
 class _Words:
-    """A text as words between spaces: where its longest passage begins, and the places of those that differ."""
+    """A text as words between spaces: the begin of its longest passage, and the places of differing words."""
 
     def __init__(self, text: str, longest: tuple[int, int], only: "tuple[tuple[int, int], ...]") -> None:
         spans = [found.span() for found in finditer(r"\S+", text)]

@@ -1,4 +1,4 @@
-"""Opening an index for a verb."""
+"""Arguments for an index, and opening it."""
 
 import argparse
 from typing import TYPE_CHECKING, Literal
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def add_index_argument(parser: argparse.ArgumentParser, *, with_key: bool = True) -> None:
-    """Add the folder of the index and, where it is needed, its key."""
+    """Add the folder of the index and, with *with_key*, its key."""
     parser.add_argument("index", metavar="DIR", help="the folder of the index")
     if with_key:
         add_key_option(parser)
 
 
 def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
-    """Open the index that is named."""
+    """Open the index of the arguments."""
     from neardup.pipeline.index import Index
 
     return Index.open(arguments.index, mode, key=key_of(arguments))

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Admit and summarise; 1 if records were rejected."""
+    """Admit and summarise; return 1 if records were rejected."""
     given = vars(arguments)
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1 (MiB)")
     chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}

@@ -1,4 +1,4 @@
-"""How a command ends by a signal: unfinished output is removed, and no blocked terminal holds it up."""
+"""Signals: they end a command and remove unfinished output, even if the terminal is stopped."""
 
 import atexit
 import os
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NoReturn, TextIO
 
-SIGNALLED: Final = 128  # to which the number of the signal is added: the exit code
-_PATIENCE: Final = 2.0  # seconds for the last words, once all is cleaned up
-_LOOK: Final = 0.1  # seconds between two looks at whether a signal came
+SIGNALLED: Final = 128  # the exit code is this plus the number of the signal
+_PATIENCE: Final = 2.0  # seconds for the last messages, after cleaning up
+_LOOK: Final = 0.1  # seconds between checks for signals
 _ending = threading.Event()
 
 
 @contextmanager
 def signals_as_they_came() -> Iterator[None]:
-    """End as a signal asks, so that unfinished output is removed, whatever the work makes of what the signal raised.
+    """End as a signal requests, and remove unfinished output, whichever error the signal becomes in other code.
 
-    Compiled code hides it behind a ``SystemError`` or two, and a library may take it for a failure of its own.
+    Compiled code turns it into a ``SystemError`` or two, and a library may treat it as a failure of its own.
     """
     came: list[int] = []
     _ending.clear()
@@ -46,30 +46,30 @@ def signals_as_they_came() -> Iterator[None]:
 
 
 def _end_soon(code: int) -> None:
-    """End the process even if its last words cannot be written, because their terminal is stopped."""
+    """End the process even if its last messages cannot be written because the terminal is stopped."""
     if not any(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr)):
         return
     watchdog = threading.Timer(_PATIENCE, os._exit, [code])
     watchdog.daemon = True
     watchdog.start()
-    atexit.register(lambda: sys.stdout is not None and sys.stdout.flush())  # later it would be out of its reach
+    atexit.register(lambda: sys.stdout is not None and sys.stdout.flush())  # later it could no longer be closed
 
 
 class PatientTerminal:
-    """Standard error, a terminal: waits while the terminal is stopped, but no longer once a signal came.
+    """Standard error as a terminal: waits while the terminal is stopped, but no longer after a signal.
 
-    A plain write waits for as long as the terminal is stopped, and with it all who want to write after it.
+    A plain write waits for as long as the terminal is stopped, and blocks all later writers.
     """
 
     encoding = "utf-8"
 
     def __init__(self, terminal: TextIO) -> None:
-        """Open the terminal once more, because its other users count on writes that wait; may raise ``OSError``."""
+        """Open the terminal again, because its other users expect writes that wait; may raise ``OSError``."""
         name = os.ttyname(terminal.fileno())
         self._file = os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
 
     def isatty(self) -> bool:
-        """Tell that it is a terminal."""
+        """Return true."""
         return True
 
     def fileno(self) -> int:
@@ -77,7 +77,7 @@ class PatientTerminal:
         return self._file
 
     def write(self, text: str) -> int:
-        """Write all of the text, or what fits when a signal came."""
+        """Write all of the text, or the part that fits when a signal arrives."""
         rest = text.encode(errors="replace")
         while rest:
             try:

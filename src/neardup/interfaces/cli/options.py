@@ -1,4 +1,4 @@
-"""Options that verbs share: what they read, and which scheme signs it."""
+"""Options that verbs share: for reading, and for the scheme."""
 
 import argparse
 from pathlib import Path
@@ -20,7 +20,7 @@ _KINDS: dict[str, Any] = {"whole": whole, "number": number, "text": str}
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Describe what a verb reads documents from."""
+    """Add the inputs of a verb."""
     parser.add_argument(
         "inputs",
         nargs="+",
@@ -31,7 +31,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = False) -> None:
-    """Describe how documents are read, *with_url* also by which URL they are known."""
+    """Add the options for reading documents; *with_url* also the field of the URL."""
     reading = parser.add_argument_group("reading")
     reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
     reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
@@ -70,7 +70,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
 
 
 def add_scheme_options(parser: argparse.ArgumentParser) -> None:
-    """Add everything that decides signatures and matches."""
+    """Add the options that decide signatures and matches."""
     from neardup.schemes.registry import kinds
 
     group = parser.add_argument_group("what counts as the same")
@@ -102,7 +102,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _owners() -> "dict[str, dict[str, Option]]":
-    """Return each option's schemes by name, and how each describes it."""
+    """Return the schemes of each option, and the option of each."""
     from neardup.schemes.registry import kinds
 
     owners: dict[str, dict[str, Option]] = {}
@@ -113,7 +113,7 @@ def _owners() -> "dict[str, dict[str, Option]]":
 
 
 def _add_option(group: "argparse._ArgumentGroup", owners: "dict[str, Option]") -> None:
-    """Add an option that some schemes have; its help names the scheme if there is only one."""
+    """Add an option of some schemes; its help names the scheme if there is only one."""
     option = next(iter(owners.values()))
     about = option.about if len(owners) > 1 else f"{next(iter(owners))}: {option.about}"
     name = f"--{option.name.replace('_', '-')}"
@@ -128,7 +128,7 @@ def _add_option(group: "argparse._ArgumentGroup", owners: "dict[str, Option]") -
 
 
 def _defaults(owners: "dict[str, Option]") -> str:
-    """List the defaults of an option: the first scheme's, then others with the names of their schemes."""
+    """Return the defaults of an option: that of the first scheme, then others with the names of their schemes."""
     by_default: dict[str, list[str]] = {}
     for scheme, option in owners.items():
         by_default.setdefault(option.default, []).append(scheme)
@@ -137,13 +137,13 @@ def _defaults(owners: "dict[str, Option]") -> str:
 
 
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
-    """Build the scheme that the options describe; ``ParameterError`` for one that cannot be used with it."""
+    """Return the scheme that the options describe; ``ParameterError`` for options that it does not have."""
     _apply_preset(arguments)
     return with_list(_plain_scheme(arguments), arguments)
 
 
 def _apply_preset(arguments: argparse.Namespace) -> None:
-    """Set what the preset that is named sets and no option does, and print it."""
+    """Set the values of the named preset that no option sets, and print them."""
     given = vars(arguments)
     if "preset" not in given:
         return
@@ -188,13 +188,13 @@ def _default() -> str:
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
-    """Return whether any option but the key says what the scheme should be."""
+    """Return whether any option but the key describes the scheme."""
     described = {"scheme", "preset", "seed", "common", *_owners()}
     return not described.isdisjoint(vars(arguments))
 
 
 def add_key_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a key for verbs that know the scheme from elsewhere."""
+    """Add the option for a key, for verbs that know the scheme from the index."""
     parser.add_argument(
         "--key-file",
         metavar="PATH",
@@ -204,7 +204,7 @@ def add_key_option(parser: argparse.ArgumentParser) -> None:
 
 
 def key_of(arguments: argparse.Namespace) -> bytes | None:
-    """Read the key that is named, if one is."""
+    """Read the key, if an option names one."""
     from neardup.sources.keys import key_in
 
     path = vars(arguments).get("key_file")
@@ -219,7 +219,7 @@ def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
 
 
 def _converted(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values of options as the library takes them."""
+    """Return the values of options as parameters of the library."""
     converted = dict(values)
     if "stop_words" in converted:
         converted["stop_words"] = _words(converted["stop_words"])
@@ -231,7 +231,7 @@ def _converted(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _words(described: str) -> tuple[str, ...]:
-    """Read words from a file, or take them as they are listed."""
+    """Return words from a file, or from a list with commas."""
     if not Path(described).exists() and not ("/" in described or Path(described).suffix):
         return tuple(word.strip() for word in described.split(",") if word.strip())
     from neardup.sources.listing import listed
@@ -240,7 +240,7 @@ def _words(described: str) -> tuple[str, ...]:
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what the options say of how files are read, as the library takes it."""
+    """Return the options for reading as parameters of the library."""
     from neardup.sources.read import MAX_BYTES
 
     given = vars(arguments)

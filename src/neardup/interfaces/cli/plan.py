@@ -1,4 +1,4 @@
-"""Show how likely documents match at which resemblance, or recommend parameters for a recall or tables."""
+"""Show the probability of a match by resemblance, or recommend parameters for a recall or for tables."""
 
 import argparse
 import json
@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _numbers() -> dict[str, str]:
-    """Return the numbers that schemes can be planned by, shares apart, and what each is."""
+    """Return the parameters by which schemes can be planned, without shares, and what each means."""
     from neardup.schemes.registry import kinds
 
     numbers = {}
@@ -124,7 +124,7 @@ def _numbers() -> dict[str, str]:
 
 
 def _draw_default(wanted: dict[str, Any]) -> None:
-    """Replace the name of a scheme that has no numbers to plan by the scheme with its defaults."""
+    """Replace the name of a scheme without parameters to plan by the scheme with its defaults."""
     from neardup.schemes.registry import named
 
     if "scheme" not in wanted or (kind := named(wanted["scheme"])).plan_numbers:
@@ -136,7 +136,7 @@ def _draw_default(wanted: dict[str, Any]) -> None:
 
 
 def _require_together(wanted: dict[str, Any]) -> None:
-    """Raise ``ParameterError`` for an option that lacks another one, in the command line's words."""
+    """Raise ``ParameterError`` for an option without another one that it requires, with the names of options."""
     if "recall" in wanted:
         require("threshold" in wanted, "recall", None, "requires --threshold")
         return
@@ -151,7 +151,7 @@ def _require_together(wanted: dict[str, Any]) -> None:
 
 
 def _plan_tables(given: dict[str, Any]) -> int:
-    """Plan fingerprint tables, print."""
+    """Plan fingerprint tables and print the plan."""
     import neardup
 
     for name in (*_numbers(), *_SHARES, "documents", "scheme", "svg"):

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask and show; no result is an answer, too."""
+    """Search and show the results; return 0 even without a result."""
     say_if_cold()
     from neardup.model.answers import as_record
     from neardup.pipeline.search import Search
@@ -95,7 +95,7 @@ def _show(answer: "Answer", *, repeats: bool) -> None:
 
 
 def _totals(answer: "Answer") -> list[str]:
-    """Say how much there is, and what to do where that is nothing."""
+    """Return the number of results, and what to do if there are none."""
     if not answer.total:
         return [
             f"Nothing found for: {answer.query}",
@@ -147,7 +147,7 @@ def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bo
 
 
 def _print(line: "Text", indent: int = 0, *, wraps: bool = False) -> None:
-    """Print a line; only texts are broken, for people: whatever reads the output finds a line as one."""
+    """Print a line; only texts are wrapped, for people, so that programs find other lines in one piece."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -165,7 +165,7 @@ def _address(hit: "FoundHit") -> "Text":
 
 
 def _why(repeat: "Repeat") -> str:
-    """Say by which rule a hit is hidden.
+    """Return the rule that hides a hit.
 
     Examples: ``minhash: resemblance 0.83, at least 0.60 (verified)``, ``same site: a.example``, ``same text``.
     """
@@ -178,7 +178,7 @@ def _why(repeat: "Repeat") -> str:
 
 
 def _marked(piece: "Marked", style: str = "") -> "Text":
-    """Show a piece of text, what was looked for in it in colour."""
+    """Return a piece of text with the terms of the query in colour."""
     from rich.text import Text
 
     shown, done = Text(style=style), 0

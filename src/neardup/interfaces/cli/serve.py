@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal ends it, or make a token."""
+    """Serve until a signal ends it, or create a token."""
     given = vars(arguments)
     token_file = given.get("token_file")
     if "new_token" in given:
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     def started(address: str, service: "Service") -> None:
         does = "reads and writes" if service.writes == "yes" else "reads only"
         who = "clients with a token" if token_file is not None else "all clients on this machine, without tokens"
-        with suppress(OSError):  # nobody may read it
+        with suppress(OSError):  # no user may read it
             print(
                 f"Serving {len(service.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
                 flush=True,
@@ -109,8 +109,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def loaded() -> "ModuleType":
-    """Load what runs a service; ``ExtraMissing`` where a library is not installed."""
-    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # of another program; prometheus_client obeys it when it is loaded
+    """Load the libraries of the service; ``ExtraMissing`` if one is not installed."""
+    os.environ.pop(
+        "PROMETHEUS_MULTIPROC_DIR", None
+    )  # set for another program; prometheus_client reads it when it is loaded
     try:
         from neardup.interfaces.http import server
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Options about templates: which shingles do not count, and the file that lists them."""
+"""Options for templates: the shingles that do not count, and the file with their list."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ _HIDDEN = argparse.SUPPRESS
 
 
 def add_template_options(parser: argparse.ArgumentParser) -> None:
-    """Describe how common shingles are found and left out."""
+    """Add the options for finding and omitting common shingles."""
     group = parser.add_argument_group("templates")
     group.add_argument(
         "--ignore-common",
@@ -32,7 +32,7 @@ def add_template_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_list_option(parser: argparse.ArgumentParser) -> None:
-    """Describe the list of common shingles that an index is made with, or a comparison."""
+    """Add the option for a list of common shingles, for an index or a comparison."""
     parser.add_argument(
         "--common",
         metavar="FILE",
@@ -42,12 +42,12 @@ def add_list_option(parser: argparse.ArgumentParser) -> None:
 
 
 def writes_list(arguments: argparse.Namespace) -> bool:
-    """Return whether the list is found in this run and saved."""
+    """Return whether this run finds the list and saves it."""
     return {"ignore_common", "common"} <= vars(arguments).keys()
 
 
 def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
-    """Return a scheme the list of common shingles that is named, unless this run writes it."""
+    """Return a scheme with the named list of common shingles, unless this run writes it."""
     path = vars(arguments).get("common")
     if path is not None and vars(arguments).get("scheme") == "checksum":
         rule = "cannot be used with --scheme checksum, which compares fields, not shingles"

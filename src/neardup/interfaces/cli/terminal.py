@@ -1,4 +1,4 @@
-"""What a person sees on the terminal: tables, and progress on standard error."""
+"""Output on the terminal: tables, and progress on standard error."""
 
 import sys
 from contextlib import closing, contextmanager, nullcontext
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from neardup.interfaces.cli.interruption import PatientTerminal
     from neardup.sources.collection import Rejected
 
-_SHOWN = 5  # records rejected that are shown by name
+_SHOWN = 5  # rejected records that are shown by name
 
 
 def console(*, errors: bool = False) -> "Console":
-    """Return a console of standard output or standard error; it honours ``NO_COLOR`` and plain pipes."""
+    """Return a console for standard output or standard error; it respects ``NO_COLOR`` and plain pipes."""
     from rich.console import Console
 
     return Console(stderr=errors, highlight=False, soft_wrap=False)
@@ -24,7 +24,7 @@ def console(*, errors: bool = False) -> "Console":
 
 @contextmanager
 def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int], None] | None]":
-    """Show a bar a stage on standard error if it is a terminal: what is done, the rate, the time left."""
+    """Show one bar per stage on standard error if it is a terminal: progress, rate and remaining time."""
     if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield None
         return
@@ -39,17 +39,17 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
 
 
 def _terminal() -> "PatientTerminal | None":
-    """Return standard error as a terminal that holds up no signal; ``None`` where it cannot be opened again."""
+    """Return standard error as a terminal that delays no signal; ``None`` if it cannot be opened again."""
     from neardup.interfaces.cli.interruption import PatientTerminal
 
     try:
         return PatientTerminal(sys.stderr)
-    except (OSError, AttributeError):  # it has no name here, or is none of the system's
+    except (OSError, AttributeError):  # it has no name, or is not a system file
         return None
 
 
 def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False) -> None:
-    """Print numbers with what they count: those that are not 0, or are wanted always."""
+    """Print numbers with their descriptions: those that are not 0, or always shown."""
     from rich.text import Text
 
     from neardup.interfaces.escaping import printable
@@ -62,7 +62,7 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False
 
 
 def show_rejected(rejected: "Sequence[Rejected]", *, errors: bool = False) -> None:
-    """Print the first records that were rejected, why, and what may help."""
+    """Print the first rejected records, the reasons, and what may help."""
     from neardup.interfaces.cli.advice import advice_on_rejected
 
     lines = [f"rejected: {one}" for one in rejected[:_SHOWN]]
@@ -71,7 +71,7 @@ def show_rejected(rejected: "Sequence[Rejected]", *, errors: bool = False) -> No
 
 
 def show_lines(lines: "Iterable[str]", *, style: str = "", errors: bool = False) -> None:
-    """Print lines of text that may come from anywhere."""
+    """Print lines of text, with control characters escaped."""
     from rich.text import Text
 
     from neardup.interfaces.escaping import printable
@@ -82,7 +82,7 @@ def show_lines(lines: "Iterable[str]", *, style: str = "", errors: bool = False)
 
 
 def complain(message: str) -> None:
-    """Tell on standard error what a person should know."""
+    """Print a message on standard error."""
     from neardup.interfaces.escaping import printable
 
     if sys.stderr is not None:

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Compile everything that is not compiled yet."""
+    """Compile every kernel that is not compiled yet."""
     from neardup.pipeline.compiled import is_warm
     from neardup.pipeline.warm_up import warm
 
@@ -35,7 +35,7 @@ def run(_: argparse.Namespace) -> int:
 
 
 def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
-    """Announce on standard error that this run compiles, unless *compiled* (default: of the main job) is true."""
+    """Announce on standard error that this run compiles kernels, unless *compiled* (default: for ``dedup``) is true."""
     if compiled is None:
         from neardup.pipeline.compiled import is_warm
 
