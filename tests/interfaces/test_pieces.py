@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.evaluation.passages import shared_passages
-from neardup.interfaces.pieces import pieces
+from neardup.interfaces.pieces import Excerpt, excerpt, pieces
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "你", ",", "\n"]), max_size=24).map(" ".join)
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)).map(lambda pair: (pair[0], sum(pair))), max_size=5)
@@ -72,3 +72,22 @@ def test_only_the_pieces_that_are_asked_for_are_cut():
     text.cuts = 0
     spans = [(begin, begin + 3) for begin in range(0, 8000, 8)]
     assert len(list(islice(pieces(text, spans, [], 10), 5))) == text.cuts == 5
+
+
+@given(TEXTS, TEXTS, st.integers(1, 40), st.integers(1, 30), st.none() | st.integers(1, 5))
+def test_an_excerpt_is_bounded_and_counts_the_rest(a, b, context, characters, most):
+    found = shared_passages(a, b)
+    passages = [passage.a for passage in found.shared]
+    whole = [*pieces(a, passages, found.only_in_a, context)]
+    part, left = excerpt(a, passages, found.only_in_a, context, most=most, characters=characters)
+    assert [*part] == whole[: len(part)]
+    assert left == len(a) - sum(len(piece.text) + piece.omitted + len(piece.rest) for piece in part)
+    shown = [len(piece.text) + len(piece.rest) for piece in part]
+    assert most is None or len(part) <= most
+    assert sum(shown[:-1]) < characters
+    assert not left or len(part) == most or sum(shown) >= characters
+
+
+def test_without_bounds_an_excerpt_is_the_whole_text():
+    assert excerpt("", [], [], 10) == Excerpt((), 0)
+    assert excerpt("a b", [(0, 1)], [], 10) == Excerpt((*pieces("a b", [(0, 1)], [], 10),), 0)

@@ -22,6 +22,15 @@ def printable_lines(text: str) -> str:
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in unified.split("\n"))
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text as ``printable`` does, with at most *most* of its characters.
+
+    >>> shortened("a long title", 7)
+    'a long…'
+    """
+    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
+
+
 def _shown(letter: str) -> str:
     if letter in "\n\t\r":
         return " "

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from itertools import islice
+from typing import Final, Literal, NamedTuple
+
+from neardup.model.errors import counted
 
 Span = tuple[int, int]
 Kind = Literal["shared", "alone", "between"]
 
+_OMITTED: Final[dict[Kind, str]] = {"shared": "the same", "alone": "only here", "between": "not marked"}
 _ALONE: Final = 10  # times as much context is shown of unshared text
 
 
@@ -23,6 +27,41 @@ class Piece:
     rest: str = ""
     omitted: int = 0
     passages: tuple[int, ...] = ()
+
+    @property
+    def omission(self) -> str:
+        """Describe the characters that are left out."""
+        return f"{counted(self.omitted, 'character')} {_OMITTED[self.kind]}"
+
+
+class Excerpt(NamedTuple):
+    """The pieces of a text that are shown, and how many characters are left after them."""
+
+    pieces: tuple[Piece, ...]
+    left: int
+
+
+def excerpt(  # noqa: PLR0913 - a text with its spans, and three bounds
+    text: str,
+    shared: Sequence[Span],
+    alone: Sequence[Span],
+    context: int,
+    *,
+    most: int | None = None,
+    characters: int | None = None,
+) -> Excerpt:
+    """Return the first *most* pieces of a text, and no more once *characters* of it are shown; ``None``: no bound.
+
+    An empty text has no pieces.
+    """
+    chosen, shown, left = list[Piece](), 0, len(text)
+    for piece in islice(pieces(text, shared, alone, context), most):
+        if characters is not None and shown >= characters:
+            break
+        chosen.append(piece)
+        shown += len(piece.text) + len(piece.rest)
+        left -= len(piece.text) + piece.omitted + len(piece.rest)
+    return Excerpt(tuple(chosen), left)
 
 
 def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> Iterator[Piece]:

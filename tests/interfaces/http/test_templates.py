@@ -1,7 +1,7 @@
 import pytest
 
 from neardup.interfaces.http.templates import TEMPLATES, render, static
-from neardup.interfaces.pages.style import STYLE
+from neardup.interfaces.pages.templates import source
 
 
 def test_every_template_compiles():
@@ -21,7 +21,7 @@ def test_what_is_not_given_is_an_error():
 
 def test_the_style_is_that_of_the_house_and_its_own():
     style = static("page.css").decode()
-    assert style.startswith(STYLE)
+    assert style.startswith(source("common.css").decode())
     assert "url(" not in style
     assert "@import" not in style
 

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,11 @@ from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.pieces import Piece, pieces
+from neardup.interfaces.pieces import Excerpt, excerpt
 from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, share, value_of
 from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -200,9 +197,13 @@ def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", 
     screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
     for table in _measures(found, narrow=narrow):
         screen.print(table)
-    a = pieces(one.text, [passage.a for passage in found.passages], marked_in(found, found.only_in_a), context)
-    b = pieces(other.text, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), context)
-    marked = _marked(a, len(one.text), plain=plain), _marked(b, len(other.text), plain=plain)
+    a = excerpt(
+        one.text, [passage.a for passage in found.passages], marked_in(found, found.only_in_a), context, most=_PIECES
+    )
+    b = excerpt(
+        other.text, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), context, most=_PIECES
+    )
+    marked = _marked(a, plain=plain), _marked(b, plain=plain)
     screen.print(Text(passages_of(found)))
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):
@@ -257,24 +258,19 @@ def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
     return table
 
 
-def _marked(parts: "Iterable[Piece]", length: int, *, plain: bool) -> "Text":
-    """Return a text with shared parts dimmed and others coloured; with *plain*, between stars instead of coloured.
-
-    *length* is that of the whole text, because only its first pieces are cut.
-    """
+def _marked(found: Excerpt, *, plain: bool) -> "Text":
+    """Return a text with shared parts dimmed and others coloured; with *plain*, between stars instead of coloured."""
     from rich.text import Text
 
-    shown, left = Text(), length
-    for piece in islice(parts, _PIECES):
-        left -= len(piece.text) + piece.omitted + len(piece.rest)
+    shown = Text()
+    for piece in found.pieces:
         text = printable(piece.text)
         if piece.omitted:
-            what = {"shared": "the same", "alone": "only here", "between": "not marked"}[piece.kind]
-            text += f" … {piece.omitted:,} characters {what} … {printable(piece.rest)}"
+            text += f" … {piece.omission} … {printable(piece.rest)}"
         if piece.kind == "alone":
             shown.append(f"*{text}*" if plain else text, style="bold red")
         else:
             shown.append(text, style="dim" if piece.kind == "shared" else "")
-    if left:
-        shown.append(f" … and {left:,} characters more (--html PATH shows all)", style="italic")
+    if found.left:
+        shown.append(f" … and {counted(found.left, 'character')} more (--html PATH shows all)", style="italic")
     return shown

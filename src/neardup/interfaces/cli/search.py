@@ -10,6 +10,7 @@ from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import decimals
+from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -106,10 +107,10 @@ def _totals(answer: "Answer") -> list[str]:
     if answer.include is not None:
         return [] if answer.results else [f"There is no group {answer.include} on page {answer.page} of this query."]
     shown = answer.examined - answer.hidden
-    hidden = _counted(answer.hidden, "repeat")
+    hidden = counted(answer.hidden, "repeat")
     if answer.collapse == "site":
         hidden = f"{answer.hidden:,} more from the same sites"
-    said = f"{_counted(shown, 'result')}, {hidden} hidden"
+    said = f"{counted(shown, 'result')}, {hidden} hidden"
     if answer.total > answer.examined:
         said += f", of the best {answer.examined:,} of {answer.total:,} documents"
     if answer.pages > 1 and answer.results:
@@ -120,10 +121,6 @@ def _totals(answer: "Answer") -> list[str]:
     elif answer.page < answer.pages:
         lines.append(f"--page {answer.page + 1} shows the next ones.")
     return lines
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bool) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from neardup.interfaces.http.service import Service
 
 _HIDDEN = argparse.SUPPRESS
-_LIBRARIES = ("jinja2", "prometheus_client", "starlette", "uvicorn")
+_LIBRARIES = ("prometheus_client", "starlette", "uvicorn")
 
 EXAMPLE = "Example: neardup serve seen --port 8000"
 INTERRUPTED = "interrupted before it served"

@@ -14,22 +14,23 @@ def viewed(one, other, ids=("a", "b")):
 
 
 def whole(side):
-    return "".join(piece.text + piece.rest for piece in side.pieces)
+    return "".join(piece.text + piece.rest for piece in side.text.pieces)
 
 
 def test_both_texts_are_there_whole():
     view = viewed(f"{STORM}.\n\nOh", f"Well: {STORM}")
     assert [whole(side) for side in view.sides] == [f"{STORM}.\n\nOh", f"Well: {STORM}"]
-    assert [side.left for side in view.sides] == ["", ""]
+    assert [side.text.left for side in view.sides] == [0, 0]
     assert view.matches
 
 
 def test_what_only_one_has_is_told_apart_and_the_rest_linked():
     view = viewed(f"{STORM} and more", f"{STORM} and less")
-    alone = [[piece.text for piece in side.pieces if piece.kind == "alone"] for side in view.sides]
+    alone = [[piece.text for piece in side.text.pieces if piece.kind == "alone"] for side in view.sides]
     assert alone == [["more"], ["less"]]
-    (a,), (b,) = ([piece for piece in side.pieces if piece.kind == "shared"] for side in view.sides)
-    assert (a.own, a.target) == (b.target, b.own) == ("a0", "b0")
+    (a,), (b,) = ([piece for piece in side.text.pieces if piece.kind == "shared"] for side in view.sides)
+    assert a.passages == b.passages == (0,)
+    assert [side.anchors for side in view.sides] == ["ab", "ba"]
 
 
 def test_measures_both_ways():
@@ -42,26 +43,27 @@ def test_a_long_text_is_cut_and_it_says_so():
     long = "word " * (MOST // 5) + "tail"
     view = viewed(long, STORM)
     assert any(f"{MOST:,} characters" in line for line in view.notes)
-    assert view.sides[0].left == "4 characters more"
+    assert view.sides[0].text.left == 4
 
 
 def test_many_pieces_are_cut_and_the_rest_counted():
     one = " ".join(f"same words here {place} a{place}" for place in range(PIECES))
     other = " ".join(f"same words here {place} b{place}" for place in range(PIECES))
     view = viewed(one, other)
-    assert all(len(side.pieces) <= PIECES for side in view.sides)
+    assert all(len(side.text.pieces) <= PIECES for side in view.sides)
     lengths = [
-        sum(len(piece.text) + len(piece.rest) for piece in side.pieces) if side.left else None for side in view.sides
+        sum(len(piece.text) + len(piece.rest) for piece in side.text.pieces) if side.text.left else None
+        for side in view.sides
     ]
     assert lengths[0] is not None
-    assert int(view.sides[0].left.split()[0].replace(",", "")) == len(one) - lengths[0]
+    assert view.sides[0].text.left == len(one) - lengths[0]
 
 
 def test_empty_texts_say_why_there_is_no_match():
     view = viewed("", "")
     assert not view.matches
     assert "no signature" in view.ruling
-    assert [side.pieces for side in view.sides] == [(), ()]
+    assert [side.text.pieces for side in view.sides] == [(), ()]
 
 
 def test_the_same_document_twice_is_said():
@@ -79,7 +81,7 @@ def test_what_decides_comes_first_and_the_estimate_below():
 def test_texts_that_share_nothing_are_not_marked():
     view = viewed(STORM, "quite another text")
     assert view.notes == ("The texts share no passage, so nothing is marked.",)
-    assert [piece.kind for side in view.sides for piece in side.pieces] == ["between", "between"]
+    assert [piece.kind for side in view.sides for piece in side.text.pieces] == ["between", "between"]
 
 
 def test_what_is_decided_is_decided_on_the_whole_texts():

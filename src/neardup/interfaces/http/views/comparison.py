@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neardup.interfaces.escaping import printable, printable_lines
+from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.entries import Entry
-from neardup.interfaces.pieces import Piece, Span, pieces
+from neardup.interfaces.pieces import Excerpt, Span, excerpt
 from neardup.interfaces.rulings import estimate_of, marked_in, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
 
@@ -18,29 +18,15 @@ MOST: Final = 200_000  # characters of a text that are compared and shown
 PIECES: Final = 4_000  # of a text that are shown
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
 
-_OMITTED: Final = {"shared": "the same", "alone": "only here", "between": "not marked"}
-
-
-class PieceView(NamedTuple):
-    """A stretch of a text. A shared stretch has the anchor *own*, links to *target*, and may have more *anchors*."""
-
-    kind: str
-    text: str
-    omitted: str = ""
-    rest: str = ""
-    own: str = ""
-    target: str = ""
-    anchors: tuple[str, ...] = ()
-
 
 class Side(NamedTuple):
-    """One of the two documents; *left* describes the end that is not shown."""
+    """One of the two documents; *anchors* are the letters of the anchors of its passages and of their targets."""
 
     letter: str
     label: str
     entry: Entry
-    pieces: tuple[PieceView, ...]
-    left: str
+    text: Excerpt
+    anchors: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,25 +71,6 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
 
 def _side(letter: str, document: "Document", shared: list[Span], alone: tuple[Span, ...], anchors: str) -> Side:
     text = document.text or ""
-    shown: list[PieceView] = []
-    length = 0
-    for piece in pieces(text[:MOST], shared, alone, CONTEXT):
-        if len(shown) == PIECES:
-            break
-        shown.append(_piece(piece, *anchors))
-        length += len(piece.text) + piece.omitted + len(piece.rest)
-    left = f"{len(text) - length:,} characters more" if length < len(text) else ""
-    return Side(letter, f"document {letter}", entry_of(document), tuple(shown), left)
-
-
-def _piece(piece: Piece, side: str, other: str) -> PieceView:
-    first, *others = map(str, piece.passages) if piece.passages else ("",)
-    return PieceView(
-        piece.kind,
-        printable_lines(piece.text),
-        f"{piece.omitted:,} characters {_OMITTED[piece.kind]}" if piece.omitted else "",
-        printable_lines(piece.rest),
-        f"{side}{first}" if first else "",
-        f"{other}{first}" if first else "",
-        tuple(f"{side}{number}" for number in others),
-    )
+    excerpted = excerpt(text[:MOST], shared, alone, CONTEXT, most=PIECES)
+    excerpted = excerpted._replace(left=excerpted.left + max(0, len(text) - MOST))
+    return Side(letter, f"document {letter}", entry_of(document), excerpted, anchors)

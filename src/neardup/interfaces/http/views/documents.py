@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neardup.interfaces.escaping import printable_lines
+from neardup.interfaces.escaping import printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, link
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, shortened
+from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
 from neardup.interfaces.http.views.paging import Paging, paging
 
 if TYPE_CHECKING:

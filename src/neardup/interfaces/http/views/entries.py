@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from neardup.interfaces.escaping import printable
+from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, link
 
 Part = tuple[str, bool]  # a text, and whether it was looked for
@@ -73,15 +73,6 @@ def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Part]:
         done = max(done, end)
     if done < len(text):
         yield printable(text[done:]), False
-
-
-def shortened(text: str, most: int) -> str:
-    """Return a text with at most *most* characters.
-
-    >>> shortened("a long title", 7)
-    'a long…'
-    """
-    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 def address_shortened(address: str, most: int) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from neardup.interfaces.escaping import printable
+from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, link
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts, shortened
+from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
 from neardup.interfaces.http.views.paging import Choice, Paging, paging
 from neardup.interfaces.wording import decimals
 
