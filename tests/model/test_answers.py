@@ -1,5 +1,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
+from msgspec import to_builtins
+
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit, Snippet, as_record, written
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -36,7 +38,7 @@ def test_an_answer_as_json_has_it():
         size=10,
         results=(group,),
     )
-    record = as_record(answer, lambda value: round(value, 2))
+    record = to_builtins(as_record(answer, lambda value: round(value, 2)))
     assert record["include"] == str(2**62 + 1)  # 63 bits are too many for some readers of JSON
     (found,) = record["results"]
     assert found["group"] == str(2**62 + 1)

@@ -1,6 +1,6 @@
 """The result of searching an index."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -105,44 +105,110 @@ class Answer(Struct, frozen=True, kw_only=True):
     results: tuple[AnswerGroup, ...]
 
 
-def as_record(answer: Answer, convert: Callable[[float], Any] = float) -> dict[str, Any]:
-    """Return an answer as plain values for JSON; *convert* converts measures and scores.
+# The same in JSON.
 
-    Times are in UTC. The ids of groups are strings of digits, because some programs cannot read integers of 63 bits.
+
+class Piece(Struct):
+    """A piece of text, and where the words of the query are in it: pairs of begin and end, in characters."""
+
+    text: str
+    spans: Sequence[Sequence[int]]
+
+
+class SnippetPieces(Struct):
+    """The title of a document and a passage of its text."""
+
+    title: Piece
+    body: Piece
+
+
+class HitOfSearch(Struct):
+    """A document that matches the query; it was *admitted* at a time in UTC."""
+
+    id: str
+    title: str | None
+    url: str | None
+    admitted: str
+    score: float
+
+
+class SearchHit(HitOfSearch):
+    """A hit that is shown."""
+
+    snippet: SnippetPieces
+
+
+class SearchRepeat(HitOfSearch):
+    """A hit that is hidden because it matches *of*, a better one; *verified* on the texts, or by an estimate."""
+
+    of: str
+    rule: str
+    measure: str
+    value: float | int | str | None
+    threshold: float | None
+    verified: bool
+
+
+class SearchGroup(Struct):
+    """Hits that belong together: those shown, and their repeats; *hides* counts all repeats of the group.
+
+    Ids of groups are strings of digits, because some programs cannot read integers of 63 bits.
     """
-    whole = {name: getattr(answer, name) for name in answer.__struct_fields__ if name != "results"}
+
+    group: str
+    hides: int
+    shown: list[SearchHit]
+    repeats: list[SearchRepeat]
+
+
+class SearchAnswer(Struct):
+    """A page of groups.
+
+    *total* documents match; the best *examined* of them are in *groups* groups, of which *hidden* hits are not shown.
+    """
+
+    query: str
+    collapse: str
+    threshold: float | None
+    keep: int
+    include: str | None
+    total: int
+    examined: int
+    groups: int
+    hidden: int
+    unsigned: int
+    page: int
+    pages: int
+    size: int
+    results: list[SearchGroup]
+
+
+def as_record(answer: Answer, convert: Callable[[float], Any] = float) -> SearchAnswer:
+    """Return an answer as JSON has it; *convert* converts measures and scores."""
+
+    def of_hit(hit: FoundHit) -> tuple[str, str | None, str | None, str, float]:
+        return hit.id, hit.title, hit.url, written(hit.admitted), convert(hit.score)
+
+    def number(value: Any) -> Any:
+        return convert(value) if isinstance(value, float) else value
+
+    def shown(one: ShownHit) -> SearchHit:
+        return SearchHit(*of_hit(one.hit), SnippetPieces(*(Piece(*part) for part in one.snippet)))
+
+    def repeat(one: Repeat) -> SearchRepeat:
+        value, threshold = number(one.value), number(one.threshold)
+        return SearchRepeat(*of_hit(one.hit), one.of, one.rule, one.measure, value, threshold, one.verified)
+
+    whole = {name: getattr(answer, name) for name in answer.__struct_fields__}
     whole |= {
         "include": None if answer.include is None else str(answer.include),
-        "threshold": _convert(answer.threshold, convert),
+        "threshold": number(answer.threshold),
+        "results": [
+            SearchGroup(str(group.id), group.hides, [*map(shown, group.shown)], [*map(repeat, group.repeats)])
+            for group in answer.results
+        ],
     }
-    return whole | {"results": [_group(group, convert) for group in answer.results]}
-
-
-def _group(group: AnswerGroup, convert: Callable[[float], Any]) -> dict[str, Any]:
-    shown = [{**_hit(hit, convert), "snippet": _snippet(snippet)} for hit, snippet in group.shown]
-    repeats = [
-        {
-            **_hit(one.hit, convert),
-            "of": one.of,
-            "rule": one.rule,
-            "measure": one.measure,
-            "value": _convert(one.value, convert),
-            "threshold": _convert(one.threshold, convert),
-            "verified": one.verified,
-        }
-        for one in group.repeats
-    ]
-    return {"group": str(group.id), "hides": group.hides, "shown": shown, "repeats": repeats}
-
-
-def _hit(hit: FoundHit, convert: Callable[[float], Any]) -> dict[str, Any]:
-    return {
-        "id": hit.id,
-        "title": hit.title,
-        "url": hit.url,
-        "admitted": written(hit.admitted),
-        "score": convert(hit.score),
-    }
+    return SearchAnswer(**whole)
 
 
 @lru_cache(maxsize=1024)  # many documents are admitted together
@@ -153,11 +219,3 @@ def written(moment: datetime) -> str:
     '2026-01-02T03:04:05Z'
     """
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def _snippet(snippet: Snippet) -> dict[str, Any]:
-    return {name: {"text": part.text, "spans": part.spans} for name, part in zip(snippet._fields, snippet, strict=True)}
-
-
-def _convert(value: Any, convert: Callable[[float], Any]) -> Any:
-    return convert(value) if isinstance(value, float) else value

@@ -5,7 +5,7 @@ import pytest
 
 from neardup import Index
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.search import SearchAnswer
+from neardup.model.answers import SearchAnswer
 from neardup.pipeline.search import Search
 
 

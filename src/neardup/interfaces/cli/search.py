@@ -71,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Search and show the results; return 0 even without a result."""
     say_if_cold()
+    from msgspec import to_builtins
+
     from neardup.model.answers import as_record
     from neardup.pipeline.search import Search
 
@@ -79,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     with opened(arguments, "r") as index, Search.open(index) as search:
         answer = search.answer(" ".join(arguments.query), **{name: given[name] for name in names if name in given})
     if arguments.json:
-        print(json.dumps(as_record(answer)))
+        print(json.dumps(to_builtins(as_record(answer))))
         return 0
     _show(answer, repeats=arguments.all)
     return 0

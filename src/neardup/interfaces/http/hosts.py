@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 
@@ -47,6 +48,7 @@ class Hosts:
         return name is not None and (name in self._names or (self._numbers and _is_number(name)))
 
 
+@lru_cache(maxsize=64)
 def _name(authority: str) -> str | None:
     found = _AUTHORITY.fullmatch(authority.lower())
     return found[1].rstrip(".") if found else None

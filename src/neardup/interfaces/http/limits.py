@@ -7,6 +7,7 @@ from neardup.model.errors import require
 
 BATCH: Final = 1_000  # documents, hits or ids of one request
 PAGE: Final = 100  # entries of one page
+SMALL: Final = 64 << 10  # bytes of a body that do not count against the memory for bodies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ answers with the sum.
 """
 
 import os
+from functools import cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
@@ -38,10 +39,13 @@ class Metrics:
             "neardup_writes", "1 if the index can be written.", registry=own, multiprocess_mode="livemax"
         )
 
+        self._of = cache(lambda route, status: (self.requests.labels(route, status), self.seconds.labels(route)))
+
     def observe(self, route: str, status: int, seconds: float) -> None:
         """Count an answered request."""
-        self.requests.labels(route, status).inc()
-        self.seconds.labels(route).observe(seconds)
+        requests, times = self._of(route, status)
+        requests.inc()
+        times.observe(seconds)
 
     def text(self) -> bytes:
         """Return the metrics of all processes in the text format of Prometheus."""

@@ -51,8 +51,8 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                names = {name for name, _ in message["headers"]}
-                message["headers"] += [header for header in HEADERS.items() if header[0] not in names]
+                own = dict(message["headers"])
+                message["headers"] += [header for header in HEADERS.items() if header[0] not in own]
             await send(message)
 
         app: ASGIApp = self._app

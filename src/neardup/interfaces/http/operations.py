@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.interfaces.http.problems import Kind
-from neardup.interfaces.http.requests import JSON, Nothing, body_of, decoded, query_of
+from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 
 Scope = Literal["read", "write"]
@@ -94,18 +94,18 @@ class Operation:
     async def _answer_body(self, service: Service, request: Request) -> bytes:
         if request.scope["query_string"]:
             query_of(request, Nothing)  # which refuses it
-        async with body_of(request, service) as body:
+        body = await received(request, service)
+        try:
             long = len(body) > self.short or (self.compares_texts and service.index.keeps_texts)
-            async with service.admission(long=long):
-                return await service.run(lambda: self._result(service, decoded(self.input, body)), long=long)
+            return await service.answer(lambda: self._result(service, decoded(self.input, body)), long=long)
+        finally:
+            service.release(len(body))
 
     async def _answer_query(self, service: Service, request: Request) -> bytes:
         given = query_of(request, self.input)
         if self.probe:
             return self._result(service, given)
-        long = self.short == ALWAYS_LONG
-        async with service.admission(long=long):
-            return await service.run(lambda: self._result(service, given), long=long)
+        return await service.answer(lambda: self._result(service, given), long=self.short == ALWAYS_LONG)
 
     def _result(self, service: Service, given: Any) -> bytes:
         result = self.run(service, given)

@@ -117,8 +117,7 @@ def routes(service: Service) -> list[Route]:
 def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], bytes]) -> Callable[[Request], Any]:
     async def page(request: Request) -> Response:
         given = query_of(request, kind)
-        async with service.admission(long=True):
-            content = await service.run(partial(made, service, given), long=True)
+        content = await service.answer(partial(made, service, given), long=True)
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 
     return page

@@ -1,8 +1,7 @@
 """Bodies and queries of requests as structs: closed, validated, and read within the limits."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -15,7 +14,6 @@ from neardup.interfaces.http.limits import BATCH, PAGE
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
 
-SMALL: Final = 64 << 10  # bytes of a body that do not count against the memory for bodies
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
 _RULES: Final = "/docs lists the fields of each body and their rules."
@@ -58,38 +56,31 @@ class Nothing(Input):
 # Bodies.
 
 
-@asynccontextmanager
-async def body_of(request: Request, service: Service) -> AsyncIterator[bytes]:
-    """Receive the JSON body of a request, and count it against the memory for bodies until it is not needed."""
+async def received(request: Request, service: Service) -> bytearray:
+    """Receive the JSON body of a request, whose memory the caller releases (``service.release``)."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != JSON or request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal(problems.NOT_JSON)
-    limits, held = service.limits, 0
+    limits = service.limits
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > limits.body:
         raise Refusal(problems.TOO_LARGE)
-    parts: list[bytes] = []
-    size = 0
+    body = bytearray()
     try:
-        try:
-            async with asyncio.timeout(limits.body_seconds):
-                async for part in request.stream():
-                    parts.append(part)
-                    size += len(part)
-                    if size > limits.body:
-                        raise Refusal(problems.TOO_LARGE)
-                    if size > SMALL:
-                        service.body_memory += size - held
-                        held = size
-                        service.require_body_memory()
-        except TimeoutError:
+        async with asyncio.timeout(limits.body_seconds):
+            async for part in request.stream():
+                service.release(len(body))
+                body += part
+                service.hold(len(body))
+    except BaseException as error:
+        service.release(len(body))
+        if isinstance(error, TimeoutError):
             raise Refusal(problems.TOO_SLOW, headers={"connection": "close"}) from None
-        yield b"".join(parts)
-    finally:
-        service.body_memory -= held
+        raise
+    return body
 
 
-def decoded(kind: Any, body: bytes) -> Any:
+def decoded(kind: Any, body: bytes | bytearray) -> Any:
     """Decode a body as a struct, which also limits how deep it may be nested."""
     try:
         return _decoder(kind).decode(body)

@@ -2,15 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from threading import Lock
 from typing import Final, Literal, Self, TypeVar, get_args
 
-from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import OVERLOADED, Refusal
+from neardup.interfaces.http.problems import OVERLOADED, TOO_LARGE, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.pipeline.collapse import collapse
 from neardup.pipeline.index import Index
@@ -85,22 +84,30 @@ class Service:
 
     # Work and its limits.
 
-    @asynccontextmanager
-    async def admission(self, *, long: bool) -> AsyncIterator[None]:
-        """Count a request as in progress, or reject it (429) where too many of its kind are."""
+    async def answer(self, work: Callable[[], Answer], *, long: bool) -> Answer:
+        """Do the work of a request, or reject it (429) where too many of its kind are in progress."""
         if self._in_progress[long] >= self._most[long]:
             raise self.rejected()
         self._in_progress[long] += 1
         try:
             await asyncio.sleep(0)  # requests that have arrived are counted before the event loop works on one of them
-            yield
+            return await self.run(work, long=long)
         finally:
             self._in_progress[long] -= 1
 
-    def require_body_memory(self) -> None:
-        """Reject a request (429) while large bodies have more than their memory."""
-        if self.body_memory > self.limits.body_memory:
+    def hold(self, size: int) -> None:
+        """Count a body of *size* bytes if it is large; reject it (413, 429) if it, or all of them, need too much."""
+        if size > SMALL:
+            self.body_memory += size
+        if size > self.limits.body:
+            raise Refusal(TOO_LARGE)
+        if self.body_memory > self.limits.body_memory and size > SMALL:
             raise self.rejected()
+
+    def release(self, size: int) -> None:
+        """Count a body of *size* bytes no more."""
+        if size > SMALL:
+            self.body_memory -= size
 
     @property
     def is_full(self) -> bool:
