@@ -13,7 +13,16 @@ import pytest
 
 from neardup.model.errors import OutputError, ParameterError
 from neardup.sources import output
-from neardup.sources.output import atomic, check_output, check_table, is_page, is_special, write_page, write_table
+from neardup.sources.output import (
+    PAGES,
+    atomic,
+    check_output,
+    check_table,
+    is_page,
+    is_special,
+    write_file,
+    write_table,
+)
 from neardup.sources.read import read
 
 NAMELESS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "named"])
@@ -305,13 +314,13 @@ def test_a_table_is_refused_like_any_output(tmp_path, source):
 
 def test_pages(tmp_path):
     place = tmp_path / "page.HTML"
-    write_page(place, b"<p>one")
+    write_file(place, b"<p>one", PAGES)
     with pytest.raises(OutputError, match="exists already"):
-        write_page(place, b"<p>two")
-    write_page(place, b"<p>two", force=True)
+        write_file(place, b"<p>two", PAGES)
+    write_file(place, b"<p>two", PAGES, force=True)
     assert place.read_bytes() == b"<p>two"
     with pytest.raises(ParameterError, match="must end in"):
-        write_page(tmp_path / "page.txt", b"")
+        write_file(tmp_path / "page.txt", b"", PAGES)
     with pytest.raises(OutputError, match="one of the inputs"):
         check_table(place, [place], force=True, or_page=True)
     with pytest.raises(ParameterError, match="parquet"):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from neardup.evaluation.measures import require_texts, shared_counts
@@ -35,16 +36,6 @@ class Measure:
     a_in_b: float
     b_in_a: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the measure as plain values."""
-        return {
-            "shingle": self.shingle,
-            "bag": self.bag,
-            "resemblance": self.resemblance,
-            "a_in_b": self.a_in_b,
-            "b_in_a": self.b_in_a,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -63,11 +54,8 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return {
-            "measures": [measure.as_dict() for measure in self.measures],
-            "schemes": [one.as_dict() for one in self.schemes],
-            **_passages_as_dict(self),
-        }
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,16 +74,6 @@ class Explanation(Ruling):
     passages: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return {
-            **Ruling.as_dict(self),
-            "resemblance": self.resemblance,
-            "a_in_b": self.a_in_b,
-            "b_in_a": self.b_in_a,
-            **_passages_as_dict(self),
-        }
 
     def __str__(self) -> str:
         words = sum(passage.words for passage in self.passages)
@@ -210,12 +188,3 @@ def _measures(a: WordSpans, b: WordSpans) -> Iterator[Measure]:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _passages_as_dict(found: Comparison | Explanation) -> dict[str, Any]:
-    return {
-        "run": found.run,
-        "passages": [passage.as_dict() for passage in found.passages],
-        "only_in_a": [list(span) for span in found.only_in_a],
-        "only_in_b": [list(span) for span in found.only_in_b],
-    }

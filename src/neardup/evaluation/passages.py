@@ -1,7 +1,7 @@
 """The passages that two texts share, and the parts that only one of them has."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -28,10 +28,6 @@ class Passage:
     a: Span
     b: Span
     words: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the passage as plain values."""
-        return {"a": list(self.a), "b": list(self.b), "words": self.words}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

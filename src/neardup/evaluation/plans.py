@@ -31,10 +31,6 @@ class Curve:
     values: tuple[float, ...]
     probabilities: tuple[float, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from neardup.evaluation.measures import shared_counts
@@ -29,14 +30,8 @@ class Estimate:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the estimate as plain values."""
-        return {
-            "rule": self.rule,
-            "measure": self.measure,
-            "value": self.value,
-            "threshold": self.threshold,
-            "matches": self.matches,
-            "detail": self.detail,
-        }
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +55,8 @@ class Ruling:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ruling as plain values."""
-        return {
-            "scheme": self.scheme,
-            "matches": self.matches,
-            "verified": self.verified,
-            "rule": self.rule,
-            "measure": self.measure,
-            "value": self.value,
-            "threshold": self.threshold,
-            "reason": self.reason,
-            "estimate": self.estimate.as_dict(),
-        }
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return plain
 
 
 def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:

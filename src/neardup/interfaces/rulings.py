@@ -2,21 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.wording import decimals
+
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation
     from neardup.evaluation.passages import Span
     from neardup.evaluation.rulings import Estimate, Ruling
-
-
-def share(number: float) -> str:
-    """Return a share from 0 to 1 as text; shares below 1 are never shown as 1, and shares above 0 never as 0.
-
-    >>> share(0.5), share(0.99999), share(0.00001), share(1.0)
-    ('0.5000', '0.9999', '0.0001', '1.0000')
-    """
-    if 0.0 < number < 1.0:
-        number = min(max(number, 0.0001), 0.9999)
-    return f"{number:.4f}"
 
 
 def answer_of(said: "Ruling | Estimate") -> str:
@@ -41,7 +32,7 @@ def value_of(said: "Ruling") -> str:
         return said.reason or ""
     if said.measure == "equality":
         return "equal" if said.matches else "different"
-    value = f"{said.measure} {share(said.value)}"
+    value = f"{said.measure} {decimals(said.value, 4)}"
     return f"{value}, but {said.reason}" if said.reason else value
 
 
@@ -51,8 +42,8 @@ def estimate_of(said: "Estimate") -> str:
         return "no signature"
     if said.measure == "equality":
         return "equal checksums" if said.matches else "different checksums"
-    value = share(said.value) if said.measure.startswith("estimated") else f"{said.value:g}"
-    more = [f"{name} {share(told)}" for name, told in said.detail.items() if isinstance(told, float)]
+    value = decimals(said.value, 4) if said.measure.startswith("estimated") else f"{said.value:g}"
+    more = [f"{name} {decimals(told, 4)}" for name, told in said.detail.items() if isinstance(told, float)]
     return ", ".join([f"{answer_of(said)}: {said.measure} {value}", *more])
 
 

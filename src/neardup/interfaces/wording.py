@@ -118,13 +118,14 @@ def evidence_of(row: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def decimals(share: float) -> str:
-    """Return a share with two decimals; shares below 1 are never shown as 1.
+def decimals(share: float, places: int = 2) -> str:
+    """Return a share as a decimal; a share below 1 never reads as 1, and a share above 0 never as 0.
 
-    >>> decimals(0.755), decimals(0.9999), decimals(1.0)
-    ('0.76', '0.99', '1.00')
+    >>> decimals(0.755), decimals(0.9999), decimals(1.0), decimals(0.00001, 4)
+    ('0.76', '0.99', '1.00', '0.0001')
     """
-    return f"{min(share, 0.99) if share < 1 else share:.2f}"
+    least = 10.0**-places
+    return f"{min(max(share, least), 1 - least) if 0 < share < 1 else share:.{places}f}"
 
 
 def percent(share: float) -> str:

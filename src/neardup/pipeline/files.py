@@ -28,7 +28,7 @@ from neardup.pipeline.result import Result
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, Quoting, Rejected
 from neardup.sources.formats import FOLDER, common_format, expand
-from neardup.sources.output import check_output, check_table, is_page, write_page, write_table
+from neardup.sources.output import PAGES, check_output, check_table, is_page, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.templates import CommonShingles
 
@@ -165,7 +165,7 @@ def _marks(result: Result, documents: Collection) -> pa.Table:
 
 def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force: bool) -> None:
     if page is not None and is_page(path):
-        write_page(path, page(done), force=force)
+        write_file(path, page(done), PAGES, force=force)
     else:
         write_table(path, done.result.decisions, force=force)
 

@@ -20,12 +20,13 @@ from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, com
 
 AnyPath = str | os.PathLike[str]
 
+PAGES: Final = (".html", ".htm")
+DRAWINGS: Final = (".svg",)
+ARRAYS: Final = (".npz",)
+
 _BUFFER: Final = 1 << 20
 _BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
-_PAGES: Final = (".html", ".htm")
-_DRAWING: Final = ".svg"
-_ARRAYS: Final = ".npz"
 _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -71,28 +72,23 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
 
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
-    """Raise the errors of ``write_table``, or ``write_page``, in advance; *inputs* are never overwritten."""
+    """Raise the errors of ``write_table``, or ``write_file``, in advance; *inputs* are never overwritten."""
     found = kind(os.fspath(path))
     fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
-    page = f", or in {_PAGES[0]} for a page" if or_page else ""
+    page = f", or in {PAGES[0]} for a page" if or_page else ""
     endings = f"{_endings('parquet')} or {_endings('jsonl')}{page}"
     _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force)
 
 
 def is_page(path: AnyPath) -> bool:
     """Return whether a file's name has an ending of HTML pages. Case does not matter."""
-    return Path(path).suffix.lower() in _PAGES
+    return Path(path).suffix.lower() in PAGES
 
 
-def check_page(path: AnyPath, inputs: Sequence[str] = (), *, force: bool) -> None:
-    """Raise the errors of ``write_page`` in advance; the *inputs*, paths, are never overwritten."""
-    _check_file(path, inputs, fits=is_page(path), endings=" or ".join(_PAGES), force=force)
-
-
-def check_arrays(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool) -> None:
-    """Raise the errors of ``write_arrays`` in advance; *inputs* are never overwritten."""
-    fits = Path(path).suffix.lower() == _ARRAYS
-    _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=_ARRAYS, force=force)
+def check_file(path: AnyPath, endings: Sequence[str], inputs: Sequence[str] = (), *, force: bool) -> None:
+    """Raise the errors of ``write_file`` in advance; the *inputs*, paths, are never overwritten."""
+    fits = Path(path).suffix.lower() in endings
+    _check_file(path, inputs, fits=fits, endings=" or ".join(endings), force=force)
 
 
 def output_kind(path: str, wanted: str) -> Kind:
@@ -158,29 +154,15 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
                 packed.write(encoder.encode_lines(_rows(batch)))
 
 
-def write_page(path: AnyPath, page: bytes, *, force: bool = False) -> None:
-    """Write a page unchanged; see ``atomic``. Raises the errors of ``check_page``, and ``OutputError``."""
-    check_page(path, force=force)
-    with atomic(path) as file:
-        file.write(page)
+def write_file(path: AnyPath, content: bytes, endings: Sequence[str], *, force: bool = False) -> None:
+    """Write a file that ends in one of *endings*, such as ``PAGES``, or to a device or pipe; see ``atomic``.
 
-
-def write_arrays(path: AnyPath, content: bytes, *, force: bool = False) -> None:
-    """Write an ``.npz`` file unchanged; see ``atomic``. Raises the errors of ``check_arrays``, and ``OutputError``."""
-    check_arrays(path, force=force)
+    Raises ``ParameterError`` for another ending, and ``OutputError`` for a path that exists unless *force* is given, a
+    folder that is missing or not writable, and if the system refuses.
+    """
+    check_file(path, endings, force=force)
     with atomic(path) as file:
         file.write(content)
-
-
-def write_svg(path: AnyPath, drawing: str, *, force: bool = False) -> None:
-    """Write a drawing to a path that ends in ``.svg``, or to a device or pipe; see ``atomic``.
-
-    Raises ``ParameterError`` for another ending, and ``OutputError`` for a path that exists unless *force* is given, or
-    a folder that is missing or not writable.
-    """
-    _check_file(path, (), fits=Path(path).suffix.lower() == _DRAWING, endings=_DRAWING, force=force)
-    with atomic(path) as file:
-        file.write(drawing.encode())
 
 
 def temporary(path: Path) -> Path:

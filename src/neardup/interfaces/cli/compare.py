@@ -14,7 +14,8 @@ from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import Excerpt, excerpt
-from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, share, value_of
+from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, value_of
+from neardup.interfaces.wording import decimals
 from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError, counted
 
 if TYPE_CHECKING:
@@ -89,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text, schemes)
     if html is not None:
-        from neardup.sources.output import write_page
+        from neardup.sources.output import PAGES, write_file
 
-        write_page(html, _page(one, other, found, context), force=arguments.force)
+        write_file(html, _page(one, other, found, context), PAGES, force=arguments.force)
     beside = html == _STDOUT  # only the page is written to standard output
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
@@ -122,12 +123,12 @@ def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | N
         if force:
             raise ParameterError("force", None, "requires --html")
         return None
-    from neardup.sources.output import check_page
+    from neardup.sources.output import PAGES, check_file
 
     path = _STDOUT if html == "-" else html
     if path == _STDOUT and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
-    check_page(path, files, force=force)
+    check_file(path, PAGES, files, force=force)
     return path
 
 
@@ -253,7 +254,7 @@ def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
         for heading in (f"{kind}\nresemblance", "\nA in B", "\nB in A"):
             table.add_column(heading, justify="right", min_width=_NUMBER, overflow="fold")
     for together in zip(*kinds.values(), strict=True):
-        numbers = [share(part) for one in together for part in (one.resemblance, one.a_in_b, one.b_in_a)]
+        numbers = [decimals(part, 4) for one in together for part in (one.resemblance, one.a_in_b, one.b_in_a)]
         table.add_row(str(together[0].shingle), *numbers)
     return table
 

@@ -99,11 +99,12 @@ def run(arguments: argparse.Namespace) -> int:
     to_stdout = _STDOUT in paths.values()
     if to_stdout and sys.stdout is None:
         raise OutputRefused(_STDOUT, "it is closed")
-    from neardup.sources.output import check_arrays, write_arrays
+    from neardup.sources.formats import expand
+    from neardup.sources.output import ARRAYS, check_file, write_file
 
     scheme = scheme_of(arguments)
     if writes_list(arguments):
-        check_arrays(given["common"], arguments.inputs, force=arguments.force)
+        check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files import dedup_files
 
@@ -130,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     common = done.result.summary.common
     if common is not None and writes_list(arguments):
-        write_arrays(given["common"], common.to_bytes(), force=arguments.force)
+        write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
     if done.documents.quoted_lines:
         complain(advice_on_quotes(done.documents.quoted_lines))
     if arguments.json:

@@ -101,9 +101,10 @@ def run(arguments: argparse.Namespace) -> int:
     made = plan(**wanted)
     if path is not None:
         from neardup.interfaces.pages.curves import curve_svg
-        from neardup.sources.output import write_svg
+        from neardup.sources.output import DRAWINGS, write_file
 
-        write_svg(path, curve_svg(made.curves, title=_title(made), threshold=made.threshold), force=arguments.force)
+        drawing = curve_svg(made.curves, title=_title(made), threshold=made.threshold)
+        write_file(path, drawing.encode(), DRAWINGS, force=arguments.force)
     screen = sys.stderr if path == _STDOUT else sys.stdout
     if screen is not None:
         _show(made, screen, as_json=arguments.json)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from neardup import __version__
 from neardup.interfaces.escaping import printable, printable_lines, shortened
-from neardup.interfaces.rulings import decided_of, estimate_of, passages_of, share, value_of
+from neardup.interfaces.rulings import decided_of, estimate_of, passages_of, value_of
 from neardup.interfaces.wording import decimals, evidence_of, rule_of
 from neardup.model.errors import counted
 
@@ -16,7 +16,7 @@ _PACKAGE: Final = "neardup.interfaces.pages"
 _FILTERS: Final = (
     *(printable, printable_lines, shortened),
     *(counted, decimals, evidence_of, rule_of),
-    *(decided_of, estimate_of, passages_of, share, value_of),
+    *(decided_of, estimate_of, passages_of, value_of),
 )
 
 
