@@ -2,7 +2,8 @@ import sys
 
 import pytest
 
-from neardup.interfaces.cli.terminal import console, progress_bars
+from neardup.interfaces.cli.terminal import console, marked, progress_bars
+from neardup.interfaces.pieces import Excerpt, Piece
 
 
 class Terminal:
@@ -84,3 +85,15 @@ def test_colours_are_for_terminals_whose_owner_wants_them(terminal, monkeypatch,
     assert terminal.shown == "x\n"
     console().print("[red]x")
     assert capsys.readouterr().out == "x\n"
+
+
+def test_a_text_in_pieces_is_marked_and_says_what_is_left_out():
+    pieces = (
+        Piece(kind="shared", text="one\x1b ", rest=" two", omitted=1),
+        Piece(kind="alone", text="three"),
+        Piece(kind="between", text="."),
+    )
+    shown = marked(Excerpt(pieces, 2000), plain=True, more="--all")
+    assert shown.plain == "one\\x1b  … 1 character the same …  two*three*. … and 2,000 characters more (--all)"
+    assert marked(Excerpt(pieces, 1), plain=False).plain.endswith(" twothree. … and 1 character more")
+    assert not marked(Excerpt((), 0), plain=True).plain

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.options import add_scheme_options, describes_scheme, scheme_of
 from neardup.interfaces.cli.templates import add_list_option
-from neardup.interfaces.cli.terminal import console
+from neardup.interfaces.cli.terminal import console, marked
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.pieces import Excerpt, excerpt
+from neardup.interfaces.pieces import excerpt
 from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, value_of
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError, counted
@@ -21,7 +21,6 @@ from neardup.model.errors import DataError, InputRefused, OutputRefused, Paramet
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from neardup.evaluation.comparison import Comparison, Measure
     from neardup.model.protocols import Scheme
@@ -204,13 +203,12 @@ def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", 
     b = excerpt(
         other.text, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), context, most=_PIECES
     )
-    marked = _marked(a, plain=plain), _marked(b, plain=plain)
     screen.print(Text(passages_of(found)))
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
         table.add_column(Text(name), ratio=1, overflow="fold")  # a text may have no spaces
-    table.add_row(*marked)
+    table.add_row(*(marked(text, plain=plain, more="--html PATH shows all") for text in (a, b)))
     screen.print(table)
 
 
@@ -257,21 +255,3 @@ def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
         numbers = [decimals(part, 4) for one in together for part in (one.resemblance, one.a_in_b, one.b_in_a)]
         table.add_row(str(together[0].shingle), *numbers)
     return table
-
-
-def _marked(found: Excerpt, *, plain: bool) -> "Text":
-    """Return a text with shared parts dimmed and others coloured; with *plain*, between stars instead of coloured."""
-    from rich.text import Text
-
-    shown = Text()
-    for piece in found.pieces:
-        text = printable(piece.text)
-        if piece.omitted:
-            text += f" … {piece.omission} … {printable(piece.rest)}"
-        if piece.kind == "alone":
-            shown.append(f"*{text}*" if plain else text, style="bold red")
-        else:
-            shown.append(text, style="dim" if piece.kind == "shared" else "")
-    if found.left:
-        shown.append(f" … and {counted(found.left, 'character')} more (--html PATH shows all)", style="italic")
-    return shown

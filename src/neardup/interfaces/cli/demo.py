@@ -5,20 +5,18 @@ import json
 import os
 import tempfile
 import time
-from bisect import bisect_right
 from collections import Counter
 from contextlib import suppress
 from importlib.resources import as_file, files
-from itertools import groupby
 from pathlib import Path
-from re import finditer
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.serve import loaded
-from neardup.interfaces.cli.terminal import complain, console, progress_bars
+from neardup.interfaces.cli.terminal import complain, console, marked, progress_bars
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.pieces import excerpt
 from neardup.interfaces.wording import evidence_of
 from neardup.model.errors import counted
 
@@ -30,7 +28,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.files import FilesResult
 
 _CLUSTERS = 4
-_WORDS = 55  # shown words of each text
+_CONTEXT = 60  # characters of a shared passage that are shown at each end
+_CHARACTERS = 300  # of each text, more or less, that are shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -160,45 +159,10 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
 
 
 def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
-    """Mark the words that differ near the ends of the longest passage that both texts share.
-
-    Case and punctuation do not count. With *plain* the marks are stars, because colours would not be seen.
-    """
-    from rich.text import Text
-
-    from neardup.evaluation.passages import Passage, shared_passages
+    """Return both texts, cut to what is around their differences, which are marked."""
+    from neardup.evaluation.passages import shared_passages
 
     found = shared_passages(kept, gone)
-    longest = max(found.shared, key=lambda passage: passage.words, default=Passage((0, 0), (0, 0), 0))
-    left, right = _Words(kept, longest.a, found.only_in_a), _Words(gone, longest.b, found.only_in_b)
-    at_start = left.first == 0 and right.first == 0
-    ahead = max(0, longest.words - _WORDS // 2) if at_start and (left.differing or right.differing) else 0
-    before = 0 if ahead else _WORDS // 3
-
-    def stretch(words: _Words) -> Text:
-        begin = max(0, words.first + ahead - before)
-        shown = Text("... " if begin else "")
-        places = range(begin, min(begin + _WORDS, len(words.words)))
-        for differs, run in groupby(places, words.differing.__contains__):
-            said = printable(" ".join(words.words[place] for place in run))
-            shown.append(f"*{said}*" if plain and differs else said, style="bold red" if differs else "")
-            shown.append(" ")
-        if begin + _WORDS < len(words.words):
-            shown.append("...")
-        return shown
-
-    return stretch(left), stretch(right)
-
-
-class _Words:
-    """A text as words between spaces: the begin of its longest passage, and the places of differing words."""
-
-    def __init__(self, text: str, longest: tuple[int, int], only: "tuple[tuple[int, int], ...]") -> None:
-        spans = [found.span() for found in finditer(r"\S+", text)]
-        ends = [end for _, end in spans]
-        self.words = [text[begin:end] for begin, end in spans]
-        self.first = bisect_right(ends, longest[0])
-        self.differing: set[int] = set()
-        for begin, end in only:
-            last = bisect_right(ends, end - 1)
-            self.differing.update(range(bisect_right(ends, begin), last + 1))
+    left = excerpt(kept, [one.a for one in found.shared], found.only_in_a, _CONTEXT, characters=_CHARACTERS)
+    right = excerpt(gone, [one.b for one in found.shared], found.only_in_b, _CONTEXT, characters=_CHARACTERS)
+    return marked(left, plain=plain), marked(right, plain=plain)

@@ -4,12 +4,16 @@ import sys
 from contextlib import closing, contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, cast
 
+from neardup.model.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
+    from rich.text import Text
 
     from neardup.interfaces.cli.interruption import PatientTerminal
+    from neardup.interfaces.pieces import Excerpt
     from neardup.sources.collection import Rejected
 
 _SHOWN = 5  # rejected records that are shown by name
@@ -87,3 +91,27 @@ def complain(message: str) -> None:
 
     if sys.stderr is not None:
         print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
+
+
+def marked(found: "Excerpt", *, plain: bool, more: str = "") -> "Text":
+    """Return a text with shared parts dimmed and others coloured; with *plain*, between stars instead of coloured.
+
+    It ends with the number of characters that are not shown, and *more*, the way to see them.
+    """
+    from rich.text import Text
+
+    from neardup.interfaces.escaping import printable
+
+    shown = Text()
+    for piece in found.pieces:
+        text = printable(piece.text)
+        if piece.omitted:
+            text += f" … {piece.omission} … {printable(piece.rest)}"
+        if piece.kind == "alone":
+            shown.append(f"*{text}*" if plain else text, style="bold red")
+        else:
+            shown.append(text, style="dim" if piece.kind == "shared" else "")
+    if found.left:
+        hint = f" ({more})" if more else ""
+        shown.append(f" … and {counted(found.left, 'character')} more{hint}", style="italic")
+    return shown
