@@ -95,7 +95,7 @@ def test_what_nothing_reaches_says_what_can_be_reached():
         recommend(Requirements(threshold=0.8, recall=0.99, false_rate=1e-4), searched_schemes())
     assert caught.value.name == "recall"
     rule = caught.value.rule
-    assert rule.startswith("must be less: the most that can be reached at threshold 0.8 with a false rate of at most")
+    assert rule.startswith("cannot be reached; the highest recall at threshold 0.8 with a false rate of at most")
     best = {word: float(number) for word, number in (part.split() for part in rule.partition(" is ")[2].split(", "))}
     assert set(best) == set(searched_schemes())
     for scheme, recall in best.items():

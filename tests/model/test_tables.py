@@ -124,7 +124,7 @@ def test_what_is_chosen_fits(distance):
     sizes = {design: number * design.bytes_each(number) for design in TableDesign.choices(distance)}
     for size in sizes.values():
         assert sizes[TableDesign.choose(distance=distance, fingerprints=number, memory=size)] <= size
-    with pytest.raises(ParameterError, match="the smallest design's size") as caught:
+    with pytest.raises(ParameterError, match="bytes, for the smallest design") as caught:
         TableDesign.choose(distance=distance, fingerprints=number, memory=min(sizes.values()) - 1)
     assert caught.value.name == "memory"
 
@@ -143,8 +143,8 @@ def test_costs_decide():
         ("blocks", 8, 9, "distance", "must be an integer from 0 to 7"),
         ("blocks", True, 2, "distance", "must be an integer from 0 to 7, not a bool"),
         ("blocks", 3, 3, "pieces", "must be an integer from 4 to 64"),
-        ("blocks", 3, 9, "pieces", "must give at most 64 tables, and 9 give 84"),
-        ("nested", 3, 9, "pieces", "must give at most 64 tables, and 9 give 81"),
+        ("blocks", 3, 9, "pieces", "must give at most 64 tables, but results in 84"),
+        ("nested", 3, 9, "pieces", "must give at most 64 tables, but results in 81"),
         ("probes", 3, 1, "pieces", "must be an integer from 2 to 4"),
         ("probes", 3, 5, "pieces", "must be an integer from 2 to 4"),
         ("probes", 0, 2, "pieces", "must be an integer from 1 to 1"),

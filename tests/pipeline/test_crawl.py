@@ -216,7 +216,7 @@ def test_addresses_are_a_choice(index):
         ("http://a.example/", "pairs"),
         (7, "pairs"),
         ([("http://a.example/",)], "pairs"),
-        ([(None, STORM)], "url 0: is None"),
+        ([(None, STORM)], "url 0: must be a string, not None"),
         ([("http://a.example/", STORM), (" ", STORM)], "url 1: is empty"),
         ([("http://a.example/", 7)], "text"),
         (pa.table({"url": ["x"]}), "table: there is no column 'text'; the columns are: url"),
@@ -229,7 +229,7 @@ def test_what_are_no_pages_is_refused_and_nothing_remembered(index, pages, batch
 
 
 def test_columns_of_different_lengths_are_refused(pages):
-    with pytest.raises(DataError, match="2 URLs, but the texts are 1"):
+    with pytest.raises(DataError, match="2 URLs for 1 text; each URL needs one text"):
         pages.judge_and_admit(["http://a.example/", "http://b.example/"], [STORM])
 
 

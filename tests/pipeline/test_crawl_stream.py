@@ -70,7 +70,7 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
         (line(text=STORM), "it has neither 'url' nor 'id'"),
         (line(url="", id="", text=STORM), "it has neither 'url' nor 'id'"),
         (line(id=[1], text=STORM), "its 'id' must be a string or a number, not a list"),
-        (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes, but may have 1,024"),
+        (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes; at most 1,024 are allowed"),
         (line(id="a"), "its 'text' is missing or null"),
         (line(id="a", text=None), "its 'text' is missing or null"),
         (line(id="a", text=7), "its 'text' must be a string, not a number"),

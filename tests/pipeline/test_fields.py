@@ -73,8 +73,8 @@ def test_values_that_cannot_be(kind, values, rule):
     [
         ({"x": [1, "a"]}, "document 1: field 'x' is the string 'a', while document 0 has the integer 1"),
         ({"x": "ab"}, "must have a value for each document"),
-        ({"x": [1, 2, 3]}, "have 3 rows, but the documents are 2"),
-        ({"x": [1], "y": [1, 2]}, "cannot be a table"),
+        ({"x": [1, 2, 3]}, "3 rows for 2 documents; each document needs one"),
+        ({"x": [1], "y": [1, 2]}, "cannot be converted to a table"),
         (5, "must be a table or map names to values"),
     ],
 )

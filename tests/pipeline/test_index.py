@@ -174,7 +174,7 @@ def test_a_table_of_weights_is_given_again(folder, combined):
     scheme = SimHash(weights=TermWeights.fitted(TEXTS), distance=9)
     scheme = Combined(scheme, MinHash(threshold=0.1, recall=0.5)) if combined else scheme
     made(folder, scheme)
-    with pytest.raises(StorageRefused, match="with a table of weights: open it with that scheme"):
+    with pytest.raises(StorageRefused, match="with a table of weights, which is not stored; open it with that scheme"):
         Index.open(folder)
     with Index.open(folder, "w", scheme=scheme) as index:
         assert index.judge(TEXTS[2:]) == [ExactDuplicate("c")]
@@ -228,11 +228,11 @@ def test_a_layout_is_honoured_and_remembered(folder, scheme, layout, other):
 @pytest.mark.parametrize(
     ("scheme", "layout", "rule"),
     [
-        (MinHash(), Banding(permutations=64, bands=8), "must be for the scheme's permutations, 128"),
-        (SimHash(), Blocks(bits=128, distance=3, blocks=6), "must be for the scheme's bits, 64"),
-        (SimHash(), Blocks(bits=64, distance=4, blocks=6), "must be for the scheme's distance, 3"),
+        (MinHash(), Banding(permutations=64, bands=8), "must have the scheme's permutations, 128"),
+        (SimHash(), Blocks(bits=128, distance=3, blocks=6), "must have the scheme's bits, 64"),
+        (SimHash(), Blocks(bits=64, distance=4, blocks=6), "must have the scheme's distance, 3"),
         (SimHash(), Banding(permutations=128, bands=8), "must be a Blocks or a TableDesign"),
-        (SimHash(), TableDesign(kind="blocks", distance=2, pieces=4), "must be for the scheme's distance, 3"),
+        (SimHash(), TableDesign(kind="blocks", distance=2, pieces=4), "must have the scheme's distance, 3"),
         (SimHash(bits=128), TableDesign(kind="blocks", distance=3, pieces=4), "must be a Blocks"),
         (MinHash(), "bands", "must be a Banding"),
         (Trials(), Banding(permutations=128, bands=8), "cannot be used with this scheme"),
@@ -517,14 +517,14 @@ def test_an_unknown_field_is_named(folder):
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [
-        ({"rank": "int"}, "must be of a kind among string, integer, number, time, flag"),
-        ({"rank": list}, "must be of a kind among string, integer, number, time, flag"),
-        ({"rank": []}, "must be of a kind among string, integer, number, time, flag"),
-        ({"rank": None}, "must be of a kind among string, integer, number, time, flag"),
+        ({"rank": "int"}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": list}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": []}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": None}, "must have one of these kinds: string, integer, number, time, flag"),
         ({"": int}, "must have names that are not empty"),
         ({5: int}, "must have names that are not empty"),
         (["rank"], "must map names to kinds"),
-        ({"x": str, "x.data": int}, "must not be another field's name with .data or .offsets behind it"),
+        ({"x": str, "x.data": int}, "must not be another field's name followed by .data or .offsets"),
     ],
 )
 def test_fields_that_there_are_not(folder, fields, rule):
@@ -609,7 +609,7 @@ def test_documents_expire_at_their_moment(folder):
         assert [*index.ids()] == ["d1", "d2"]
         assert index.expire(np.float64(begin.timestamp() + 86400 * 2)).removed == 1
         for field in ("rank", "unknown", 5):
-            with pytest.raises(ParameterError, match="must be a field of times"):
+            with pytest.raises(ParameterError, match="must be a time field of the index"):
                 index.expire(0, field)
         with pytest.raises(ParameterError, match="must be a datetime, or seconds since 1970"):
             index.expire(None)
@@ -888,7 +888,7 @@ def test_a_child_process_does_not_write(folder):
         ),
         ({"title": [None, 5]}, "document 1: field 'title' must be a string, but is the integer 5"),
         ({"rank": ["1", "x"]}, "document 1: field 'rank' must be an integer of 64 bits, but is the string 'x'"),
-        ({"rank": [2**80, 1]}, "field 'rank': has values that cannot be a column: "),
+        ({"rank": [2**80, 1]}, "field 'rank': has values that do not fit into one column: "),
         ({"rank": "12"}, "field 'rank': must have a value for each document, but is the string '12'"),
         (
             {"seen": ["2024-01-01T00:00:00Z", "2024-01-01"]},

@@ -71,7 +71,7 @@ def test_a_result_of_files_has_no_table(tmp_path):
     path.write_text('{"text": "one two three"}\n' * 2)
     result = dedup_files([path]).result
     assert result.kept.tolist() == [0]
-    with pytest.raises(DataError, match="name an output file"):
+    with pytest.raises(DataError, match="write them to an output file"):
         result.table()
 
 

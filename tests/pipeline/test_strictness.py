@@ -37,7 +37,7 @@ def test_where_there_is_none():
     assert Checksum().match_estimate is None
     with pytest.raises(ParameterError, match="cannot be used with the scheme checksum"):
         at_threshold(Checksum(), 0.5)
-    with pytest.raises(ParameterError, match="is too low for this minhash"):
+    with pytest.raises(ParameterError, match="is too low for the layout of this minhash"):
         at_threshold(MinHash(), 0.001)
 
 

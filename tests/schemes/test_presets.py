@@ -45,5 +45,5 @@ def test_other_names_are_refused(name):
 
 
 def test_a_preset_chooses_the_scheme():
-    with pytest.raises(ParameterError, match="cannot be used with a scheme"):
+    with pytest.raises(ParameterError, match="cannot be used with scheme: a preset chooses"):
         neardup.dedup(CHATS, preset="code", scheme=MinHash())

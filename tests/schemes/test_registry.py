@@ -28,7 +28,11 @@ def test_a_name_is_taken_once():
     taken = type("Taken", (MinHash,), {"name": "trials"})
     nameless = type("Nameless", (), {"name": ""})
     foreign = type("Foreign", (), {"name": "foreign"})
-    rules = {taken: "must not be the name", nameless: "must be an identifier", foreign: "must be a class that derives"}
+    rules = {
+        taken: "must not be the name",
+        nameless: "must be an identifier",
+        foreign: "must be a subclass of SchemeDefaults",
+    }
     for kind, rule in rules.items():
         with pytest.raises(ParameterError, match=rule):
             registry.register(kind)

@@ -270,7 +270,7 @@ def test_every_parameter_has_a_rule(name, value):
 def test_a_choice_from_too_many_is_refused():
     assert comb(46, 2) > 1024 >= comb(45, 2)
     Trials(trials=45)
-    with pytest.raises(ParameterError, match="at most 1024 ways") as caught:
+    with pytest.raises(ParameterError, match="at most 1024 combinations out of 46 trials") as caught:
         Trials(trials=46)
     assert caught.value.name == "needed"
 

@@ -108,7 +108,7 @@ def test_a_word_is_exactly_one_feature(words, change):
 
 
 def test_two_words_that_are_one_feature_are_refused():
-    with pytest.raises(ParameterError, match="must not be the same as 'Rose'"):
+    with pytest.raises(ParameterError, match="must be another feature than 'Rose'"):
         TermWeights.given({"a": 1.0, "Rose": 2.0, "rose": 2.0})
     assert len(TermWeights.given({"Rose": 2.0, "rose": 2.0}, analysis=Analysis(fold_case=False))) == 2
 

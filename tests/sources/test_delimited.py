@@ -251,7 +251,7 @@ def test_compressed_files_and_several(tmp_path, written):
 def test_files_of_different_headers_are_an_error(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"text,id\n")
     (tmp_path / "b.csv").write_bytes(b"id,text\n")
-    with pytest.raises(DataError, match=r"b\.csv: its header is not that of .*a\.csv"):
+    with pytest.raises(DataError, match=r"b\.csv: its header differs from that of .*a\.csv"):
         read([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 

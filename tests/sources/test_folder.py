@@ -176,7 +176,7 @@ def test_an_existing_folder_is_replaced_only_by_force_and_only_if_it_holds_docum
     got.write(old, np.array([0]), force=True)
     assert contents(old) == {"a.txt": b"A"}
     (old / "thesis.docx").touch()
-    with pytest.raises(OutputError, match=r"holds more than documents \(thesis\.docx\)"):
+    with pytest.raises(OutputError, match=r"it contains files other than documents \(thesis\.docx\)"):
         got.write(old, np.array([0]), force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
@@ -186,8 +186,8 @@ def test_the_output_must_lie_apart_from_the_input(made, tmp_path):
     got = read([place])
     for path, reason in [
         (place, "is one of the inputs"),
-        (place / "kept", "lies in the input folder"),
-        (place.parent, "lies in it"),
+        (place / "kept", "it is inside the input folder"),
+        (place.parent, "it contains the input"),
     ]:
         with pytest.raises(OutputError, match=reason):
             got.write(path, np.array([0]), force=True)
@@ -267,5 +267,5 @@ def test_patterns_choose_the_files(made):
     got.write(place.with_name("out"), np.array([1]))
     got.write(place.with_name("out"), np.array([0]), force=True)
     assert contents(place.with_name("out")) == {"a.py": b"a"}
-    with pytest.raises(OutputError, match=r"holds more than documents \(a\.py\)"):
+    with pytest.raises(OutputError, match=r"it contains files other than documents \(a\.py\)"):
         read([made({"a.txt": b"A"}, "other")]).write(place.with_name("out"), np.array([0]), force=True)

@@ -52,7 +52,7 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
             tiebreaker="first",
         )
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise DataError(f"column {field!r}", f"holds {values.type}, which has no order to rank by") from error
+        raise DataError(f"column {field!r}", f"has the type {values.type}, which has no order") from error
     order: Positions = np.empty(len(values), np.int64)
     order[ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1] = np.arange(len(values))
     return order
@@ -74,7 +74,7 @@ def _codes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     """Return the positions of ordered categories in their order."""
     orders = [chunk.dictionary for chunk in values.chunks]
     if any(not order.equals(orders[0]) for order in orders):
-        raise DataError(f"column {field!r}", "holds ordered categories whose order differs from part to part")
+        raise DataError(f"column {field!r}", "has ordered categories of different order in its chunks")
     return pa.chunked_array([chunk.indices for chunk in values.chunks], values.type.index_type)
 
 

@@ -61,7 +61,7 @@ def require_texts(*texts: object) -> None:
     """Raise ``DataError`` unless all values are strings."""
     for text in texts:
         if not isinstance(text, str):
-            raise DataError("a text to compare", f"is {kind_of(text)}, but must be a str")
+            raise DataError("a text to compare", f"must be a string, not {kind_of(text)}")
 
 
 def shared_counts(features: Features) -> tuple[int, int, int]:

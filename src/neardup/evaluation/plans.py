@@ -170,7 +170,7 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     if recall is not None:
         require(threshold is not None, "recall", recall, "requires threshold, the resemblance at which it is wanted")
         for name, value in parameters.items():
-            raise ParameterError(name, value, "is what a plan for a recall recommends; leave it out")
+            raise ParameterError(name, value, "is a result of a plan for a recall; leave it out")
         wanted = Requirements(threshold=threshold, recall=recall, **given)
         return _recommended(wanted, scheme)
     for name, value in given.items():
@@ -184,7 +184,7 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     if isinstance(scheme, str):
         return _drawn(_of_numbers(scheme, parameters))
     for name, value in parameters.items():
-        raise ParameterError(name, value, "is a number of the scheme that was given; leave it out")
+        raise ParameterError(name, value, "is already set by the given scheme; leave it out")
     return _drawn(scheme)
 
 

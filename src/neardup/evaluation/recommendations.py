@@ -93,7 +93,7 @@ def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recom
     found: list[Recommendation] = []
     unreached: list[Unreached] = []
     for scheme in schemes:
-        require(scheme in searched, "scheme", scheme, f"must be one of {', '.join(searched)}, to be recommended")
+        require(scheme in searched, "scheme", scheme, f"must be one of {', '.join(searched)}")
         offers = [_recommendation(wanted, one) for one in registry.named(scheme).grid(wanted)]
         allowed = [one for one in offers if wanted.false_rate is None or one.false_rate <= wanted.false_rate]
         good = [one for one in allowed if one.recall >= wanted.recall]
@@ -103,7 +103,7 @@ def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recom
     if not found:
         best = ", ".join(f"{one.scheme} {one.recall:.4f}" for one in unreached)
         condition = "" if wanted.false_rate is None else f" with a false rate of at most {wanted.false_rate:g}"
-        rule = f"must be less: the most that can be reached at threshold {wanted.threshold:g}{condition} is {best}"
+        rule = f"cannot be reached; the highest recall at threshold {wanted.threshold:g}{condition} is {best}"
         raise ParameterError("recall", wanted.recall, rule)
     return tuple(sorted(found, key=_order)), tuple(unreached)
 

@@ -105,7 +105,7 @@ def plan_tables(
     fingerprints = require_whole("fingerprints", fingerprints, 1, _MOST)
     distance = require_whole("distance", distance, 0, MOST_DISTANCE)
     if memory is not None:
-        require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0")
+        require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0 bytes")
     costs = Costs() if costs is None else costs
     require_kind("costs", costs, Costs)
     chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)

@@ -140,7 +140,7 @@ def _with_metadata(given: Any) -> tuple[Any, str, str]:
     if not isinstance(table, pa.Table):
         raise DataError("signatures", f"must be an Arrow table as Signatures.to_arrow makes it, not {kind_of(given)}")
     if len({*table.column_names}) < table.num_columns:
-        raise DataError("signatures", "have two columns of one name")
+        raise DataError("signatures", "have two columns of the same name")
     metadata = table.schema.metadata or {}
     recipe, row = (metadata.get(name.encode(), b"").decode(errors="replace") for name in (_RECIPE, _ROW))
     if not recipe:

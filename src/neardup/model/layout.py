@@ -101,7 +101,7 @@ class Blocks:
         object.__setattr__(self, "blocks", require_whole("blocks", self.blocks, 1))
         require(self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
         tables = comb(self.blocks, self.distance)
-        rule = f"must give at most {MOST_TABLES} tables, and {self.blocks} over {self.distance} is {tables}"
+        rule = f"must result in at most {MOST_TABLES:,} tables, but results in {tables:,}"
         require(tables <= MOST_TABLES, "blocks", self.blocks, rule)
 
     @property

@@ -142,7 +142,7 @@ class TableDesign:
         least, most = (min(2, distance + 1), distance + 1) if self.kind == "probes" else (distance + 1, BITS)
         object.__setattr__(self, "pieces", require_whole("pieces", self.pieces, least, most))
         number = self._number()
-        rule = f"must give at most {MOST_TABLES} tables, and {self.pieces} give {number}"
+        rule = f"must result in at most {MOST_TABLES} tables, but results in {number}"
         require(number <= MOST_TABLES, "pieces", self.pieces, rule)
 
     def _number(self) -> int:
@@ -225,7 +225,7 @@ class TableDesign:
         fitting = [design for design, size in sizes.items() if memory is None or size <= memory]
         if not fitting:
             least = min(sizes.values())
-            raise ParameterError("memory", memory, f"must be at least {least:,.0f} bytes, the smallest design's size")
+            raise ParameterError("memory", memory, f"must be at least {least:,.0f} bytes, for the smallest design")
         return min(
             fitting, key=lambda design: design.microseconds(fingerprints, costs) * design.bytes_each(fingerprints)
         )

@@ -282,8 +282,8 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if cache is not None:
         require(isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
         usable = index is not None and signatures is None
-        require(usable, "cache", cache, "needs index= and no signatures=")
-    require(isinstance(id, str), "id", id, "must be a field's name")
+        require(usable, "cache", cache, "requires index, and cannot be used with signatures")
+    require(isinstance(id, str), "id", id, "must be the name of a field")
     if verify is not None:
         require(verify in ("exact", "estimate"), "verify", verify, "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
@@ -354,7 +354,7 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
     holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
     require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
     near = sum(isinstance(rule, NearDuplicates) for rule in rules)
-    require(near <= 1, "by", by, "must have one rule of near duplicates at most")
+    require(near <= 1, "by", by, "must contain at most one NearDuplicates")
     return rules
 
 
@@ -374,7 +374,7 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     kinds = types_of(values)
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
-        raise DataError(f"field {rule.field!r}", f"holds a {strange}, but must hold strings or integers; convert them")
+        raise DataError(f"field {rule.field!r}", f"must contain strings or integers, not {strange}; convert them")
     return values
 
 

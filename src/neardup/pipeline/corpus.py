@@ -80,7 +80,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen: Scheme = registry.default() if scheme is None else scheme
     if preset is not None:
-        require(scheme is None, "preset", preset, "cannot be used with a scheme: it chooses one")
+        require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
         chosen = preset_scheme(preset)
         ignore_common = PRESETS[preset].ignore_common if ignore_common is None else ignore_common
     require_scheme(chosen, "sign_at")

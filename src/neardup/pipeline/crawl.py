@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
-from neardup.model.errors import DataError, kind_of, require_kind
+from neardup.model.errors import DataError, counted, kind_of, require_kind
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.index import Index
@@ -104,7 +104,7 @@ class CrawlFilter:
     def _ids(self, urls: Sequence[Any]) -> list[str]:
         for position, url in enumerate(urls):
             if not isinstance(url, str) or not url.strip():
-                what = "is empty" if isinstance(url, str) else f"is {kind_of(url)}, but must be a string"
+                what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
                 raise DataError(f"url {position}", what)
         return [self.id_of(url) for url in urls]
 
@@ -137,7 +137,8 @@ def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[
     urls = source.to_pylist() if isinstance(source, pa.Array | pa.ChunkedArray) else list(source)
     column = text_column(texts)
     if len(urls) != len(column):
-        raise DataError("pages", f"are {len(urls):,} URLs, but the texts are {len(column):,}")
+        there = f"{counted(len(urls), 'URL')} for {counted(len(column), 'text')}"
+        raise DataError("pages", f"{there}; each URL needs one text")
     return urls, column, field_table(fields, len(urls))
 
 

@@ -126,7 +126,7 @@ class Answering:
         if not own:
             raise _Refused(f"it has neither {self._url!r} nor {self._id!r}")
         if len(own.encode()) > MOST_ID_BYTES:
-            raise _Refused(f"its id has {len(own.encode()):,} bytes, but may have {MOST_ID_BYTES:,}")
+            raise _Refused(f"its id has {len(own.encode()):,} bytes; at most {MOST_ID_BYTES:,} are allowed")
         if record.f0 is None:
             raise _Refused(f"its {self._text!r} is missing or null")
         tokens[self._text] = msgspec.json.encode(record.f0) if self._text in self._fields else b""

@@ -14,7 +14,7 @@ from neardup.index.disk.columns import FIELD_KINDS, STRING, Batch
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch
-from neardup.model.errors import DataError, StorageDamaged, kind_of, require
+from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.pipeline.field_values import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
@@ -51,10 +51,10 @@ def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # arrays of a column of strings
     for name, kind in fields.items():
         require(isinstance(name, str) and name != "", "fields", name, "must have names that are not empty")
-        require(name not in parts, "fields", name, "must not be another field's name with .data or .offsets behind it")
+        require(name not in parts, "fields", name, "must not be another field's name followed by .data or .offsets")
         own: Any = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
         known = isinstance(own, str) and own in FIELD_KINDS
-        require(known, "fields", kind, f"must be of a kind among {', '.join(FIELD_KINDS)}")
+        require(known, "fields", kind, f"must have one of these kinds: {', '.join(FIELD_KINDS)}")
         kinds.append((name, own))
     return tuple(kinds)
 
@@ -67,11 +67,12 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
         try:
             source = pa.table(columns)
         except (pa.ArrowException, TypeError, ValueError) as error:
-            raise DataError("fields", f"cannot be a table: {error}") from error
+            raise DataError("fields", f"cannot be converted to a table: {error}") from error
     if not isinstance(source, pa.Table):
-        raise DataError("fields", f"are {kind_of(fields)}, but must be a table or map names to values")
+        raise DataError("fields", f"must be a table or map names to values, not {kind_of(fields)}")
     if number is not None and source.num_columns and len(source) != number:
-        raise DataError("fields", f"have {len(source):,} rows, but the documents are {number:,}")
+        there = f"{counted(len(source), 'row')} for {counted(number, 'document')}"
+        raise DataError("fields", f"{there}; each document needs one")
     return source
 
 
@@ -148,7 +149,7 @@ def _column(name: str, values: Any) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         if isinstance(values, Sequence):
             _require_one_type(name, values)
-        raise DataError(f"field {name!r}", f"has values that cannot be a column: {error}") from error
+        raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
 
 
 def _require_one_type(name: str, values: Sequence[Any]) -> None:

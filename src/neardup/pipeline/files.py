@@ -98,7 +98,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         if path is not None:
             check_output(path, inputs, force=force, format=format, glob=glob)
     if mark is not None and common_format(expand(inputs), format) == FOLDER:
-        raise ParameterError("mark", os.fspath(mark), "needs records with fields, and the input is a folder")
+        raise ParameterError("mark", os.fspath(mark), "requires fields; the files of a folder have none")
     if report is not None:
         check_table(report, inputs, force=force, or_page=page is not None)
     fields = scheme.columns if scheme is not None else ()
@@ -188,7 +188,7 @@ def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None
     for (name, _, place), (other, path, second) in combinations(places, 2):
         same = place == second or (place.exists() and second.exists() and place.samefile(second))
         if same or place.is_relative_to(second) or second.is_relative_to(place):
-            raise OutputRefused(path, f"{other} must not go where {name} goes; give each output a path of its own")
+            raise OutputRefused(path, f"{name} and {other} must be separate paths, none inside the other")
 
 
 def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ def group_keys(
     keys = scheme.keys(signatures).astype(np.uint64, copy=True).view(np.int64)
     absent = ~signatures.present
     if ids is not None:
-        require(len(require_sequence("ids", ids, "ids")) == len(keys), "ids", ids, "must be one a row")
+        require(len(require_sequence("ids", ids, "ids")) == len(keys), "ids", ids, "must have one id per row")
         for row in np.flatnonzero(absent).tolist():
             keys[row] = group_id(ids[row])
         absent = np.zeros_like(absent)

@@ -94,10 +94,10 @@ class Hits:
             if self._index is None or field not in self._index.fields:
                 names = sorted({str(name) for hit in self.given for name in hit})
                 shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
-                raise DataError(f"field {field!r}", f"is in none of the hits, which have {shown}")
+                raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
         if self._index is None:
             lacking = "texts" if field == "text" else f"values of {field!r}"
-            raise ParameterError("index", None, f"must be passed: the hits are ids without {lacking}")
+            raise ParameterError("index", None, f"is required: the hits are ids without {lacking}")
         return self._index.values(field, self.names[:number])
 
     def says(self, field: str) -> bool:
@@ -144,12 +144,12 @@ def _listed(hits: Any) -> list[Any]:
     if isinstance(source, np.ndarray):
         source = source.tolist()
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
-        raise DataError("hits", f"are {kind_of(hits)}, but must be a sequence of ids or records, or a table")
+        raise DataError("hits", f"must be a sequence of ids or records, or a table, not {kind_of(hits)}")
     return list(source)
 
 
 def _none_such(ids: list[Any], name: str) -> DataError:
     """Return the error for the first invalid id."""
     rank = next(rank for rank, own in enumerate(ids) if type(own) is not int and not isinstance(own, str))
-    rule = f"must be an id, or all hits records with one in their field {name!r}; ids are strings or integers"
+    rule = f"is invalid: hits must be ids (strings or integers), or records with an id in their field {name!r}"
     return DataError(f"hit {rank}", rule)

@@ -404,7 +404,7 @@ class Index:
     def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
         """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""
         if self.keeps_texts and isinstance(documents, Signatures):
-            raise DataError("documents", "are signatures, but this index keeps texts")
+            raise DataError("documents", "must be texts, not signatures, because this index stores texts")
         given = Given(self._scheme, self._store.columns, documents, fields)
         return given, require_ids(ids, len(given)), given.columns
 
@@ -444,7 +444,7 @@ class Index:
             self._store.require_writer()
             moment = microseconds(before, "before")
             timed = field is None or (isinstance(field, str) and self._kinds.get(field) == "time")
-            require(timed, "field", field, "must be a field of times")
+            require(timed, "field", field, "must be a time field of the index")
             old = []
             for places in self._store.all_places():
                 times = self._store.take("seen" if field is None else f"field.{field}", places)

@@ -310,12 +310,12 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
     """Raise ``ParameterError`` unless an existing index has these fields, and stores texts if requested."""
     for name, kind in kinds.items():
         own = ", ".join(f"{field}:{of}" for field, of in index.fields.items()) or "none"
-        rule = f"is decided when an index is made; the fields of this one are: {own}"
+        rule = f"cannot be added to or changed in an existing index; its fields are: {own}"
         require(index.fields.get(name) == kind, "field", f"{name}:{kind}", rule)
     if texts and not index.keeps_texts:
-        raise ParameterError("texts", None, "is decided when an index is made, and this one keeps none")
+        raise ParameterError("texts", None, "cannot be used with this index, which was created without texts")
     if search and not index.keeps_texts:
-        raise ParameterError("search", None, "needs the texts, and this index was made without keeping them")
+        raise ParameterError("search", None, "requires texts, and this index was created without them")
 
 
 def _require_room(folder: AnyPath) -> None:

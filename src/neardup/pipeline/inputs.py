@@ -151,7 +151,7 @@ def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
     rows, present = np.asarray(given.rows), np.asarray(given.present)
     if rows.dtype != columns.row_kind or rows.shape != (len(rows), columns.row_width):
         kind = np.dtype(columns.row_kind)
-        raise DataError("signatures", f"must have rows of {columns.row_width} {kind}, as its scheme has")
+        raise DataError("signatures", f"must have rows of {columns.row_width} {kind} values, as in the index")
     if present.dtype != np.bool_ or present.shape != (len(rows),):
         raise DataError("signatures", "must have one flag per row: whether the document has a signature")
     return Signatures(np.ascontiguousarray(rows), present, given.recipe)

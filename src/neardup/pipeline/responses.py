@@ -48,9 +48,9 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     Other keys are passed through, and an error response is returned unchanged. Raises ``DataError`` for an invalid
     response, and the errors of ``collapse``.
     """
-    require(isinstance(name, str) and name != "", "name", name, "must be the name of inner hits")
+    require(isinstance(name, str) and name != "", "name", name, "must be a string that is not empty")
     if not isinstance(response, Mapping):
-        raise DataError("response", f"is {kind_of(response)}, but must be a mapping: of a client's, take the body")
+        raise DataError("response", f"must be a mapping, not {kind_of(response)}; pass the body of a client's response")
     if index is not None:
         require_kind("index", index, Index)
     rules = rules_of(by)
@@ -60,7 +60,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     outer = outer if isinstance(outer, Mapping) else {"hits": None}
     given = outer.get("hits", [])
     if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
-        raise DataError("response", "has no list of hits in hits.hits, as a response to a search has")
+        raise DataError("response", "has no list hits.hits, so it is not a search response")
     collapsed = collapse(
         _asked(given, rules, signed=signatures is not None, index=index),
         rules,
@@ -148,7 +148,7 @@ def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: st
     for rank, shown in kept.items():
         inner = shown.get("inner_hits") or {}
         if name in inner:
-            raise DataError("response", f"has inner hits {name!r} already: give those of the collapse another name")
+            raise DataError("response", f"already has inner hits {name!r}; choose another name")
         own = repeats[rank]
         found = {
             "total": {"value": len(own), "relation": "eq"},

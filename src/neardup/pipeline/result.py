@@ -108,7 +108,7 @@ class Result:
         read once.
         """
         if self.source is None:
-            raise DataError("rows", "of files are not in memory; name an output file to write them")
+            raise DataError("rows", "of documents in files are not in memory; write them to an output file")
         return rows_where(self.source, self.mask)
 
     def take(self, table: Rows) -> Rows:

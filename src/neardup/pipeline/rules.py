@@ -23,7 +23,7 @@ class NearDuplicates:
     def __post_init__(self) -> None:
         if self.scheme is not None:
             require_scheme(self.scheme, "ranked_rule")
-        require(isinstance(self.text, str) and self.text != "", "text", self.text, "must be a field's name")
+        require(isinstance(self.text, str) and self.text != "", "text", self.text, "must be the name of a field")
         require_whole("keep", self.keep, 1)
 
 
@@ -41,7 +41,7 @@ class SameValue:
     keep: int = 1
 
     def __post_init__(self) -> None:
-        require(isinstance(self.field, str) and self.field != "", "field", self.field, "must be a field's name")
+        require(isinstance(self.field, str) and self.field != "", "field", self.field, "must be the name of a field")
         holds = self.of is None or (callable(self.of) and isinstance(self.of, Hashable))  # caches need hashable rules
         require(holds, "of", self.of, "must be a function of a value")
         require_whole("keep", self.keep, 1)

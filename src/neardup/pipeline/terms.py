@@ -91,7 +91,9 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         own = scheme.with_key(key)
     elif not whole:
         raise StorageRefused(
-            where, f"has a scheme {given['name']!r} with a table of weights: open it with that scheme", "scheme needed"
+            where,
+            f"has a scheme {given['name']!r} with a table of weights, which is not stored; open it with that scheme",
+            "scheme needed",
         )
     else:
         own = _with_list(made.with_key(key), common_in(folder, manifest, disk))
@@ -183,7 +185,7 @@ def _require_fit(layout: Any, scheme: Any, own: Any) -> None:
     for name in ("permutations", "bits", "distance"):
         if layout is not None and hasattr(layout, name):
             wanted = getattr(own, name, None) or getattr(scheme, name)
-            require(getattr(layout, name) == wanted, "layout", layout, f"must be for the scheme's {name}, {wanted}")
+            require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
 
 
 def _nothing(scheme: Any) -> Any:

@@ -48,7 +48,7 @@ class Field:
     required: bool = True
 
     def __post_init__(self) -> None:
-        require(isinstance(self.name, str) and self.name != "", "name", self.name, "must be a column's name")
+        require(isinstance(self.name, str) and self.name != "", "name", self.name, "must be the name of a column")
         require_flag("required", self.required)
         if self.limit is not None:
             object.__setattr__(self, "limit", require_whole("limit", self.limit, 1))
@@ -93,7 +93,7 @@ class Checksum(SchemeDefaults):
 
     def __post_init__(self) -> None:
         listed = isinstance(self.fields, tuple | list) and all(isinstance(part, Field) for part in self.fields)
-        require(listed and len(self.fields) > 0, "fields", self.fields, "must be one Field or more")
+        require(listed and len(self.fields) > 0, "fields", self.fields, "must be a list of at least one Field")
         object.__setattr__(self, "fields", tuple(self.fields))
         named = self.contribution is None or (isinstance(self.contribution, str) and self.contribution != "")
         require(named, "contribution", self.contribution, "must be the name of a column")

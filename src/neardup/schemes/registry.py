@@ -25,7 +25,7 @@ def register(kind: Kind) -> Kind:
     name = getattr(kind, "name", "")
     require(isinstance(name, str) and name.isidentifier(), "name", name, "must be an identifier")
     derived = isinstance(kind, type) and issubclass(kind, SchemeDefaults)
-    require(derived, "kind", kind, "must be a class that derives from SchemeDefaults, such as by FeatureScheme")
+    require(derived, "kind", kind, "must be a subclass of SchemeDefaults or FeatureScheme")
     require(_KINDS.get(name, kind) is kind, "name", name, "must not be the name of another scheme")
     _KINDS[name] = kind
     return kind

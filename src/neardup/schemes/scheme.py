@@ -76,7 +76,7 @@ class SchemeDefaults:
 
     def require_shingles(self) -> None:
         """Raise ``ParameterError`` unless the scheme can have a list of common shingles."""
-        rule = f"cannot be used with {self.name}, which compares fields and no shingles"
+        rule = f"cannot be used with {self.name}, which compares fields, not shingles"
         require(hasattr(self, "common"), "ignore_common", None, rule)
         listed = getattr(self, "common", None)
         require(listed is None, "ignore_common", None, "cannot be used with a scheme that has a list already")
@@ -109,7 +109,7 @@ class SchemeDefaults:
         try:
             return self.with_threshold(estimate)
         except ParameterError as error:  # its layout cannot reach the recall at this threshold
-            raise ParameterError("threshold", estimate, f"is too low for this {self.name}") from error
+            raise ParameterError("threshold", estimate, f"is too low for the layout of this {self.name}") from error
 
     # Candidates in an index.
 

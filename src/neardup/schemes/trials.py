@@ -96,10 +96,11 @@ class Trials(FeatureScheme):
         for name, most in (("words", _MOST_WORDS), ("hashes", _MOST_MINIMA), ("trials", _MOST_MINIMA)):
             object.__setattr__(self, name, require_whole(name, getattr(self, name), 1, most))
         fits = self.hashes * self.trials <= _MOST_MINIMA
-        require(fits, "hashes", self.hashes, f"must be at most {_MOST_MINIMA} in all {self.trials} trials together")
+        rule = f"must be at most {_MOST_MINIMA // self.trials:,} for {self.trials} trials"
+        require(fits, "hashes", self.hashes, rule)
         object.__setattr__(self, "needed", require_whole("needed", self.needed, 1, self.trials))
         ways = comb(self.trials, self.needed)
-        rule = f"must leave at most {_MOST_KEYS} ways to choose it from {self.trials} trials"
+        rule = f"must have at most {_MOST_KEYS} combinations out of {self.trials} trials"
         require(ways <= _MOST_KEYS, "needed", self.needed, rule)
         if self.threshold is None or isinstance(self.threshold, _Even):
             object.__setattr__(self, "threshold", _even(self.hashes, self.trials, self.needed))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
 from neardup.model.arrays import Features, Positions, Words
-from neardup.model.errors import require, require_whole
+from neardup.model.errors import counted, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column, whole_batch
@@ -61,7 +61,7 @@ class TermWeights:
         require(hashes, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
         sized = units.dtype == np.uint32 and units.shape == terms.shape
         sized = sized and bool(((units >= 1) & (units <= MOST_UNITS)).all())
-        require(sized, "units", f"array of {units.dtype}", f"must be uint32 from 1 to {MOST_UNITS}, one a term")
+        require(sized, "units", f"array of {units.dtype}", f"must be uint32 from 1 to {MOST_UNITS}, one per term")
         object.__setattr__(self, "otherwise", require_whole("otherwise", self.otherwise, 1, MOST_UNITS))
         for name, array in (("terms", terms), ("units", units)):
             array.setflags(write=False)
@@ -113,12 +113,12 @@ class TermWeights:
         require(_is_weight(otherwise), "otherwise", otherwise, _RULE)
         tokens = tokenizer(analysis, shingling.hashing)(whole_batch(text_column(words)))
         for word, number in zip(words, np.diff(tokens.offsets).tolist(), strict=True):
-            require(number == shingle, "weights", word, f"must be one feature of {shingle} tokens, and has {number}")
+            require(number == shingle, "weights", word, f"must have exactly {counted(shingle, 'token')}, not {number}")
         features = shingling.features(words)
         order = np.argsort(features.values, kind="stable")
         terms = features.values[order]
         for place in np.flatnonzero(terms[1:] == terms[:-1])[:1].tolist():
-            require(False, "weights", words[order[place + 1]], f"must not be the same as {words[order[place]]!r}")
+            require(False, "weights", words[order[place + 1]], f"must be another feature than {words[order[place]]!r}")
         units = np.array([_rounded(weights[words[place]]) for place in order.tolist()], np.uint32)
         return cls(shingling=shingling, terms=terms, units=units, otherwise=_rounded(otherwise))
 

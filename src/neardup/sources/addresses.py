@@ -274,7 +274,7 @@ def _encodable(text: str) -> bool:
 
 def _names(name: str, given: Iterable[str]) -> tuple[str, ...]:
     """Return names of parameters in the form in which they are compared, after checking them."""
-    rule = "must be names of parameters, without & ; = and with no * but a last one"
+    rule = "must be names of parameters without &, ; and =, with * only at the end"
     require(isinstance(given, Iterable) and not isinstance(given, str), name, given, rule)
     names = tuple(given)
     for each in names:

@@ -152,12 +152,12 @@ class Collection(ABC):
         Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
         the records have a field of one of these names.
         """
-        require(self.format != FOLDER, "mark", os.fspath(path), "needs records with fields, and the input is a folder")
+        require(self.format != FOLDER, "mark", os.fspath(path), "requires fields; the files of a folder have none")
         check_target(path, self.inputs, self.format, force=force)
         self._write_marked(os.fspath(path), marks)
 
     def _taken(self, name: str) -> DataError:
-        return DataError(", ".join(self.names), f"the records have a field {name!r} already", "field taken")
+        return DataError(", ".join(self.names), f"the records already have a field {name!r}", "field taken")
 
     @abstractmethod
     def _write(self, path: str, mask: Mask) -> None: ...

@@ -67,7 +67,7 @@ class DelimitedText(Collection):
         for index, path in enumerate(inputs):
             file, data = _open(path, request)
             if self._files and file.names != self._files[0].names:
-                raise DataError(path, f"its header is not that of {inputs[0]}")
+                raise DataError(path, f"its header differs from that of {inputs[0]}")
             names = _wanted(file, request)
             file, broken, columns = _parse(file, data, names)
             rejected += broken
@@ -258,7 +258,7 @@ def _parse(
     else:
         table = pa.schema(columns).empty_table()
     if len(table) + len(wrong) != len(spans):
-        raise DataError(spans.source, "its quotes and line ends contradict each other", "quotes")
+        raise DataError(spans.source, "its quotation marks and line ends are inconsistent", "quotes")
     for index, fields in wrong.items():
         rule = f"it has {fields} field{'s' * (fields != 1)}, the header has {len(file.names)}"
         plain = file.quoting or b'"' not in bytes(data[spans.start[index] : spans.stop[index]])

@@ -80,7 +80,7 @@ def _absent(path: str) -> InputRefused:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return InputRefused(path, f"it cannot be opened: {reason.lower()}")
-    return InputRefused(path, "it appeared only now")
+    return InputRefused(path, "it was created during the check; run again")
 
 
 def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - what users call it
@@ -90,7 +90,12 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
     ending, ``ParameterError`` for a folder with a *format*.
     """
     if Path(path).is_dir() and path != STDIN:
-        require(format is None, "format", format, f"is for files and standard input, and {display(path)} is a folder")
+        require(
+            format is None,
+            "format",
+            format,
+            f"can only be used with files and standard input; {display(path)} is a folder",
+        )
         return Kind(FOLDER)
     if format is not None:
         compression = None if format == "parquet" else COMPRESSIONS.get(PurePath(path.lower()).suffix)

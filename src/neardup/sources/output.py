@@ -106,7 +106,7 @@ def is_special(path: str) -> bool:
     except OSError:
         return False
     if stat.S_ISBLK(mode):
-        raise OutputRefused(path, "it is a disk")
+        raise OutputRefused(path, "it is a disk device")
     stream = stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
     return stream or (path.startswith("/dev/") and stat.S_ISREG(mode))
 
@@ -286,9 +286,9 @@ def _check_apart(path: str, source: str) -> None:
     if real == other or (real.exists() and other.exists() and real.samefile(other)):
         raise OutputRefused(path, "it is one of the inputs")
     if other.is_dir() and real.is_relative_to(other):
-        raise OutputRefused(path, f"it lies in the input folder {source}")
+        raise OutputRefused(path, f"it is inside the input folder {source}")
     if real.is_dir() and other.is_relative_to(real):
-        raise OutputRefused(path, f"the input {source} lies in it")
+        raise OutputRefused(path, f"it contains the input {source}")
 
 
 def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
@@ -326,4 +326,4 @@ def _check_only_documents(path: str, globs: Sequence[str]) -> None:
             if not (
                 Path(name).suffix.lower() in DOCUMENTS or matches(os.path.relpath(Path(folder, name), path), globs)
             ):
-                raise OutputRefused(path, f"it holds more than documents ({name}); remove it yourself")
+                raise OutputRefused(path, f"it contains files other than documents ({name}); remove it yourself")

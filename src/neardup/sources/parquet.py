@@ -71,7 +71,7 @@ class ParquetTable(Collection):
             table, metadata = _load(path, request.max_bytes, partial(advance, index))
             self._storage = self._storage or _storage(metadata)
             if tables and not table.schema.equals(tables[0].schema):
-                raise DataError(path, f"its columns are not those of {inputs[0]}; {_difference(table, tables[0])}")
+                raise DataError(path, f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}")
             text, name = _texts(path, table, request.text), _ids(path, table, request.id)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             if broken:
@@ -184,7 +184,9 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
                 raise cap
             advance(rows / max(1, metadata.num_rows))
         if rows != metadata.num_rows:
-            raise DataError(path, f"it cannot be read as Parquet: {rows} of its {metadata.num_rows} rows are there")
+            raise DataError(
+                path, f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
+            )
         return pa.Table.from_batches(batches, schema), metadata
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"it cannot be read as Parquet: {error}") from error

@@ -57,8 +57,15 @@ def read(  # noqa: PLR0913 - each is an option of its own
         require_name("glob", pattern)
     paths = expand(names)
     found = common_format(paths, format)
-    require(not glob or found == FOLDER, "glob", " ".join(glob), f"is for folders, and the inputs are {found}")
-    require(quoting == "auto" or found in {"csv", "tsv"}, "quoting", quoting, f"is for CSV and TSV, not for {found}")
+    require(
+        not glob or found == FOLDER, "glob", " ".join(glob), f"can only be used with folders; the inputs are {found}"
+    )
+    require(
+        quoting == "auto" or found in {"csv", "tsv"},
+        "quoting",
+        quoting,
+        f"can only be used with CSV and TSV; the inputs are {found}",
+    )
     request = Request(
         text=text,
         id=id,

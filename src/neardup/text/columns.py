@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, kind_of
 from neardup.text.containers import require_in_memory, without_views
 
 BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose results still fit into a cache
@@ -36,7 +36,7 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     elif pa.types.is_binary_view(kind):
         column = column.cast(pa.large_binary())
     elif not (_is_wide(kind) or _is_narrow(kind)):
-        raise DataError(f"column {name!r}", f"holds {kind}, but a text column must hold strings")
+        raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
     return column
 
 
@@ -46,14 +46,14 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
     if isinstance(texts, pa.Array):
         return pa.chunked_array([texts])
     if isinstance(texts, str | bytes):
-        raise DataError(f"column {name!r}", "is a single text, but a sequence of texts is needed: put it in a list")
+        raise DataError(f"column {name!r}", "must be a sequence of texts, not a single text; put it in a list")
     if hasattr(texts, "__arrow_c_stream__"):
         return pa.chunked_array(texts)
     if hasattr(texts, "__arrow_c_array__"):
         return pa.chunked_array([pa.array(texts)])
     require_in_memory(texts)
     if not isinstance(texts, Iterable) or isinstance(texts, Mapping):
-        raise DataError(f"column {name!r}", f"is of type {type(texts).__name__}, but a sequence of texts is needed")
+        raise DataError(f"column {name!r}", f"must be a sequence of texts, not {kind_of(texts)}")
     return pa.chunked_array([_from_strings(list(texts), name)])
 
 
@@ -61,7 +61,7 @@ def _from_strings(texts: list[Any], name: str) -> pa.Array:
     strange = {kind for kind in set(map(type, texts)) if not issubclass(kind, str | None)}
     if strange:
         position = next(place for place, text in enumerate(texts) if type(text) in strange)
-        rule = f"is of type {type(texts[position]).__name__}, but must be a str or None"
+        rule = f"must be a string or None, not {kind_of(texts[position])}"
         raise DataError(f"text {position} of {name!r}", rule)
     try:
         return pa.array(texts, pa.large_string())

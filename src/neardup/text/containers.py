@@ -68,7 +68,7 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
     if len({*table.names}) < len(table.names):
         for name in names:
             if list(table.names).count(name) > 1:
-                raise DataError(f"column {name!r}", "is there more than once")
+                raise DataError(f"column {name!r}", "occurs more than once")
     found = table.read(names)
     for place, column in enumerate(found.columns):
         if (plain := without_views(column)) is not column:
@@ -90,9 +90,7 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
     """
     for position, record in enumerate(records):
         if not isinstance(record, Mapping):
-            raise DataError(
-                f"document {position}", f"is of type {type(record).__name__}, but the first document is a mapping"
-            )
+            raise DataError(f"document {position}", f"must be a mapping, as the first document, not {kind_of(record)}")
         for name in needed:
             if name not in record:
                 raise DataError(f"document {position}", f"has no {name!r}; its keys are {', '.join(map(str, record))}")
@@ -249,7 +247,7 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
     except _NOT_ARROW as error:
-        raise DataError(f"column {name!r}", f"cannot be held by Arrow as one type: {error}") from error
+        raise DataError(f"column {name!r}", f"has values of different types: {error}") from error
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 

@@ -108,7 +108,7 @@ class Tokenizer:
             batch = normalized(batch, self._analysis.normalization)
         folded, bounds = self._fold(batch)
         parts = [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
-        require(len(parts) > 0, "stop_words", word, "must have a letter, a digit or a symbol each")
+        require(len(parts) > 0, "stop_words", word, "must contain a letter, a digit or a symbol")
         return parts
 
 

@@ -671,7 +671,7 @@ def test_mark_writes_every_document_with_its_cluster(run, tmp_path, kind):
     assert [str(row["neardup_kept"]).lower() for row in got] == ["true", "true", "false"]
     assert [row["neardup_representative"] for row in got] == [rows[0]["id"], "other", rows[0]["id"]]
     again = run(marked, "--dry-run", "--mark", tmp_path / f"again.{kind}", code=1)
-    assert "the records have a field 'neardup_cluster' already" in again.err
+    assert "the records already have a field 'neardup_cluster'" in again.err
     assert not (tmp_path / f"again.{kind}").exists()
 
 
@@ -689,7 +689,7 @@ def test_mark_is_not_for_folders(run, tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.txt").write_text("text")
     shown = run("pages", "--dry-run", "--mark", "marked", code=2)
-    assert "--mark marked needs records with fields, and the input is a folder" in shown.err
+    assert "--mark marked requires fields; the files of a folder have none" in shown.err
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet"])
@@ -708,7 +708,10 @@ def test_format_says_what_a_file_of_any_name_is(run, tmp_path, kind):
 
 def test_format_is_not_for_folders(run, tmp_path):
     (tmp_path / "pages").mkdir()
-    assert "--format csv is for files and standard input" in run("pages", "--dry-run", "--format", "csv", code=2).err
+    assert (
+        "--format csv can only be used with files and standard input"
+        in run("pages", "--dry-run", "--format", "csv", code=2).err
+    )
 
 
 def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
@@ -729,7 +732,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     assert "its files are: 1 .parquet; name the files, such as 'tables/*.parquet'" in shown
     (tmp_path / "in.jsonl").touch()
     assert (
-        "--glob *.py is for folders, and the inputs are jsonl"
+        "--glob *.py can only be used with folders; the inputs are jsonl"
         in run("in.jsonl", "--dry-run", "--glob", "*.py", code=2).err
     )
 
@@ -964,25 +967,31 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["in.jsonl", "--force", "--out", "hard.jsonl"], "hard.jsonl: it is one of the inputs"),
         (["in.jsonl", "--force", "--dry-run", "--report", "in.jsonl"], "in.jsonl: it is one of the inputs"),
         (["in.jsonl", "--force", "--dry-run", "--dropped", "in.jsonl"], "in.jsonl: it is one of the inputs"),
-        (["in.jsonl", "--out", "new.jsonl", "--report", "new.jsonl"], "report must not go where out goes"),
-        (["in.jsonl", "--out", "new.jsonl", "--dropped", "./new.jsonl"], "dropped must not go where out goes"),
-        (["in.jsonl", "--dry-run", "--report", "new.jsonl", "--dropped", "new.jsonl"], "dropped must not go where"),
-        (["in.jsonl", "--force", "--out", "old.jsonl", "--report", "old-link.jsonl"], "report must not go where out"),
-        (["in.jsonl", "--out", "-", "--report", "-"], "report must not go where out goes"),
-        (["pages", "--out", "pages/kept"], "it lies in the input folder"),
-        (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "report must not go where out goes"),
-        (["pages", "--out", "kept", "--report", "kept/why.html"], "report must not go where out goes"),
-        (["pages", "--dry-run", "--report", "pages/why.html"], "it lies in the input folder"),
+        (["in.jsonl", "--out", "new.jsonl", "--report", "new.jsonl"], "out and report must be separate paths"),
+        (["in.jsonl", "--out", "new.jsonl", "--dropped", "./new.jsonl"], "out and dropped must be separate paths"),
+        (
+            ["in.jsonl", "--dry-run", "--report", "new.jsonl", "--dropped", "new.jsonl"],
+            "report and dropped must be separate paths",
+        ),
+        (
+            ["in.jsonl", "--force", "--out", "old.jsonl", "--report", "old-link.jsonl"],
+            "out and report must be separate paths",
+        ),
+        (["in.jsonl", "--out", "-", "--report", "-"], "out and report must be separate paths"),
+        (["pages", "--out", "pages/kept"], "it is inside the input folder"),
+        (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "out and report must be separate paths"),
+        (["pages", "--out", "kept", "--report", "kept/why.html"], "out and report must be separate paths"),
+        (["pages", "--dry-run", "--report", "pages/why.html"], "it is inside the input folder"),
         (["in.jsonl", "--dry-run", "--report", "old.html"], "old.html: it exists already; --force replaces it"),
         (["in.jsonl", "--force", "--dry-run", "--report", "link.html"], "link.html: it is one of the inputs"),
         (
             ["in.jsonl", "--out", "new.jsonl", "--report", "new.html", "--dropped", "new.html/x.jsonl"],
-            "dropped must not go where report goes",
+            "report and dropped must be separate paths",
         ),
-        (["pages", "--out", "new.html", "--report", "new.html"], "report must not go where out goes"),
+        (["pages", "--out", "new.html", "--report", "new.html"], "out and report must be separate paths"),
         (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
         (["pages", "--out", "-"], "must be the name of a folder"),
-        (["pages", "--out", ".", "--force"], "the input pages lies in it"),
+        (["pages", "--out", ".", "--force"], "it contains the input pages"),
     ],
 )
 def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_path, source, arguments, message):
@@ -1088,7 +1097,7 @@ def test_records_without_text_are_counted_apart(run, tmp_path):
 def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"not json\n")
     said = run(tmp_path / "a.jsonl", "--dry-run", "--scheme", "checksum", "--ignore-common", "0.1", code=2).err
-    assert said == "neardup: --ignore-common cannot be used with checksum, which compares fields and no shingles\n"
+    assert said == "neardup: --ignore-common cannot be used with checksum, which compares fields, not shingles\n"
 
 
 @pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])

@@ -259,7 +259,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
         (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
         (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a must be NAME:KIND"),
-        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "--field a:text must be of a kind among"),
+        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "--field a:text must have one of these kinds:"),
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
         (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0 must be at least 1"),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text must be another field"),
@@ -279,10 +279,10 @@ def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint
 def test_what_was_decided_when_it_was_made_cannot_be_changed(neardup, pages):
     neardup("index", pages, "--to", "seen", "--field", "url:string")
     assert (
-        "the fields of this one are: url:string"
+        "in an existing index; its fields are: url:string"
         in neardup("index", pages, "--to", "seen", "--field", "url:time", code=2).err
     )
-    assert "--texts is decided when" in neardup("index", pages, "--to", "seen", "--texts", code=2).err
+    assert "--texts cannot be used with this index" in neardup("index", pages, "--to", "seen", "--texts", code=2).err
     neardup("index", pages, "--to", "seen", "--field", "url:string")
 
 
@@ -381,7 +381,7 @@ def test_a_field_called_title_keeps_its_kind(neardup, pages):
 
 def test_an_index_without_texts_gets_no_search_table(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
-    assert "--search needs the texts" in neardup("index", pages, "--to", "seen", "--search", code=2).err
+    assert "--search requires texts" in neardup("index", pages, "--to", "seen", "--search", code=2).err
     assert not (tmp_path / "seen/search.sqlite").exists()
 
 
