@@ -164,7 +164,7 @@ class SearchGroup(Struct):
 class SearchAnswer(Struct):
     """A page of groups.
 
-    *total* documents match; the best *examined* of them are in *groups* groups, of which *hidden* hits are not shown.
+    *total* documents match; the best *examined* of them are in *groups* groups, and *hidden* hits are not shown.
     """
 
     query: str
