@@ -197,3 +197,9 @@ def test_too_few_permutations_are_told_how_many_suffice(threshold, recall):
     assert Banding.choose(permutations=least, threshold=threshold, recall=recall)
     with pytest.raises(ParameterError):
         Banding.choose(permutations=least - 8, threshold=threshold, recall=recall)
+
+
+@pytest.mark.parametrize("threshold", [5e-324, 1e-300])
+def test_a_threshold_too_low_for_any_layout_is_refused(threshold):
+    with pytest.raises(ParameterError, match=r"must be at least 6,907,755,[0-9]+ for a recall of 0.999"):
+        Banding.choose(permutations=128, threshold=threshold, recall=0.999)

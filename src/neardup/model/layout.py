@@ -56,7 +56,8 @@ class Banding:
         met = bands_law(threshold, permutations, np.arange(1, permutations + 1))
         enough = np.flatnonzero(met >= recall)
         if not enough.size:
-            least = -(-ceil(log1p(-recall) / log1p(-threshold)) // 8) * 8  # as many bands of one minimum reach it
+            bound = log1p(-recall) / log1p(-max(threshold, 1e-9))  # as many bands of one minimum reach it
+            least = -(-ceil(bound) // 8) * 8
             rule = f"must be at least {least:,} for a recall of {recall} at threshold {threshold}"
             raise ParameterError("permutations", permutations, f"{rule}; it reaches {met.max():.4f}")
         return cls(permutations=permutations, bands=int(enough[0]) + 1)

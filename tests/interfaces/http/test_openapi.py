@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 import schemathesis
@@ -40,7 +41,7 @@ def described(tmp_path_factory):
     with Index.create(folder, texts=True, fields={"site": str}) as index:
         index.admit(["0", "1"], ["some words that stand in a text", "some words that stand in a text, or so"])
         Search.rebuild(index)
-    service = Service.opened(str(folder))
+    service = Service(partial(Index.open, folder))
     service.warm_up()
     service.ready = True
     app = create_app(service, hosts=Hosts("127.0.0.1", ["testserver"]))

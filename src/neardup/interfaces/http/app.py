@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.applications import Starlette
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
@@ -33,18 +33,10 @@ OPERATIONS: Final = (
 )
 
 
-class IdConvertor(Convertor[str]):
+class IdConvertor(PathConvertor):
     """The rest of a path as an id, which may have any characters, slashes and line ends too."""
 
     regex = r"[\s\S]+"
-
-    def convert(self, value: str) -> str:
-        """Return the id."""
-        return value
-
-    def to_string(self, value: str) -> str:
-        """Return the id."""
-        return value
 
 
 register_url_convertor("id", IdConvertor())

@@ -33,6 +33,7 @@ from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError, ParameterError
+from neardup.pipeline.index import Index
 from neardup.sources.keys import key_in
 from neardup.sources.output import locked, remove_leftovers, temporary
 
@@ -142,14 +143,9 @@ def _config(app: Any, limits: Limits, **more: Any) -> uvicorn.Config:
 
 def _service(deployment: Deployment, report: Report) -> Service:
     """Open the index, and load what the first request needs."""
-    service = Service.opened(
-        deployment.folder,
-        key=None if deployment.key_file is None else key_in(deployment.key_file),
-        memory=deployment.memory,
-        read_only=deployment.read_only,
-        limits=deployment.limits,
-        report=report,
-    )
+    key = None if deployment.key_file is None else key_in(deployment.key_file)
+    opening = partial(Index.open, deployment.folder, key=key, memory=deployment.memory)
+    service = Service(opening, read_only=deployment.read_only, limits=deployment.limits, report=report)
     try:
         service.warm_up()
     except BaseException:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import Final, Literal, Self, TypeVar, get_args
+from typing import Final, Literal, TypeVar, get_args
 
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 
 
 class Service:
-    """An index that is served.
+    """An index that is served: for writing, unless it is *read_only* or another process writes it.
 
     Short work runs on the event loop. Long work runs in its own threads; meanwhile short work runs in other threads,
     because an index serves one thread at a time, and the event loop must not wait for it.
@@ -50,8 +50,7 @@ class Service:
         self._in_progress = {False: 0, True: 0}  # short and long requests
         self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
         self._search_lags = False
-        self._unreadable: str | None = None  # as it was reported
-        self._unwritable: str | None = None
+        self._failures: dict[str, str | None] = {"read": None, "written": None}  # as they were reported
         self._tried = time.monotonic()
         self.index = self._opened()
         self.search = self._opened_search()
@@ -60,27 +59,6 @@ class Service:
         self._long_running = 0
         self._watching: asyncio.Task[None] | None = None
         self._counting, self._counted = Lock(), (0, 0)  # hits and misses in the metrics
-
-    @classmethod
-    def opened(  # noqa: PLR0913 - keywords with defaults
-        cls,
-        folder: str,
-        *,
-        key: bytes | None = None,
-        memory: int = 1 << 28,
-        read_only: bool = False,
-        limits: Limits | None = None,
-        report: Callable[[str], None] | None = None,
-    ) -> Self:
-        """Serve the index in a folder: for writing, unless it is *read_only* or another process writes it.
-
-        *memory* limits, in bytes, the new documents in memory.
-        """
-
-        def opening(mode: Literal["r", "w"]) -> Index:
-            return Index.open(folder, mode, key=key, memory=memory)
-
-        return cls(opening, read_only=read_only, limits=limits, report=report)
 
     # Work and its limits.
 
@@ -169,7 +147,7 @@ class Service:
     @property
     def readable(self) -> bool:
         """Whether the index can be read, and is the one that is at its path."""
-        if not self.ready or self._unreadable is not None:
+        if not self.ready or self._failures["read"] is not None:
             return False
         try:
             len(self.index)
@@ -180,7 +158,7 @@ class Service:
     @property
     def writes(self) -> Writes:
         """Whether the index can be written: ``"failed"`` means not now, and that writing is retried."""
-        if self.index.failure is not None or self._unwritable is not None:
+        if self.index.failure is not None or self._failures["written"] is not None:
             return "failed"
         return "yes" if self.index.store.writes else "no"
 
@@ -228,7 +206,7 @@ class Service:
             reason = str(error)
             return self._opening("r")
         finally:
-            self._note_writing(reason)
+            self._note("written", reason)
 
     def _opened_search(self) -> Search | None:
         """Open the search table if there is one that can be read."""
@@ -252,7 +230,7 @@ class Service:
             try:
                 await self.run(self._look, long=True)
             except NeardupError as error:
-                self._note_reading(str(error))
+                self._note("read", str(error))
             except Exception as error:
                 self.report(f"the index is no longer watched: {type(error).__name__}: {error}")
                 raise
@@ -262,10 +240,10 @@ class Service:
         try:
             self.index.refresh()
         except (StorageMoved, StorageRefused) as error:
-            self._note_reading(str(error))
+            self._note("read", str(error))
             if not self.index.store.closed:
                 self._replace(self._opened())
-        self._note_reading(None)
+        self._note("read", None)
         if not self._read_only and self.writes != "yes" and time.monotonic() >= self._tried + RETRY_SECONDS:
             self._try_to_write()
         if self.search is None and has_table(self.index.store.folder):
@@ -275,16 +253,16 @@ class Service:
     def _try_to_write(self) -> None:
         try:
             if self.index.store.writes:
-                self._note_writing(self.index.failure)
+                self._note("written", self.index.failure)
                 self.index.sync()
             else:
                 self._replace(self._opening("w"))
-            self._note_writing(None)
+            self._note("written", None)
             self.catch_up()
         except StorageBusy:
-            self._note_writing(None)
+            self._note("written", None)
         except StorageFailed as error:
-            self._note_writing(str(error))
+            self._note("written", str(error))
         finally:
             self._tried = time.monotonic()
 
@@ -295,16 +273,11 @@ class Service:
         self.search = self._opened_search()
         self._close(old, old_search)
 
-    def _note_reading(self, reason: str | None) -> None:
-        if reason is not None and self._unreadable is None:
-            self.report(f"the index cannot be read: {reason}")
-        if reason is None and self._unreadable is not None:
-            self.report("the index can be read again")
-        self._unreadable = reason
-
-    def _note_writing(self, reason: str | None) -> None:
-        if reason is not None and self._unwritable is None:
-            self.report(f"the index cannot be written, and is retried every {RETRY_SECONDS:g} seconds: {reason}")
-        if reason is None and self._unwritable is not None:
-            self.report("the index can be written again")
-        self._unwritable = reason
+    def _note(self, verb: Literal["read", "written"], reason: str | None) -> None:
+        """Report that the index cannot be read or written any more, and that it can be again, each once."""
+        known, self._failures[verb] = self._failures[verb], reason
+        if reason is None and known is not None:
+            self.report(f"the index can be {verb} again")
+        if reason is not None and known is None:
+            retried = f", and is retried every {RETRY_SECONDS:g} seconds" if verb == "written" else ""
+            self.report(f"the index cannot be {verb}{retried}: {reason}")
