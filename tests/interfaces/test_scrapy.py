@@ -11,14 +11,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from neardup import CrawlFilter, Index, StorageError
-from neardup.interfaces.scrapy import DEFAULTS, UNFINISHED, NearDuplicatePipeline
+from neardup.interfaces.scrapy import UNFINISHED, NearDuplicatePipeline
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
 
@@ -350,9 +350,10 @@ def test_wrong_settings_stop_the_crawl(crawl, sites, settings, complaint):
 
 
 def test_every_setting_is_explained():
-    from neardup.interfaces.scrapy import NearDuplicates
+    from neardup.interfaces.scrapy import NearDuplicates, Settings
 
-    missing = [name for name in DEFAULTS if f"``{name}``" not in NearDuplicates.__doc__]
+    names = [f"NEARDUP_{one.name.upper()}" for one in fields(Settings)]
+    missing = [name for name in names if f"``{name}``" not in NearDuplicates.__doc__]
     assert missing == []
 
 

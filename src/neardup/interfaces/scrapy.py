@@ -7,7 +7,7 @@ It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -23,21 +23,6 @@ if TYPE_CHECKING:
 
     from neardup.pipeline.crawl import CrawlFilter
 
-DEFAULTS: Final[Mapping[str, Any]] = {
-    "NEARDUP_INDEX": None,
-    "NEARDUP_ACTION": "drop",
-    "NEARDUP_REFETCH": "unfinished",
-    "NEARDUP_URL": "url",
-    "NEARDUP_TEXT": "text",
-    "NEARDUP_HTML": False,
-    "NEARDUP_TAG": "neardup",
-    "NEARDUP_ADDRESSES": None,
-    "NEARDUP_SCHEME": None,
-    "NEARDUP_KEY_FILE": None,
-    "NEARDUP_FIELDS": {},
-    "NEARDUP_TEXTS": False,
-    "NEARDUP_DURABILITY": "interval",
-}
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
 _PRIORITY: Final = 300
@@ -82,31 +67,30 @@ class NearDuplicates:
 class Settings:
     """The settings of the add-on."""
 
-    index: str | None
-    action: str
-    refetch: str
-    url: str
-    text: str
-    html: bool
-    tag: str
-    addresses: Any
-    scheme: Any
-    key_file: str | None
-    fields: dict[str, Any]
-    texts: bool
-    durability: Any
+    index: str | None = None
+    action: str = "drop"
+    refetch: str = "unfinished"
+    url: str = "url"
+    text: str = "text"
+    html: bool = False
+    tag: str = "neardup"
+    addresses: Any = None
+    scheme: Any = None
+    key_file: str | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+    texts: bool = False
+    durability: Any = "interval"
 
     @classmethod
     def of(cls, settings: "BaseSettings") -> Self:
         """Read the settings; ``ParameterError`` for an unknown name."""
+        known = {f"NEARDUP_{one.name.upper()}": one.name for one in fields(cls)}
         for name in settings:
-            known = not str(name).startswith("NEARDUP_") or name in DEFAULTS
-            require(known, str(name), settings[name], f"is not a setting; the settings are {', '.join(DEFAULTS)}")
-        given = {name: settings.get(name, default) for name, default in DEFAULTS.items()}
-        for name in ("NEARDUP_HTML", "NEARDUP_TEXTS"):
-            given[name] = settings.getbool(name)
-        given["NEARDUP_FIELDS"] = settings.getdict("NEARDUP_FIELDS")
-        own = cls(**{name.removeprefix("NEARDUP_").lower(): value for name, value in given.items()})
+            rule = f"is not a setting; the settings are {', '.join(known)}"
+            require(name in known or not str(name).startswith("NEARDUP_"), str(name), settings[name], rule)
+        given = {known[name]: settings.get(name) for name in known if name in settings}
+        given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts")}
+        own = cls(**given | {"fields": settings.getdict("NEARDUP_FIELDS")})
         require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
         rule = "must be unfinished, never or always"
         require(own.refetch in {"unfinished", "never", "always"}, "NEARDUP_REFETCH", own.refetch, rule)

@@ -33,12 +33,12 @@ from neardup.sources.collection import (
     check_strict,
     missing_field,
 )
+from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary
 from neardup.text.html import title_and_text
 
-_HTML: Final = (".html", ".htm", ".xhtml")
 _FIELDS: Final = ("size", "modified")
 _SHOWN: Final = 5  # endings that a message names
 _CHUNK: Final = 1 << 23  # bytes of text in one array
@@ -200,7 +200,7 @@ def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | 
             data = file.read()
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
-    title, text = title_and_text(data) if path.suffix.lower() in _HTML else (None, None)
+    title, text = title_and_text(data) if path.suffix.lower() in HTML else (None, None)
     document = _Document(path, relative, about.st_size, about.st_mtime_ns, title)
     if text is not None:
         return document, text

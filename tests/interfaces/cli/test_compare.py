@@ -137,7 +137,7 @@ def test_wrong_usage_is_said(run, arguments, message):
 
 def test_a_text_above_the_cap_is_refused(run, monkeypatch):
     monkeypatch.setattr(compare, "_MOST", 50)
-    assert "a.txt: it is larger than 50 bytes, the most that can be compared" in run("a.txt", "b.txt", code=1).err
+    assert "a.txt: it is larger than 50 bytes; that is the most that is read here" in run("a.txt", "b.txt", code=1).err
 
 
 def test_what_expands_above_the_cap_is_refused_without_advice_that_would_not_help(run, tmp_path, monkeypatch):

@@ -3,8 +3,6 @@
 import argparse
 import json
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
@@ -16,7 +14,7 @@ from neardup.interfaces.escaping import printable
 from neardup.interfaces.pieces import excerpt
 from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, value_of
 from neardup.interfaces.wording import decimals
-from neardup.model.errors import DataError, InputRefused, OutputRefused, ParameterError, counted
+from neardup.model.errors import InputRefused, OutputRefused, ParameterError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,19 +22,17 @@ if TYPE_CHECKING:
 
     from neardup.evaluation.comparison import Comparison, Measure
     from neardup.model.protocols import Scheme
+    from neardup.sources.document import Document
 
 _HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # pieces of a text on the terminal; a page has all
-_NAME = 60  # shown characters of an invalid file name
 _NARROW = 72  # columns, below which tables are not side by side
 _NARROW_FOR_SCHEMES = 100
 _NUMBER = 6  # columns of a share
 _STDIN = "-"
 _STDOUT = "/dev/stdout"
-_HTML = (".html", ".htm", ".xhtml")
-_BOM = b"\xef\xbb\xbf"
 
 EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"
 
@@ -76,12 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
     html = _checked_page(given.get("html"), files, force=arguments.force)
+    from neardup.sources.document import Document, read_document
+
     if arguments.strings:
-        one, other = (_Source(name, text, 0) for name, text in zip("AB", texts, strict=True))
+        one, other = (Document(name, text, 0) for name, text in zip("AB", texts, strict=True))
     else:
         if files == [_STDIN, _STDIN]:
             raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
-        one, other = map(_source, files)
+        one, other = (read_document(name, _MOST) for name in files)
     from neardup.evaluation.comparison import compare
     from neardup.evaluation.passages import is_compiled
 
@@ -131,63 +129,18 @@ def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | N
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A text, its name, and the number of places with invalid UTF-8."""
-
-    name: str
-    text: str
-    replaced: int
-
-
-def _about(source: _Source) -> dict[str, str | int]:
+def _about(source: "Document") -> dict[str, str | int]:
     return {"name": printable(source.name), "characters": len(source.text), "replaced": source.replaced}
 
 
-def _source(name: str) -> _Source:
-    from neardup.sources.compression import load
-    from neardup.sources.formats import COMPRESSIONS, display
-
-    shown = display(name)
-    if name != _STDIN:
-        _check_file(name, shown)
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    data = bytes(load(name, compression, _MOST).data)
-    if any(suffix in _HTML for suffix in suffixes[-1 - (compression is not None) :]):
-        from neardup.text.html import visible_text
-
-        return _Source(shown, visible_text(data), 0)
-    text = data.removeprefix(_BOM).decode("utf-8", "replace")
-    replaced = text.count("\ufffd") - data.count("\ufffd".encode())
-    return _Source(shown, text, replaced)
-
-
-def _check_file(name: str, shown: str) -> None:
-    if not name:
-        raise InputRefused("TEXT", "the name of a file is empty; --strings takes both arguments as texts")
-    path = Path(name)
-    try:
-        size = path.stat().st_size
-    except FileNotFoundError:
-        raise InputRefused(shown, "there is no such file; --strings takes both arguments as texts") from None
-    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputRefused(shown[:_NAME], f"{reason}; --strings takes both arguments as texts") from error
-    if path.is_dir():
-        raise InputRefused(shown, "it is a folder; two files can be compared")
-    if size > _MOST:
-        raise DataError(shown, f"it is larger than {_MOST:,} bytes, the most that can be compared")
-
-
-def _page(one: _Source, other: _Source, found: "Comparison", context: int | None) -> bytes:
+def _page(one: "Document", other: "Document", found: "Comparison", context: int | None) -> bytes:
     from neardup.interfaces.pages.comparison import CONTEXT, comparison_page
 
     shown = CONTEXT if context is None else context
     return comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
 
 
-def _show(screen: "Console", one: _Source, other: _Source, found: "Comparison", context: int) -> None:
+def _show(screen: "Console", one: "Document", other: "Document", found: "Comparison", context: int) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Final, Protocol
 
+from neardup.interfaces.escaping import printable
+
 WIDTH: Final = 720
 HEIGHT: Final = 420
 LEFT: Final = 84
@@ -86,20 +88,12 @@ class Frame:
 
 
 def printed(text: str) -> str:
-    """Escape a text for XML; what XML cannot hold becomes U+FFFD, and so do the characters that turn its direction.
+    r"""Return a text for XML: printable, and escaped.
 
     >>> printed("a<b & c" + chr(0))
-    'a&lt;b &amp; c�'
+    'a&lt;b &amp; c\\x00'
     """
-    return escape("".join(letter if _is_plain(letter) else "\ufffd" for letter in text), quote=True)
-
-
-def _is_plain(letter: str) -> bool:
-    code = ord(letter)
-    if code < 0x20 or 0x7F <= code <= 0x9F or 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - controls and surrogates
-        return letter in "\t\n"
-    turning = 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 or code in {0x200E, 0x200F, 0x061C}  # noqa: PLR2004
-    return not turning and code & 0xFFFE != 0xFFFE  # noqa: PLR2004 - the last two of every plane are no characters
+    return escape(printable(text))
 
 
 def document(title: str, parts: Iterable[str]) -> str:

@@ -1,0 +1,56 @@
+"""One file as one document: a text, or the visible text of an HTML page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from neardup.model.errors import DataError, InputRefused
+from neardup.sources.compression import load
+from neardup.sources.formats import COMPRESSIONS, STDIN, display
+from neardup.sources.lines import BOM
+from neardup.text.html import visible_text
+
+HTML: Final = (".html", ".htm", ".xhtml")
+_NAME: Final = 60  # shown characters of a name that cannot be a file's
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, its name, and the number of places with invalid UTF-8."""
+
+    name: str
+    text: str
+    replaced: int
+
+
+def read_document(path: str, max_bytes: int) -> Document:
+    """Read a file of text or HTML, plain or compressed, or standard input for ``-``.
+
+    Invalid UTF-8 becomes U+FFFD. Raises ``InputRefused`` for a path that is not that of a file, and ``DataError`` for a
+    file that is larger than *max_bytes*, also expanded, or cannot be read.
+    """
+    name = display(path)
+    if path != STDIN:
+        _check_file(path, name, max_bytes)
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    data = bytes(load(path, compression, max_bytes).data)
+    if any(suffix in HTML for suffix in suffixes[-1 - (compression is not None) :]):
+        return Document(name, visible_text(data), 0)
+    text = data.removeprefix(BOM).decode("utf-8", "replace")
+    return Document(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
+
+
+def _check_file(path: str, name: str, max_bytes: int) -> None:
+    if not path:
+        raise InputRefused("input ''", "the name of a file is empty", "no file")
+    try:
+        size = Path(path).stat().st_size
+    except FileNotFoundError:
+        raise InputRefused(name, "there is no such file", "no file") from None
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
+        raise InputRefused(name[:_NAME], getattr(error, "strerror", None) or str(error), "no file") from error
+    if Path(path).is_dir():
+        raise InputRefused(name, "it is a folder, not a file")
+    if size > max_bytes:
+        raise DataError(name, f"it is larger than {max_bytes:,} bytes", "too large")
