@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import msgspec
 
+from neardup.evaluation import comparison
+from neardup.evaluation.comparison import Measure
 from neardup.interfaces.http.operations import Operation, rounded
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, UNAVAILABLE, Refusal
 from neardup.interfaces.http.requests import Id, Input
@@ -54,16 +56,6 @@ class Ruling(msgspec.Struct):
     estimate: Estimate
 
 
-class Measure(msgspec.Struct):
-    """Exact measures on shingles of *shingle* words, as sets or, with *bag*, as bags."""
-
-    shingle: int
-    bag: bool
-    resemblance: float
-    a_in_b: float
-    b_in_a: float
-
-
 class Passage(msgspec.Struct):
     """A shared passage: its begin and end in each text, in characters, and its number of words."""
 
@@ -100,20 +92,17 @@ class ExplainAnswer(Ruling):
 
 def compare(service: Service, given: PairBody) -> CompareAnswer:
     """Compare two documents by all measures and all schemes."""
-    from neardup.evaluation import comparison
-
-    return msgspec.convert(_rounded(comparison.compare(*_texts(service, given)).as_dict()), CompareAnswer)
+    found = comparison.compare(*_texts(service, given))
+    return msgspec.convert(_rounded(msgspec.to_builtins(found)), CompareAnswer)
 
 
 def explain(service: Service, given: PairBody) -> ExplainAnswer:
     """Explain the decision of the scheme of the index on two documents."""
-    from neardup.evaluation import comparison
-
     ids = [side.id for side in (given.a, given.b) if side.id is not None]
     texts = _texts(service, given)
     signatures = service.index.signatures(ids) if len(ids) == len(texts) else None
     found = comparison.explain(*texts, service.index.scheme, signatures=signatures)
-    return msgspec.convert(_rounded(found.as_dict()), ExplainAnswer)
+    return msgspec.convert(_rounded(msgspec.to_builtins(found)), ExplainAnswer)
 
 
 def _texts(service: Service, given: PairBody) -> tuple[str, str]:
@@ -143,7 +132,7 @@ def _rounded(found: Any) -> Any:
         return rounded(found)
     if isinstance(found, dict):
         return {name: _rounded(value) for name, value in found.items()}
-    if isinstance(found, list) and found and not isinstance(found[0], int):
+    if isinstance(found, list | tuple) and found and not isinstance(found[0], int):
         return [_rounded(value) for value in found]
     return found
 

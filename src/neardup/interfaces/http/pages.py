@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from neardup.evaluation.comparison import explain
 from neardup.interfaces.http.comparison import NO_TEXTS
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, START
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
@@ -83,8 +84,6 @@ def search_page(service: Service, given: SearchPageQuery) -> bytes:
 
 def compare_page(service: Service, given: PairQuery) -> bytes:
     """Render two documents side by side."""
-    from neardup.evaluation.comparison import explain
-
     if not service.index.keeps_texts:
         raise Refusal(INVALID, NO_TEXTS)
     a, b = _documents(service, given.a, given.b)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Final, Literal, TypeVar, get_args
 
+from neardup.evaluation.comparison import compare, explain
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import OVERLOADED, TOO_LARGE, Refusal
@@ -131,8 +132,6 @@ class Service:
 
     def warm_up(self) -> None:
         """Load or compile what the first request needs."""
-        from neardup.evaluation.comparison import compare, explain
-
         if not self.index.scheme.columns:
             self.index.judge([_SAMPLE, ""])
         collapse(["a", "b"], index=self.index)
