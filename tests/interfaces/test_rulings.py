@@ -1,6 +1,6 @@
 from neardup import Checksum, Field, MinHash, SimHash, compare, explain
 from neardup.evaluation.rulings import Estimate, ruling
-from neardup.interfaces.rulings import answer_of, decided_of, estimate_of, marked_in, passages_of, value_of
+from neardup.interfaces.rulings import answer_of, decided_of, estimate_of, excerpts, passages_of, value_of
 
 BODY = Checksum(fields=(Field(name="body"),))
 
@@ -39,7 +39,11 @@ def test_passages_are_told_and_what_is_marked():
     )
     other = compare(text, "nothing of it")
     assert passages_of(other) == "The texts share no passage, so nothing is marked."
-    assert marked_in(other, other.only_in_a) == ()
+    assert [[piece.kind for piece in one.pieces] for one in excerpts(other, text, "nothing of it", 9)] == [
+        ["between"]
+    ] * 2
     words = explain(text, "ten nine", SimHash())
     assert passages_of(words).startswith("The texts share no passage. Marked words are not in the other text:")
-    assert marked_in(words, words.only_in_a) == words.only_in_a
+    left, right = excerpts(words, text, "ten nine", 1000)
+    assert [piece.kind for piece in left.pieces] == ["alone", "between"]
+    assert [piece.text for piece in right.pieces if piece.kind == "alone"] == []

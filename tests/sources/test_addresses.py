@@ -404,3 +404,9 @@ def test_what_does_not_fit_is_cut_between_characters_and_marked():
     assert document_id("a" * 1025) == "a" * 991 + "#73a24f04e669458c5eb82c04e008f2e1"  # as b2sum -l 128 has it
     assert document_id("é" * 513).startswith("é" * 495 + "#")
     assert document_id("\ud800") == "?#b4fe3de0239399efbfffc79686f435f9"
+
+
+def test_the_id_of_a_url_is_that_of_its_normal_form():
+    long = "HTTP://A.example:80/" + "a" * 2000
+    assert Addresses().id_of("HTTP://A.example:80/%7eb#top") == "http://a.example/~b"
+    assert Addresses().id_of(long) == document_id(Addresses().normal(long)) != Addresses().normal(long)

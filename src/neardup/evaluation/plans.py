@@ -222,15 +222,16 @@ def _drawn(scheme: Any, **more: Any) -> Plan:
         signature_bytes=scheme.stored_bytes,
         keys=scheme.key_count,
         curves=tuple(
-            _curve(name, scheme.measure, values, np.asarray(chances, np.float64))
-            for name, chances in scheme.curves(values).items()
+            curve_of(name, scheme.measure, values, chances) for name, chances in scheme.curves(values).items()
         ),
         **more,
     )
 
 
-def _curve(name: str, measure: str, values: Any, chances: Any) -> Curve:
-    return Curve(name=name, measure=measure, values=tuple(values.tolist()), probabilities=tuple(chances.tolist()))
+def curve_of(name: str, measure: str, values: npt.NDArray[np.float64], chances: npt.ArrayLike) -> Curve:
+    """Return a curve of arrays."""
+    probabilities = np.asarray(chances, np.float64).tolist()
+    return Curve(name=name, measure=measure, values=tuple(values.tolist()), probabilities=tuple(probabilities))
 
 
 def _classic() -> Plan:
@@ -247,7 +248,7 @@ def _classic() -> Plan:
         threshold=None,
         signature_bytes=first.stored_bytes,
         keys=first.key_count,
-        curves=tuple(_curve(name, first.measure, values, chances) for name, chances in laws.items()),
+        curves=tuple(curve_of(name, first.measure, values, chances) for name, chances in laws.items()),
     )
 
 

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.pieces import Excerpt, excerpt
 from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation
-    from neardup.evaluation.passages import Span
     from neardup.evaluation.rulings import Estimate, Ruling
 
 
@@ -58,9 +58,15 @@ def passages_of(found: "Comparison | Explanation") -> str:
     return f"{shared} Marked words are {where}: {one:,} stretch{'' if one == 1 else 'es'} of A, {other:,} of B."
 
 
-def marked_in(found: "Comparison | Explanation", only: "tuple[Span, ...]") -> "tuple[Span, ...]":
-    """Return the stretches *only* in one text that are marked: none if the texts have nothing in common."""
-    return () if _shares_nothing(found) else only
+def excerpts(
+    found: "Comparison | Explanation", a: str, b: str, context: int, most: int | None = None
+) -> tuple[Excerpt, Excerpt]:
+    """Return both texts in pieces, *most* of each; nothing is marked if the texts have nothing in common."""
+    only_in_a, only_in_b = ((), ()) if _shares_nothing(found) else (found.only_in_a, found.only_in_b)
+    return (
+        excerpt(a, [one.a for one in found.passages], only_in_a, context, most=most),
+        excerpt(b, [one.b for one in found.passages], only_in_b, context, most=most),
+    )
 
 
 def _shares_nothing(found: "Comparison | Explanation") -> bool:

@@ -12,7 +12,7 @@ from neardup.model.errors import DataError, counted, kind_of, require_kind
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.index import Index
-from neardup.sources.addresses import Addresses, document_id
+from neardup.sources.addresses import Addresses
 from neardup.sources.hosts import host
 from neardup.text.columns import text_column
 from neardup.text.containers import column_missing, table_or_column
@@ -57,7 +57,7 @@ class CrawlFilter:
         >>> CrawlFilter(None).id_of("HTTP://News.Example:80/a?utm_source=x#top")
         'http://news.example/a'
         """
-        return document_id(self._addresses.normal(url))
+        return self._addresses.id_of(url)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any] | None = None) -> Verdict:
         """Return the verdict on a page. Changes nothing.

@@ -15,7 +15,7 @@ from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
 from neardup.pipeline.search import Search
 from neardup.schemes.checksum import BODY
-from neardup.sources.addresses import Addresses, document_id
+from neardup.sources.addresses import Addresses
 from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.lines import BOM
 from neardup.sources.records import decoder, literal_of, reason_of
@@ -120,7 +120,7 @@ class Answering:
         tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
         url, own = self._literal(self._url, tokens), self._literal(self._id, tokens)
         if url and url.strip():
-            own = document_id(self._addresses.normal(url))
+            own = self._addresses.id_of(url)
         else:
             url = None
         if not own:

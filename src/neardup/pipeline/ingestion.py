@@ -27,7 +27,7 @@ from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
 from neardup.pipeline.search import TITLE, Search, keeping_up
 from neardup.schemes.checksum import BODY
-from neardup.sources.addresses import Addresses, document_id
+from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected, WithoutText
 from neardup.sources.formats import STDIN, common_format, display, expand
 from neardup.sources.read import MAX_BYTES, read
@@ -238,7 +238,7 @@ def _named(
     if urls is not None:
         for row, url in enumerate(urls):
             if url and url.strip():
-                ids[row] = document_id(addresses.normal(url))
+                ids[row] = addresses.id_of(url)
     aside: list[Rejected] = []
     standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
     for row, own in enumerate(ids):

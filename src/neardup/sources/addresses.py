@@ -174,6 +174,10 @@ class Addresses:
         fragment = "" if self.ignore_fragment else _QUERY.spelled(fragment)
         return f"{scheme}://{authority}{path}{'?' if query else ''}{query}{'#' if fragment else ''}{fragment}"
 
+    def id_of(self, url: str) -> str:
+        """Return the id of the document at a URL: ``document_id`` of its normal form."""
+        return document_id(self.normal(url))
+
     def place(self, url: str) -> tuple[str, str] | None:
         """Return the host (an IPv6 address in brackets) and the path of the normal form.
 

@@ -11,8 +11,7 @@ from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import console, marked
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.pieces import excerpt
-from neardup.interfaces.rulings import decided_of, estimate_of, marked_in, passages_of, value_of
+from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import InputRefused, OutputRefused, ParameterError, counted
 
@@ -150,18 +149,13 @@ def _show(screen: "Console", one: "Document", other: "Document", found: "Compari
     screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
     for table in _measures(found, narrow=narrow):
         screen.print(table)
-    a = excerpt(
-        one.text, [passage.a for passage in found.passages], marked_in(found, found.only_in_a), context, most=_PIECES
-    )
-    b = excerpt(
-        other.text, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), context, most=_PIECES
-    )
+    shown = excerpts(found, one.text, other.text, context, _PIECES)
     screen.print(Text(passages_of(found)))
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):
         name = f"{side}: {printable(source.name)}" if source.name != side else side
         table.add_column(Text(name), ratio=1, overflow="fold")  # a text may have no spaces
-    table.add_row(*(marked(text, plain=plain, more="--html PATH shows all") for text in (a, b)))
+    table.add_row(*(marked(text, plain=plain, more="--html PATH shows all") for text in shown))
     screen.print(table)
 
 

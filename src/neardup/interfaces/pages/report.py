@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.evaluation.overview import Overview, overview
 from neardup.evaluation.passages import shared_passages
-from neardup.evaluation.plans import Curve
+from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, Span, excerpt
@@ -28,7 +28,7 @@ _CONTEXT: Final = 80  # characters of a shared passage that are shown at each en
 _NAME: Final = 160  # characters of an id, a path or a reason
 _INPUTS: Final = 10
 _ASIDE: Final = 50
-_STEPS: Final = 200  # of the curve
+_SHARES: Final = np.linspace(0.0, 1.0, 201)  # of the curve
 
 
 def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
@@ -95,26 +95,19 @@ def _totals(done: "FilesResult") -> list[tuple[int, str]]:
 def _histogram(seen: Overview, scheme: "Scheme", *, thresholded: bool) -> str | None:
     if not seen.counts.any():
         return None
+    lawful = scheme.measure == "resemblance"
+    law = (
+        curve_of(f"a match by {scheme.name}", scheme.measure, _SHARES, scheme.probability(_SHARES)) if lawful else None
+    )
     chart = histogram_svg(
         seen.counts.tolist(),
         seen.edges.tolist(),
         title="Resemblance of near duplicates to their representatives",
         threshold=scheme.threshold if thresholded else None,
-        curve=_law(scheme) if scheme.measure == "resemblance" else None,
+        curve=law,
         up="near duplicates",
     )
     return safe(chart)
-
-
-def _law(scheme: "Scheme") -> Curve:
-    shares = np.linspace(0.0, 1.0, _STEPS + 1)
-    chances = np.asarray(scheme.probability(shares), np.float64)
-    return Curve(
-        name=f"a match by {scheme.name}",
-        measure="resemblance",
-        values=tuple(shares.tolist()),
-        probabilities=tuple(chances.tolist()),
-    )
 
 
 def _loglog(seen: Overview) -> str | None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.entries import Entry
-from neardup.interfaces.pieces import Excerpt, Span, excerpt
-from neardup.interfaces.rulings import estimate_of, marked_in, passages_of, value_of
+from neardup.interfaces.pieces import Excerpt
+from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ class ComparisonView:
     estimate: str
     measures: tuple[tuple[str, str, str], ...]
     notes: tuple[str, ...]
-    sides: tuple[Side, Side]
+    sides: tuple[Side, ...]
 
 
 def comparison_view(a: "Document", b: "Document", found: "Explanation") -> ComparisonView:
     """Return the comparison of two documents; passages are searched in the first ``MOST`` characters."""
+    excerpted = excerpts(found, (a.text or "")[:MOST], (b.text or "")[:MOST], CONTEXT, PIECES)
     notes = [passages_of(found)]
     if found.passages:
         notes.append("Each passage links to its place in the other text.")
@@ -62,15 +63,10 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
             ("B in A", percent(found.b_in_a), "of B is in A"),
         ),
         notes=tuple(notes),
-        sides=(
-            _side("A", a, [passage.a for passage in found.passages], marked_in(found, found.only_in_a), "ab"),
-            _side("B", b, [passage.b for passage in found.passages], marked_in(found, found.only_in_b), "ba"),
-        ),
+        sides=tuple(map(_side, "AB", (a, b), excerpted, ("ab", "ba"))),
     )
 
 
-def _side(letter: str, document: "Document", shared: list[Span], alone: tuple[Span, ...], anchors: str) -> Side:
-    text = document.text or ""
-    excerpted = excerpt(text[:MOST], shared, alone, CONTEXT, most=PIECES)
-    excerpted = excerpted._replace(left=excerpted.left + max(0, len(text) - MOST))
-    return Side(letter, f"document {letter}", entry_of(document), excerpted, anchors)
+def _side(letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> Side:
+    left = excerpted.left + max(0, len(document.text or "") - MOST)
+    return Side(letter, f"document {letter}", entry_of(document), excerpted._replace(left=left), anchors)
