@@ -165,7 +165,9 @@ def test_features_of_another_shingling_are_refused(scheme):
     for foreign in (replace(scheme, seed=2, **_plain(scheme)), replace(scheme, key=bytes(16), **_plain(scheme))):
         features = foreign.features(SAMPLE)
         for sign in (scheme.sign, lambda given: scheme.sign_at(Corpus(given, None, None), np.array([0]))):
-            with pytest.raises(DataError, match=f"made by recipe {features.recipe}, and {own.recipe} is needed"):
+            with pytest.raises(
+                DataError, match=f"made by the recipe {features.recipe}; this scheme requires {own.recipe}"
+            ):
                 sign(features)
 
 
@@ -174,11 +176,11 @@ def _plain(scheme):
 
 
 def test_features_of_one_of_two_shinglings_are_refused():
-    with pytest.raises(DataError, match="made by recipe"):
+    with pytest.raises(DataError, match="made by the recipe"):
         Combined().sign(Trials(words=8).features(SAMPLE))
     same = Combined(MinHash(shingle=1), SimHash())
     assert (same.sign(SimHash().features(SAMPLE)).rows == same.sign(SAMPLE).rows).all()
-    with pytest.raises(DataError, match="made by recipe"):
+    with pytest.raises(DataError, match="made by the recipe"):
         TermWeights.fitted(SAMPLE).weights(MinHash().features(SAMPLE))
 
 
