@@ -145,6 +145,23 @@ def test_head_is_get_without_a_body(serve):
     assert int(answer.headers["content-length"]) == len(ask.get("/v1/documents/a").content)
 
 
+def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_error(serve):
+    ask = serve()
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"100")]
+    where = {"path": "/v1/judge", "raw_path": b"/v1/judge", "query_string": b"", "root_path": ""}
+    messages = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(_):
+        pass
+
+    ask.loop.run_until_complete(ask.app({"type": "http", "method": "POST", "headers": headers, **where}, receive, send))
+    assert ask.reports == []
+    assert 'neardup_requests_total{route="judge",status="499"} 1.0' in ask.get("/metrics").text
+
+
 # Who may do what.
 
 

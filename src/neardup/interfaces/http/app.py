@@ -9,13 +9,13 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from neardup.interfaces.http import collapse, comparison, documents, health, pages, search
 from neardup.interfaces.http.hosts import Hosts
-from neardup.interfaces.http.middleware import Guard, TokenBackend, challenge
+from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend, challenge
 from neardup.interfaces.http.openapi import openapi
 from neardup.interfaces.http.operations import encode
 from neardup.interfaces.http.problems import KINDS, response_to
@@ -69,7 +69,7 @@ def create_app(
         middleware=[
             Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge),
         ],
-        exception_handlers={HTTPException: _handle, NeardupError: _handle, Exception: _handle},
+        exception_handlers=dict.fromkeys((HTTPException, NeardupError, ClientDisconnect, Exception), _handle),
         lifespan=lifespan,
     )
     app.state.service = service
@@ -78,6 +78,8 @@ def create_app(
 
 
 async def _handle(request: Request, error: Exception) -> Response:
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=DISCONNECTED)  # which nobody receives
     response = response_to(request, error)
     if "allow" in response.headers:  # Starlette lists the methods of the first route with this path only
         matching = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)

@@ -10,7 +10,7 @@ from starlette.authentication import (
     BaseUser,
     UnauthenticatedUser,
 )
-from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,7 +30,7 @@ HEADERS: Final = {
 }
 OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
 PROBES: Final = OPEN | {"/metrics"}  # paths that are answered however busy the service is
-_DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
+DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
 
 
 class Guard:
@@ -45,7 +45,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, status = perf_counter(), _DISCONNECTED
+        begun, status = perf_counter(), DISCONNECTED
 
         async def guarded(message: Message) -> None:
             nonlocal status
@@ -61,10 +61,8 @@ class Guard:
         self._requests += 1
         try:
             await app(scope, receive, guarded)
-        except ClientDisconnect:
-            pass
         except Exception:  # Starlette raises an error again after the answer
-            if status == _DISCONNECTED:
+            if status == DISCONNECTED:
                 raise
         finally:
             self._requests -= 1
