@@ -6,10 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.blocks import INTACT
-from neardup.kernels.postings import chain_anew, find, follow, pack, prefixes, repack
+from neardup.kernels.postings import (
+    chain_anew,
+    find,
+    find_divided,
+    follow,
+    follow_divided,
+    pack,
+    prefixes,
+    repack,
+)
+from neardup.model.candidates import chained as chained_keys
 
 KEYS = st.integers(0, 5).map(lambda key: key * 0x2545F4914F6CDD1D % 2**64)
 ROOM = 3
+DEPTH = 2
+SECRET = np.uint64(7)
 ALL = np.empty(0, np.bool_)
 
 
@@ -61,7 +73,9 @@ def test_sorted_lists_find_who_shares_a_key(table, pooled):
     columns, stored, asked, alive = table
     entries, starts = sorted_lists(stored, columns, pooled)
     asking = np.ones(len(asked), np.bool_)
-    bounds, found, _, block = find(shaped(asked, columns), asking, pooled, entries, starts, 4, alive, ROOM, None, 0, 0)
+    keys = shaped(asked, columns)
+    listed = np.zeros(keys.shape, np.int32)
+    bounds, found, _, block = find(keys, asking, pooled, entries, starts, 4, alive, ROOM, listed, None, 0, 0)
     assert block == INTACT
     for row, keys in enumerate(asked):
         documents = found[bounds[row] : bounds[row + 1]].tolist()
@@ -69,65 +83,181 @@ def test_sorted_lists_find_who_shares_a_key(table, pooled):
         assert set(documents) == expected(stored, keys, alive, pooled=pooled, bits=4)
 
 
-def chained(size=64):
+def chains(size=256):
     heads = np.full(8, -1, np.int32)
     return heads, np.empty(8, np.int32), np.empty(size, np.uint64), np.empty(size, np.int32), np.empty(size, np.int32)
+
+
+def followed(arrays, nodes, keys, *, first=-1, alive=None, asking=None, whole=ROOM, listed=None, secret=SECRET):
+    """What ``follow`` returns, and how far each row has come."""
+    listed = np.zeros(keys.shape, np.int32) if listed is None else listed
+    asking = np.ones(len(keys), np.bool_) if asking is None else asking
+    alive = np.ones(256, np.bool_) if alive is None else alive
+    ends = np.empty(len(keys), np.int64)
+    found = follow(keys, asking, False, first, *arrays, nodes, alive, whole, DEPTH, ROOM, listed, ends, secret)
+    return *found, ends
 
 
 @given(table=tables(), anew=st.booleans())
 def test_chains_find_who_shares_a_key_before_and_after(table, anew):
     columns, stored, asked, alive = table
-    arrays = chained()
-    everybody = np.ones(64, np.bool_)
+    arrays = chains()
     nodes = 0
     if stored:
-        keys, asking = shaped(stored, columns), np.ones(len(stored), np.bool_)
-        bounds, found, _, nodes = follow(keys, asking, False, 0, *arrays, nodes, everybody, ROOM, np.uint64(7))
+        bounds, found, _, nodes, _ = followed(arrays, nodes, shaped(stored, columns), first=0)
         for row in range(len(stored)):
             documents = set(found[bounds[row] : bounds[row + 1]].tolist())
-            assert documents == expected(stored[:row], stored[row], everybody, pooled=False)
+            assert documents == expected(stored[:row], stored[row], np.ones(64, np.bool_), pooled=False)
     if anew:
         arrays = (np.empty(16, np.int32), np.empty(16, np.int32), *arrays[2:])
-        chain_anew(arrays[2], nodes, *arrays[:2], arrays[4], np.uint64(9))
-    secret = np.uint64(9 if anew else 7)
-    still = everybody.copy()
+        chain_anew(arrays[2], arrays[3], nodes, *arrays[:2], arrays[4], np.uint64(9))
+    secret = np.uint64(9) if anew else SECRET
+    still = np.ones(64, np.bool_)
     still[: len(stored)] = alive
-    asking = np.ones(len(asked), np.bool_)
-    bounds, found, _, after = follow(shaped(asked, columns), asking, False, -1, *arrays, nodes, still, ROOM, secret)
+    bounds, found, _, after, _ = followed(arrays, nodes, shaped(asked, columns), alive=still, secret=secret)
     assert after == nodes
     for row, keys in enumerate(asked):
         assert set(found[bounds[row] : bounds[row + 1]].tolist()) == expected(stored, keys, alive, pooled=False)
 
 
 def test_who_does_not_ask_finds_nothing_and_is_not_put_there():
-    arrays = chained()
-    keys = np.zeros((3, 1), np.uint64)
     asking = np.array([True, False, True])
-    bounds, found, _, nodes = follow(keys, asking, False, 0, *arrays, 0, np.ones(8, np.bool_), ROOM, np.uint64(7))
+    bounds, found, _, nodes, ends = followed(chains(), 0, np.zeros((3, 1), np.uint64), first=0, asking=asking)
     assert nodes == 2
     assert bounds.tolist() == [0, 0, 0, 1]
     assert found.tolist() == [0]
+    assert ends.tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("members", [ROOM, ROOM + 1, 1000])
-def test_an_oversized_key_is_counted_and_costs_no_more(members):
+@pytest.mark.parametrize("before", [0, 1, ROOM, ROOM + 1])
+def test_an_oversized_key_is_counted_once_and_costs_no_more(members, before):
     entries, starts = sorted_lists([(5 << 60,)] * members, 1, pooled=False, bits=10)
-    ask = np.array([[5 << 60]], np.uint64)
-    _, found, oversized, _ = find(ask, np.ones(1, np.bool_), False, entries, starts, 10, ALL, ROOM, None, 0, 0)
-    assert sorted(found.tolist()) == list(range(ROOM))
-    assert oversized == (members > ROOM)
+    ask, listed = np.array([[5 << 60]], np.uint64), np.array([[before]], np.int32)
+    _, found, oversized, _ = find(ask, np.ones(1, np.bool_), False, entries, starts, 10, ALL, ROOM, listed, None, 0, 0)
+    assert sorted(found.tolist()) == list(range(max(0, ROOM - before)))
+    assert oversized == (before <= ROOM < before + members)
+    assert listed.tolist() == [[min(before + members, ROOM + 1)]]
 
 
 @pytest.mark.parametrize("members", [ROOM, ROOM + 1, 60])
 def test_an_oversized_key_on_a_chain_is_counted_alike(members):
-    arrays = chained()
-    keys, everybody = np.full((members, 1), 5, np.uint64), np.ones(64, np.bool_)
-    asking = np.ones(members, np.bool_)
-    _, _, oversized, nodes = follow(keys, asking, False, 0, *arrays, 0, everybody, ROOM, np.uint64(7))
-    assert (nodes, oversized) == (members, max(0, members - 1 - ROOM))
-    _, found, oversized, _ = follow(keys[:1], asking[:1], False, -1, *arrays, nodes, everybody, ROOM, np.uint64(7))
+    arrays = chains()
+    keys = np.full((members, 1), 5, np.uint64)
+    _, _, oversized, nodes, _ = followed(arrays, 0, keys, first=0)
+    assert nodes == members + DEPTH * max(0, members - ROOM)
+    assert oversized == max(0, members - 1 - ROOM)
+    _, found, oversized, _, _ = followed(arrays, nodes, keys[:1])
     assert sorted(found.tolist()) == list(range(ROOM))
     assert oversized == (members > ROOM)
+    listed = np.array([[ROOM - 1]], np.int32)
+    assert followed(arrays, nodes, keys[:1], listed=listed)[1].tolist() == [0]
+    assert listed.tolist() == [[ROOM + 1]]
+    assert followed(arrays, nodes, keys[:1], listed=listed)[1].tolist() == []
+
+
+# Divisions.
+
+
+def members(stored, alive, keys, column, level):
+    """The documents that have these keys in a column and the *level* ones behind it."""
+    columns = [(column + step) % len(keys) for step in range(level + 1)]
+    return [
+        document
+        for document, own in enumerate(stored)
+        if alive[document] and all(own[place] == keys[place] for place in columns)
+    ]
+
+
+def finer_list(stored, columns, bits, whole):
+    """The entries behind the first *whole* ones of each key, for each level."""
+    parts = [[] for _ in range(DEPTH * columns)]
+    for column in range(columns):
+        for document, keys in enumerate(stored):
+            if members(stored, [True] * len(stored), keys, column, 0).index(document) >= whole:
+                chained = np.array([keys[column]], np.uint64)
+                for level in range(DEPTH):
+                    chained = chained_keys(chained, np.array([keys[(column + level + 1) % columns]], np.uint64))
+                    parts[DEPTH * column + level].append((int(chained[0]) >> bits << bits) | document)
+    parts = [sorted(part) for part in parts]
+    cuts = np.cumsum([0, *map(len, parts)])
+    return np.array([entry for part in parts for entry in part], np.uint64), cuts
+
+
+@given(
+    stored=st.integers(1, 4).flatmap(lambda n: st.lists(st.tuples(*[st.integers(0, 1)] * n), min_size=1, max_size=30)),
+    whole=st.integers(1, 4),
+    data=st.data(),
+)
+def test_divisions_of_oversized_keys_list_their_first_members(stored, whole, data):
+    """In a list, then on chains to which documents were added one after the other, of which some are removed."""
+    columns, bits = len(stored[0]), 10
+    stored = [tuple(key << 40 for key in keys) for keys in stored]
+    alive = np.array(data.draw(st.lists(st.booleans(), min_size=len(stored), max_size=len(stored))), np.bool_)
+    old = data.draw(st.integers(0, len(stored)))
+    asked = shaped([*{*stored}], columns)
+    rows, of = (side.reshape(-1) for side in np.indices(asked.shape))
+    listed = np.zeros((len(rows), DEPTH), np.int32)
+
+    entries, starts = sorted_lists(stored[:old], columns, pooled=False, bits=bits) if old else (None, None)
+    found = [set() for _ in asked]
+    if old:
+        finer, cuts = finer_list(stored[:old], columns, bits, whole)
+        lists = (asked, rows, of, entries, starts, finer, cuts, bits, alive[:old])
+        bounds, documents, block = find_divided(*lists, whole, ROOM, listed, None, 0, 0, 0)
+        assert block == INTACT
+        for request in range(len(rows)):
+            found[rows[request]] |= {*documents[bounds[request] : bounds[request + 1]].tolist()}
+    arrays, nodes, living = chains(1024), 0, alive.copy()
+    living[:] = True
+    for document in range(old, len(stored)):
+        *_, nodes, _ = followed(
+            arrays, nodes, shaped([stored[document]], columns), first=document, alive=living, whole=whole
+        )
+        if data.draw(st.booleans()):  # sooner or later
+            living[: document + 1] = alive[: document + 1]
+    living[:] = alive
+    ends = np.full(len(asked), nodes)
+    bounds, documents = follow_divided(asked, rows, of, *arrays, living, whole, ROOM, listed, ends, SECRET)
+    expected = [set() for _ in asked]
+    for request, (row, column) in enumerate(zip(rows.tolist(), of.tolist(), strict=True)):
+        found[row] |= {*documents[bounds[request] : bounds[request + 1]].tolist()}
+        own = [members(stored, alive, asked[row].tolist(), column, level) for level in (1, 2)]
+        expected[row] |= {*own[0][:ROOM], *own[1][:ROOM]}
+        assert listed[request].tolist() == [min(ROOM, len(level)) for level in own]
+    assert found == expected
+    assert len(documents) == len({*zip(rows[np.repeat(np.arange(len(rows)), np.diff(bounds))], documents)})  # noqa: B905
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=20))
+def test_a_document_of_a_batch_finds_divisions_as_they_were_when_it_came(stored):
+    keys = shaped(stored, 2)
+    arrays = chains()
+    *_, ends = followed(arrays, 0, keys, first=0, whole=1)
+    rows, of = (side.reshape(-1) for side in np.indices(keys.shape))
+    listed = np.zeros((len(rows), DEPTH), np.int32)
+    alive = np.ones(len(stored), np.bool_)
+    bounds, documents = follow_divided(keys, rows, of, *arrays, alive, 1, ROOM, listed, ends, SECRET)
+    for row, own in enumerate(stored):
+        found = {*documents[bounds[2 * row] : bounds[2 * row + 2]].tolist()}
+        assert found == {*members(stored[:row], alive, own, 0, 1)[:ROOM]}
+
+
+@pytest.mark.parametrize("number", [200, 2000])
+def test_the_work_in_a_division_does_not_grow(number):
+    """Whatever shares all its keys: a room of entries of each level at most is listed, and no more is looked at."""
+    keys = np.full((number, 3), 5 << 40, np.uint64)
+    entries = np.tile((np.uint64(5 << 40) | np.arange(number, dtype=np.uint64)), (3, 1))
+    starts = np.zeros((3, 5), np.uint32)
+    starts[:, 1:] = number
+    finer, cuts = np.empty(0, np.uint64), np.zeros(7, np.int64)
+    listed = np.zeros((1, DEPTH), np.int32)
+    one = np.zeros(1, np.int64)
+    _, documents, _ = find_divided(
+        keys, one, one, entries, starts, finer, cuts, 12, ALL, ROOM, ROOM, listed, None, 0, 0, 0
+    )
+    assert documents.tolist() == [0, 1, 2]
+    assert listed.tolist() == [[ROOM, ROOM]]
 
 
 def test_lists_are_renumbered():

@@ -11,6 +11,7 @@ from disks import FOLDER, ROOT, File, MemoryDisk
 from lives import Step, create, reopen, script
 
 from neardup import Index
+from neardup.index.disk import postings, reader, store
 from neardup.index.disk.check import check
 from neardup.index.disk.log import LogReader
 from neardup.model.errors import StorageDamaged, StorageError
@@ -38,7 +39,13 @@ def grown(scheme, seed, length, most):
 
 @pytest.fixture(scope="module")
 def small():
-    return grown("minhash", 5, 6, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (postings, reader, store):
+            patch.setattr(module, "ROOM", 1)  # keys that several documents share are oversized
+        files, killed = grown("minhash", 9, 6, 3)
+        with Index.open(FOLDER, disk=MemoryDisk(files.copy())) as index:
+            assert len(index._store.segments[0].arrays["key.finer"])
+        yield files, killed
 
 
 def file_of(files, kind):
@@ -213,14 +220,14 @@ def test_older_files_in_the_place_of_newer_ones():
 
 def test_a_file_that_is_gone_and_one_of_another_index(small):
     files, _ = small
-    others, _ = grown("minhash", 6, 6, 3)
+    others, _ = grown("minhash", 13, 6, 3)
     questions = Questions(files)
     for kind in KINDS:
         path = file_of(files, kind)
         gone = files.copy()
         gone.change("remove", path)
         assert questions.put(gone) == "refused"
-        assert kind in problems(gone)[0] or "no manifest" in problems(gone)[0]
+        assert kind in problems(gone)[0] or "there is nothing at this path" in problems(gone)[0]
         if kind != "manifest":
             foreign = changed(files, path, others.names[file_of(others, kind)].data)
             assert questions.put(foreign) == "refused"

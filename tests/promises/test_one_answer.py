@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from test_definition import SCHEMES, answer, collection
 
-from neardup import Index, NearDuplicates, collapse, dedup
+from neardup import Index, MinHash, NearDuplicates, SimHash, Trials, collapse, dedup
+from neardup.index.disk import postings, reader, store
+from neardup.index.memory import buckets
 from neardup.model.protocols import FieldScheme
 
 REPRESENTATIVES = ("best-ranked", "closest")
@@ -30,7 +32,9 @@ def admitted(folder, table, scheme, random, *, texts, representative):
     """The representatives of documents that were admitted in random batches, with a random life in between."""
     documents, fields = given(table, scheme)
     ids = [f"d{place}" for place in range(len(documents))]
-    index = Index.create(folder, scheme, texts=texts, representative=representative, durability="bulk")
+    layout = None if scheme.table_distance is None else scheme.layout  # tables find by distance, whatever the buckets
+    ways = {"texts": texts, "representative": representative, "durability": "bulk", "layout": layout}
+    index = Index.create(folder, scheme, **ways)
     begin = 0
     while begin < len(ids):
         rows = slice(begin, begin + int(random.choice([1, 1, 2, 5, 16])))
@@ -102,3 +106,102 @@ def test_many_random_collections_have_one_answer(tmp_path, part):
     wrong, dropped = differing(tmp_path, range(2_000_000 + 1_000 * part, 2_001_000 + 1_000 * part))
     assert wrong == []
     assert dropped > 1_000
+
+
+# Oversized buckets.
+
+
+def distinct(table, scheme):
+    """Documents without those that repeat the features of earlier ones."""
+    features = scheme.shingling.features([text or "" for text in table["text"].to_pylist()])
+    first = {}
+    for place, (begin, end) in enumerate(pairwise(features.offsets.tolist())):
+        first.setdefault((*features.values[begin:end].tolist(),), place)
+    return table.take(sorted(first.values()))
+
+
+def differing_with_little_room(folder, seeds):
+    wrong, dropped, passed_over = [], 0, 0
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
+        room = int(random.choice([1, 2, 3, 5]))
+        table = distinct(collection(random), scheme)
+        expected = answer(table, scheme, "first", "exact", room=room)
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (buckets, postings, reader, store):
+                patch.setattr(module, "ROOM", room)
+            found = dedup(table, scheme=scheme, threads=1)
+            index = admitted(folder / str(seed), table, scheme, random, texts=True, representative="best-ranked")
+        dropped += sum(own >= 0 for own in expected)
+        passed_over += found.summary.not_compared
+        answers = {"dedup": found.representatives.tolist(), "index": index}
+        wrong += [(seed, scheme, room, name, own, expected) for name, own in answers.items() if own != expected]
+    return wrong, dropped, passed_over
+
+
+def test_random_collections_have_one_answer_with_little_room(tmp_path):
+    wrong, dropped, passed_over = differing_with_little_room(tmp_path, range(3_000, 3_120))
+    assert wrong == []
+    assert min(dropped, passed_over) > 60
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("part", range(5))
+def test_many_random_collections_have_one_answer_with_little_room(tmp_path, part):
+    seeds = range(3_000_000 + 1_000 * part, 3_001_000 + 1_000 * part)
+    wrong, dropped, _ = differing_with_little_room(tmp_path, seeds)
+    assert wrong == []
+    assert dropped > 1_000
+
+
+def under_one_licence(number, clauses):
+    """Documents that have so many words in common, with some near copies."""
+    random = np.random.default_rng(7)
+    licence = [f"clause{place}" for place in range(clauses)]
+    bodies = [[f"w{word}" for word in random.integers(0, 5000, 30)] for _ in range(number)]
+    for place in range(number // 2, number, 3):
+        bodies[place] = list(bodies[int(random.integers(place))])
+        bodies[place][int(random.integers(30))] = f"edited{place}"
+    return [" ".join([*licence, *body]) for body in bodies]
+
+
+CROWDED = {
+    "minhash": (MinHash(shingle=1, permutations=64, threshold=0.7), 40),
+    "trials": (Trials(words=1, hashes=2, trials=8), 120),
+    "simhash": (SimHash(shingle=1, distance=3), 1000),
+}
+
+
+@pytest.mark.parametrize("name", CROWDED)
+@pytest.mark.parametrize("together", [1, 37, 600])
+def test_oversized_buckets_have_one_answer(tmp_path, name, together):
+    scheme, clauses = CROWDED[name]
+    texts = under_one_licence(600, clauses)
+    expected = dedup(texts, scheme=scheme, threads=1)
+    assert expected.summary.not_compared > 0
+    ids = [f"d{place}" for place in range(len(texts))]
+    ways = {"texts": True, "durability": "bulk"} | ({"layout": scheme.layout} if scheme.table_distance else {})
+    index = Index.create(tmp_path / "index", scheme, **ways)
+    for turn, begin in enumerate(range(0, len(ids), together)):
+        rows = slice(begin, begin + together)
+        index.admit(ids[rows], texts[rows])
+        if turn % 90 == 1 or together > 1:
+            index.flush()
+        if turn == len(ids) // together // 2:
+            index.compact()
+            index.close()
+            index = Index.open(tmp_path / "index", "w", scheme=scheme, durability="bulk")
+    kept = [int(document.kept[1:]) for document in index.get(ids)]
+    assert [-1 if own == place else own for place, own in enumerate(kept)] == expected.representatives.tolist()
+    index.flush()
+    index.compact()
+    before = index.stats().oversized_buckets
+    more = [f"{text} more" for text in texts[::50]]
+    again = dedup([*texts, *more], scheme=scheme, threads=1).representatives[len(texts) :].tolist()
+    index.admit([f"d{len(ids) + place}" for place in range(len(more))], more)
+    got = [int(document.kept[1:]) for document in index.get([f"d{len(ids) + place}" for place in range(len(more))])]
+    assert got == [len(ids) + place if own < 0 else own for place, own in enumerate(again)]
+    assert index.stats().oversized_buckets > before
+    assert index.check().problems == []
+    index.close()

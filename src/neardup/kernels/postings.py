@@ -3,15 +3,24 @@
 *Keys.* ``keys`` is uint64[n, K]. A key belongs to its column, unless all are *pooled*: then row *d* stands for the set
 of its keys, and one that repeats the row's first key adds nothing.
 
-*Room.* Of the documents that share a key the first *room* are listed, in the order of their numbers. Whoever meets a
-key with more than that is told so by a count of *oversized* keys: the work for one key is bounded, whatever is put in.
+*Room.* Of the documents that share a key the first *room* are listed, in the order of their numbers. ``listed[r, c]``
+(int32[n, K]) counts how many row *r* has listed by the key of column *c*, here and in the lists and chains that were
+asked before; it ends at ``room + 1`` where there is a document more. Such a key is *oversized*.
 
 *Sorted lists.* Row *c* of ``entries`` (uint64[C, m], ascending) holds the keys of column *c* (of all columns, where
 they are pooled and C is 1), their low *document_bits* replaced by the document's number. ``starts[c, p]`` up to
 ``starts[c, p + 1]`` are those that begin with the bits *p*.
 
 *Chains.* Keys of a column that are equal in some mixed bits are on one chain, the oldest first, from ``heads[bits]``
-on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``.
+on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``. The
+nodes of a document's columns follow each other.
+
+*Division.* Documents that share an oversized key *x* of column *c* are divided by *y*, their key in column *c + 1*, and
+then by *z*, that in column *c + 2*, and so on down to some *depth*; the first column follows the last one. Of the
+documents of *x* in a list or chain the first *whole* ones are looked at one by one. All others have a further entry or
+node for each level: by the chained key ``((x * 0x9E3779B97F4A7C15) ^ y) * 0xD6E8FEB86659FD93 mod 2**64``, by the same
+of this and *z*, and so on. ``finer[cuts[i]:cuts[i + 1]]``, ascending, are such entries of column *c* and level *l*,
+counted from 0, where *i* is ``c * depth + l``.
 """
 
 import numpy as np
@@ -24,6 +33,7 @@ _AHEAD = 16  # rows whose memory is on its way
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _COLUMN = np.uint64(0x9E37_79B9_7F4A_7C15)
+_SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX = np.uint64(0xD6E8_FEB8_6659_FD93)
 _HALF = np.uint64(32)
 
@@ -140,7 +150,7 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 
 
 @kernel
-def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guard, entries_begin, starts_begin):
+def find(keys, asking, pooled, entries, starts, document_bits, alive, room, listed, guard, entries_begin, starts_begin):
     """Find the documents that share a key with each row that is *asking*, in sorted lists.
 
     *alive* tells which documents are still there; an empty one, that all are. Returns ``(bounds, found, oversized,
@@ -180,7 +190,7 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
             fetch_ahead(entries, line * length + min(begins[column], length - 1))
             fetch_ahead(entries, line * length + max(0, ends[column] - 1))  # mostly in another line
         for column in range(columns):
-            if _repeats(keys, row, column, pooled):
+            if listed[row, column] > room or _repeats(keys, row, column, pooled):
                 continue
             first = length * (column if lists > 1 else 0)
             key = keys[row, column] & above
@@ -189,25 +199,134 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, guar
             if block != INTACT:
                 return bounds, found[:0], oversized, block
             low -= first
-            listed = 0
             while low < ends[column]:
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
                     return bounds, found[:0], oversized, block
                 if entries[first + low] & above != key:
                     break
-                if listed == room:
-                    oversized += 1
-                    break
                 document = np.int64(entries[first + low] & ~above)
                 if alive.size == 0 or document >= alive.size or alive[document]:  # one too large is found, and refused
-                    listed += 1
+                    listed[row, column] += 1
+                    if listed[row, column] > room:
+                        oversized += 1
+                        break
                     if _is_new(seen, row, document):
                         found = _appended(found, number, document)
                         number += 1
                 low += 1
         bounds[row + 1] = number
     return bounds, found[:number], oversized, INTACT
+
+
+@njit(nogil=True)
+def _chained(key, further):
+    """Chain a key with one of the next column."""
+    return ((key * _SPREAD) ^ further) * _MIX
+
+
+@kernel
+def find_divided(
+    keys,
+    rows,
+    columns,
+    entries,
+    starts,
+    finer,
+    cuts,
+    document_bits,
+    alive,
+    whole,
+    room,
+    listed,
+    guard,
+    entries_begin,
+    starts_begin,
+    finer_begin,
+):
+    """Find the documents in the divisions of oversized keys, in sorted lists.
+
+    The keys are those of ``rows[i]``, ascending, in ``columns[i]``. ``listed[i, l]`` (int32[m, depth]) counts what was
+    listed in the division of level *l*; it ends at *room*. Returns ``(bounds, found, block)``: key *i* has found
+    ``found[bounds[i]:bounds[i + 1]]``, as far as no earlier key of its row has.
+    """
+    above = ~((_ONE << np.uint64(document_bits)) - _ONE)
+    shift = np.uint64(64) - np.uint64(bits_of(starts.shape[1] - 1))
+    length, width, depth = entries.shape[1], starts.shape[1], listed.shape[1]
+    entries, starts = entries.reshape(-1), starts.reshape(-1)
+    bounds = np.zeros(rows.size + 1, np.int64)
+    found = np.empty(64, np.int32)
+    seen = _table(keys.shape[1] * room * depth)
+    wanted = np.empty(depth + 1, np.uint64)
+    lows, ends = np.empty(depth + 1, np.int64), np.empty(depth + 1, np.int64)
+    number = np.int64(0)  # for a plain 0 helpers would be compiled again
+    for asked in range(rows.size):
+        bounds[asked + 1] = number
+        if length == 0:
+            continue
+        for step in range(depth + 1):
+            column = (columns[asked] + step) % keys.shape[1]
+            wanted[step] = keys[rows[asked], column] & above
+            prefix, first = column * width + np.int64(wanted[step] >> shift), column * length
+            block = damaged(guard, starts_begin + 4 * prefix, starts_begin + 4 * prefix + 8)
+            if block == INTACT:
+                low, ends[step] = first + np.int64(starts[prefix]), first + min(np.int64(starts[prefix + 1]), length)
+                lows[step], block = begin_of(entries, low, ends[step], wanted[step], guard, entries_begin)
+            if block != INTACT:
+                return bounds, found[:0], block
+        block = damaged(guard, entries_begin + 8 * lows[1], entries_begin + 8 * min(lows[1] + 1, ends[1]))
+        if block != INTACT:
+            return bounds, found[:0], block
+        if lows[1] >= ends[1] or entries[lows[1]] & above != wanted[1]:
+            continue
+        place, last = lows[0], min(lows[0] + whole, ends[0])
+        while place < last:
+            block = damaged(guard, entries_begin + 8 * place, entries_begin + 8 * place + 8)
+            if block != INTACT:
+                return bounds, found[:0], block
+            if entries[place] & above != wanted[0]:
+                break
+            document = np.int64(entries[place] & ~above)
+            there = alive.size == 0 or document >= alive.size or alive[document]
+            for level in range(depth):
+                if not there:
+                    break
+                entry = wanted[level + 1] | np.uint64(document)
+                low, end = lows[level + 1], ends[level + 1]
+                low, block = begin_of(entries, low, end, entry, guard, entries_begin)
+                if block == INTACT and low < end:
+                    block = damaged(guard, entries_begin + 8 * low, entries_begin + 8 * low + 8)
+                if block != INTACT:
+                    return bounds, found[:0], block
+                lows[level + 1] = low
+                there = low < end and entries[low] == entry
+                if there and listed[asked, level] < room:
+                    listed[asked, level] += 1
+                    if _is_new(seen, rows[asked], document):
+                        found = _appended(found, number, document)
+                        number += 1
+            place += 1
+        chained = wanted[0]
+        for level in range(depth if place == lows[0] + whole else 0):
+            chained = _chained(chained, wanted[level + 1])
+            key, part = chained & above, columns[asked] * depth + level
+            end = cuts[part + 1]
+            low, block = begin_of(finer, cuts[part], end, key, guard, finer_begin)
+            while block == INTACT and low < end and listed[asked, level] < room:
+                block = damaged(guard, finer_begin + 8 * low, finer_begin + 8 * low + 8)
+                if block != INTACT or finer[low] & above != key:
+                    break
+                document = np.int64(finer[low] & ~above)
+                if alive.size == 0 or document >= alive.size or alive[document]:
+                    listed[asked, level] += 1
+                    if _is_new(seen, rows[asked], document):
+                        found = _appended(found, number, document)
+                        number += 1
+                low += 1
+            if block != INTACT:
+                return bounds, found[:0], block
+        bounds[asked + 1] = number
+    return bounds, found[:number], INTACT
 
 
 @njit(nogil=True)
@@ -223,54 +342,168 @@ def _chain(mixed, secret, size):
 
 
 @kernel
-def follow(keys, asking, pooled, first, heads, tails, node_keys, node_documents, following, nodes, alive, room, secret):
+def follow(
+    keys,
+    asking,
+    pooled,
+    first,
+    heads,
+    tails,
+    node_keys,
+    node_documents,
+    following,
+    nodes,
+    alive,
+    whole,
+    depth,
+    room,
+    listed,
+    ends,
+    secret,
+):
     """Find the documents that share a key with each row that is *asking*, on chains; then put them there, in turn.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
-    The arrays of nodes must have places left for all keys. Whoever is not *alive* leaves the chains. Returns
+    The arrays of nodes must have places left for all keys, and as many for each level of *depth*. Documents that are
+    not *alive* leave the chains. ``ends[r]`` (int64[n]) becomes the number of nodes that row *r* has found. Returns
     ``(bounds, found, oversized, nodes)``, as ``find`` does, and the number of nodes there are then.
     """
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
+    divided = np.zeros(keys.shape[1], np.bool_)
     number = np.int64(0)  # for a plain 0 helpers would be compiled again
     oversized = 0
     for row in range(keys.shape[0]):
+        ends[row] = nodes
+        divides = False
         for column in range(keys.shape[1] if asking[row] else 0):
             if _repeats(keys, row, column, pooled):
+                continue
+            if first < 0 and listed[row, column] > room:
                 continue
             mixed = _mixed(keys[row, column], column, pooled)
             chain = _chain(mixed, secret, heads.size)
             last = np.int64(-1)
             node = heads[chain]
-            listed = 0
+            here = 0
             while node >= 0:
                 document = np.int64(node_documents[node])
                 if not alive[document]:
                     node = _left_out(node, last, chain, heads, tails, following)
                     continue
                 if node_keys[node] == mixed and (first < 0 or document != first + row):
-                    if listed == room:
-                        oversized += 1
+                    here += 1
+                    if listed[row, column] <= room:
+                        listed[row, column] += 1
+                        if listed[row, column] > room:
+                            oversized += 1
+                        elif _is_new(seen, row, document):
+                            found = _appended(found, number, document)
+                            number += 1
+                    if listed[row, column] > room and (first < 0 or here >= whole):
                         break
-                    listed += 1
-                    if _is_new(seen, row, document):
-                        found = _appended(found, number, document)
-                        number += 1
                 last = node
                 node = following[node]
+            divided[column] = here >= whole
+            divides |= divided[column]
             if first >= 0:  # oversized or not: others may be removed
-                node_keys[nodes] = mixed
-                node_documents[nodes] = first + row
-                _put_last(nodes, chain, heads, tails, following)
+                _put_last(nodes, mixed, first + row, chain, heads, tails, node_keys, node_documents, following)
+                nodes += 1
+        for column in range(keys.shape[1] if divides and first >= 0 else 0):
+            chained = keys[row, column]
+            for level in range(1, depth + 1 if divided[column] else 0):
+                chained = _chained(chained, keys[row, (column + level) % keys.shape[1]])
+                mixed = _mixed(chained, level * keys.shape[1] + column, False)
+                chain = _chain(mixed, secret, heads.size)
+                _put_last(nodes, mixed, first + row, chain, heads, tails, node_keys, node_documents, following)
                 nodes += 1
         bounds[row + 1] = number
     return bounds, found[:number], oversized, nodes
 
 
+@kernel
+def follow_divided(
+    keys,
+    rows,
+    columns,
+    heads,
+    tails,
+    node_keys,
+    node_documents,
+    following,
+    alive,
+    whole,
+    room,
+    listed,
+    ends,
+    secret,
+):
+    """Find the documents in the divisions of oversized keys, on chains, as ``find_divided`` does in lists.
+
+    Row *r* finds the first ``ends[r]`` nodes only: those that were there when ``follow`` found its keys.
+    """
+    depth, number_of_columns = listed.shape[1], keys.shape[1]
+    bounds = np.zeros(rows.size + 1, np.int64)
+    found = np.empty(64, np.int32)
+    seen = _table(number_of_columns * room * depth)
+    wanted = np.empty(depth + 1, np.uint64)
+    number = np.int64(0)  # for a plain 0 helpers would be compiled again
+    for asked in range(rows.size):
+        row, own = rows[asked], columns[asked]
+        for step in range(depth + 1):
+            column = (own + step) % number_of_columns
+            wanted[step] = _mixed(keys[row, column], column, False)
+        chain = _chain(wanted[0], secret, heads.size)
+        last, node = np.int64(-1), np.int64(heads[chain])
+        here = 0
+        while 0 <= node < ends[row]:
+            document = np.int64(node_documents[node])
+            if not alive[document]:
+                node = _left_out(node, last, chain, heads, tails, following)
+                continue
+            if node_keys[node] == wanted[0]:
+                if here == whole:
+                    break
+                here += 1
+                for level in range(depth):
+                    if node_keys[node - own + (own + level + 1) % number_of_columns] != wanted[level + 1]:
+                        break
+                    if listed[asked, level] < room:
+                        listed[asked, level] += 1
+                        if _is_new(seen, row, document):
+                            found = _appended(found, number, document)
+                            number += 1
+            last = node
+            node = following[node]
+        behind = node  # those whose nodes come later were not looked at
+        chained = keys[row, own]
+        for level in range(depth if 0 <= behind < ends[row] else 0):
+            chained = _chained(chained, keys[row, (own + level + 1) % number_of_columns])
+            mixed = _mixed(chained, (level + 1) * number_of_columns + own, False)
+            chain = _chain(mixed, secret, heads.size)
+            last, node = np.int64(-1), np.int64(heads[chain])
+            while 0 <= node < ends[row] and listed[asked, level] < room:
+                document = np.int64(node_documents[node])
+                if not alive[document]:
+                    node = _left_out(node, last, chain, heads, tails, following)
+                    continue
+                if node_keys[node] == mixed and node > behind:
+                    listed[asked, level] += 1
+                    if _is_new(seen, row, document):
+                        found = _appended(found, number, document)
+                        number += 1
+                last = node
+                node = following[node]
+        bounds[asked + 1] = number
+    return bounds, found[:number]
+
+
 @njit(nogil=True)
-def _put_last(node, chain, heads, tails, following):
-    """Put a node at the end of a chain."""
+def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_documents, following):
+    """Put a node of a key and a document at the end of a chain."""
+    node_keys[node] = mixed
+    node_documents[node] = document
     following[node] = -1
     if heads[chain] < 0:
         heads[chain] = node
@@ -293,8 +526,10 @@ def _left_out(node, last, chain, heads, tails, following):
 
 
 @kernel
-def chain_anew(node_keys, nodes, heads, tails, following, secret):
+def chain_anew(node_keys, node_documents, nodes, heads, tails, following, secret):
     """Put all nodes on other chains, in their old order."""
     heads[:] = -1
     for node in range(nodes):
-        _put_last(node, _chain(node_keys[node], secret, heads.size), heads, tails, following)
+        mixed, document = node_keys[node], node_documents[node]
+        chain = _chain(mixed, secret, heads.size)
+        _put_last(node, mixed, document, chain, heads, tails, node_keys, node_documents, following)

@@ -44,7 +44,7 @@ class Stats:
     """The contents and the size of an index.
 
     ``removed_in_files`` counts removed documents that ``compact`` has not purged from the files yet.
-    ``oversized_buckets`` counts the keys, since the index was opened, that have more documents than were compared.
+    ``oversized_buckets`` counts, since the index was opened, the lookups of a key that more than 64 documents have.
     ``discarded_bytes`` counts the bytes after the last record of the log, which were discarded on opening: they were
     never acknowledged, or were not synced when the power failed.
     """

@@ -6,7 +6,6 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.admission import NONE, stand
-from neardup.index.disk.postings import ROOM
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
@@ -14,7 +13,7 @@ from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.verification import Asked, Verifier
 
 FIRST: Final = 64  # documents of the first step; later steps are larger
-NEAR: Final = 16 * ROOM  # documents of a key that are looked at for those that a newly kept one concerns
+NEAR: Final = 16  # times as many documents of a key are looked at for those that a newly kept one concerns
 
 _Pairs = tuple[Positions, Places]
 

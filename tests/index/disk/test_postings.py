@@ -3,7 +3,16 @@ import pytest
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
-from neardup.index.disk.postings import Chains, SortedLists, document_bits, write_lists
+from neardup.index.disk.postings import (
+    Chains,
+    Query,
+    SortedLists,
+    behind,
+    divided,
+    document_bits,
+    write_finer,
+    write_lists,
+)
 from neardup.model.errors import StorageDamaged
 
 NO_FLAGS = np.empty(0, np.bool_)
@@ -18,7 +27,7 @@ def stored(path, keys, bits, documents):
     with ArraysWriter(Disk(), path, "lists") as writer:
         write_lists(writer, "key", lists, keys.shape[1], len(keys))
         writer.finish({})
-    return SortedLists(StoredArrays(Disk(), path, "lists"), "key", bits, documents)
+    return SortedLists("key", StoredArrays(Disk(), path, "lists"), bits, documents)
 
 
 def brute(keys, asked, alive, room, low):
@@ -43,11 +52,11 @@ def test_lists_and_chains_find_as_defined(tmp_path, room, gone):
     bits = document_bits(40)
     expected = brute(keys, asked, alive, room, np.uint64((1 << bits) - 1))
     chains = Chains(pooled=False)
-    chains.find_and_add(keys, np.ones(40, np.bool_), 0, np.ones(40, np.bool_))
+    chains.find_and_add(Query.of(keys, np.ones(40, np.bool_), room), 0, np.ones(40, np.bool_))
     asking = np.ones(20, np.bool_)
     for hits in (
-        stored(tmp_path / "lists", keys, bits, 40).find(asked, asking, alive, room=room),
-        chains.find(asked, asking, alive, room),
+        stored(tmp_path / "lists", keys, bits, 40).find(Query.of(asked, asking, room), alive),
+        chains.find(Query.of(asked, asking, room), alive),
     ):
         assert [sorted(part.tolist()) for part in np.split(hits.documents, hits.bounds[1:-1])] == expected
         assert hits.rows.tolist() == [row for row, part in enumerate(expected) for _ in part]
@@ -55,7 +64,7 @@ def test_lists_and_chains_find_as_defined(tmp_path, room, gone):
 
 def test_rows_find_those_before_them(tmp_path):
     keys = np.array([[5], [5], [6], [5]], np.uint64)
-    hits = Chains(pooled=False).find_and_add(keys, np.array([True, True, True, True]), 0, np.ones(4, np.bool_))
+    hits = Chains(pooled=False).find_and_add(Query.of(keys, np.ones(4, np.bool_), 64), 0, np.ones(4, np.bool_))
     assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [0], [], [0, 1]]
 
 
@@ -63,10 +72,85 @@ def test_lists_that_contradict_are_damage(tmp_path):
     keys = np.arange(8, dtype=np.uint64).reshape(4, 2) << np.uint64(50)
     lists = stored(tmp_path / "lists", keys, 2, 4)
     with pytest.raises(StorageDamaged, match="is of other keys"):
-        lists.find(keys[:, :1].repeat(3, axis=1), np.ones(4, np.bool_), NO_FLAGS)
-    fewer = SortedLists(StoredArrays(Disk(), tmp_path / "lists", "lists"), "key", 2, 3)
+        lists.find(Query.of(keys[:, :1].repeat(3, axis=1), np.ones(4, np.bool_), 64), NO_FLAGS)
+    fewer = SortedLists("key", StoredArrays(Disk(), tmp_path / "lists", "lists"), 2, 3)
     with pytest.raises(StorageDamaged, match="has documents that are not there"):
-        fewer.find(keys, np.ones(4, np.bool_), NO_FLAGS)
+        fewer.find(Query.of(keys, np.ones(4, np.bool_), 64), NO_FLAGS)
+
+
+def divided_file(path, keys, bits):
+    """Write keys as ``stored`` does, and the lists for their divisions; return these lists and their cuts."""
+    low = np.uint64((1 << bits) - 1)
+    numbers = np.arange(len(keys), dtype=np.uint64)
+    lists = [np.sort((keys[:, column] & ~low) | numbers) for column in range(keys.shape[1])]
+    finer = [
+        part
+        for own, entries in enumerate(lists)
+        for part in divided(
+            behind(entries, bits), bits, [keys[:, (own + level) % keys.shape[1]] & ~low for level in (1, 2)]
+        )
+    ]
+    with ArraysWriter(Disk(), path, "lists") as writer:
+        write_lists(writer, "key", lists, keys.shape[1], len(keys))
+        cuts = write_finer(writer, "key", finer)
+        writer.finish({})
+    return cuts
+
+
+def test_lists_and_chains_divide_oversized_keys_alike(tmp_path):
+    random = np.random.default_rng(5)
+    keys = random.integers(0, 3, (900, 4)).astype(np.uint64) << np.uint64(40)
+    cuts = divided_file(tmp_path / "lists", keys, 10)
+    assert cuts[-1] > 1000
+    lists = SortedLists("key", StoredArrays(Disk(), tmp_path / "lists", "lists"), 10, 900, cuts)
+    assert lists.longest == 900
+    chains = Chains(pooled=False)
+    everybody = np.ones(900, np.bool_)
+    chains.find_and_add(Query.of(keys, everybody, 64), 0, everybody)
+    asked = np.array([*{*map(tuple, keys.tolist())}], np.uint64)
+    found = []
+    for part in (lists, chains):
+        query = Query.of(asked, np.ones(len(asked), np.bool_), 64)
+        part.find(query, everybody)
+        division = query.division()
+        assert len(division.rows) == asked.size
+        hits = part.divide(division, everybody)
+        rows = division.rows[hits.rows].tolist()
+        found.append((sorted(zip(rows, hits.documents.tolist(), strict=True)), division.listed.tolist()))
+    assert found[0] == found[1]
+    assert {tuple(row) for row in found[0][1]} == {(64, count) for _, count in found[0][1]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cuts: cuts[:-1],
+        lambda cuts: [1, *cuts[1:]],
+        lambda cuts: [*cuts[:-1], cuts[-1] + 1],
+        lambda cuts: [cuts[0], cuts[-1] + 5, *cuts[2:]],
+    ],
+)
+def test_divisions_that_contradict_are_refused(tmp_path, change):
+    keys = np.full((200, 2), 5 << 60, np.uint64)
+    cuts = divided_file(tmp_path / "lists", keys, 10)
+    arrays = StoredArrays(Disk(), tmp_path / "lists", "lists")
+    SortedLists("key", arrays, 10, 200, cuts)
+    with pytest.raises(ValueError, match="not cut as they should be"):
+        SortedLists("key", arrays, 10, 200, change(cuts))
+
+
+def test_a_damaged_division_is_found(tmp_path):
+    keys = np.full((200, 2), 5 << 60, np.uint64)
+    cuts = divided_file(tmp_path / "lists", keys, 10)
+    begin = StoredArrays(Disk(), tmp_path / "lists", "lists").begin("key.finer")
+    raw = bytearray((tmp_path / "lists").read_bytes())
+    raw[begin + 3] ^= 1
+    (tmp_path / "lists").write_bytes(raw)
+    lists = SortedLists("key", StoredArrays(Disk(), tmp_path / "lists", "lists"), 10, 200, cuts)
+    query = Query.of(keys[:1], np.ones(1, np.bool_), 1000)
+    query.listed[:] = 1001
+    with pytest.raises(StorageDamaged):
+        lists.divide(query.division(), NO_FLAGS)
 
 
 @pytest.mark.parametrize(("documents", "bits"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (1 << 20, 20)])

@@ -3,6 +3,7 @@ from documents import COLUMNS, batch
 
 from neardup.index.disk.columns import decoded
 from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.postings import Query
 from neardup.index.disk.recent import Recent
 
 SALT = np.array([3, 5], np.uint64)
@@ -36,7 +37,7 @@ def test_what_was_removed_is_not_found():
     assert part.alive.tolist() == [False, True, True, True]
     assert part.with_ids(["id 0", "id 1"]).tolist() == [-1, 1]
     assert part.with_contents(np.array([[7, 7]], np.uint64), np.array([-1])).tolist() == [2]
-    hits = part.propose(part.take("rows", np.arange(4)), np.array([[1]], np.uint64), np.array([True]))
+    hits = part.propose(part.take("rows", np.arange(4)), Query.of(np.array([[1]], np.uint64), np.array([True]), 64))
     assert hits.documents.tolist() == [2, 3]
 
 

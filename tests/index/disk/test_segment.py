@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from neardup import ExactDuplicate, Index, New, SimHash
-from neardup.index.disk.postings import ROOM
 from neardup.index.disk.segment import Segment
+from neardup.model.candidates import ROOM
 
 TEXT = "page not found on this server, sorry about that"
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
-from neardup.index.disk.postings import ROOM, Hits
+from neardup.index.disk.postings import Hits
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageDamaged
@@ -32,7 +32,7 @@ class NearbyTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
+    def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int) -> Hits:
         """Find the first documents, by number, within the distance of each row that asks, at most *room* of each."""
         rows = np.flatnonzero(asking)
         there = self._there(alive)

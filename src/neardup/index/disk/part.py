@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.disk.postings import ROOM, Hits
+from neardup.index.disk.postings import Division, Hits, Query
 from neardup.kernels.checksum import add_field
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
@@ -53,11 +53,12 @@ class Part(Protocol):
         """Copy what a column of strings says of some documents, *most* bytes of each at most."""
         ...
 
-    def propose(self, rows: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
-        """Find the documents that share a key with each row of signatures that asks, or those with a near one.
+    def propose(self, rows: Rows, query: Query) -> Hits:
+        """Find the documents that share a key with each row of signatures that asks, or those with a near one."""
+        ...
 
-        Of the documents of a key the first *room* are found.
-        """
+    def divide(self, division: Division) -> Hits:
+        """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         ...
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:

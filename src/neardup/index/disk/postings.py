@@ -1,6 +1,6 @@
 """Which documents have a key: sorted lists in a file, chains in memory. Both propose the same documents."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from secrets import randbits
 from typing import Any, Final, NamedTuple
@@ -13,9 +13,8 @@ from neardup.index.disk.buffers import Growing
 from neardup.kernels import postings as kernels
 from neardup.kernels.ids import find_ids
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.candidates import DEPTH, ROOM, chained
 from neardup.model.errors import StorageDamaged
-
-ROOM: Final = 64  # documents of a key that are looked at
 
 _ENTRIES_PER_PREFIX_BITS: Final = 3
 
@@ -34,6 +33,44 @@ class Hits(NamedTuple):
         """The asking row beside each document."""
         bounds = self.bounds
         return np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
+
+
+class Query(NamedTuple):
+    """Rows of keys that are *asking* for documents; the parts of an index answer one after the other.
+
+    Of each key *room* documents are listed at most: ``listed`` (int32[n, K]) counts them over all parts, and is
+    ``room + 1`` for an oversized key. ``ends`` (int64[n]) is how far each row has come in the last part.
+    """
+
+    keys: Words
+    asking: Flags
+    room: int
+    listed: npt.NDArray[np.int32]
+    ends: Positions
+
+    @classmethod
+    def of(cls, keys: Words, asking: Flags, room: int) -> "Query":
+        """Begin to ask."""
+        return cls(keys, asking, room, np.zeros(keys.shape, np.int32), np.zeros(len(keys), np.int64))
+
+    def division(self) -> "Division":
+        """Return the oversized keys, when all parts have answered."""
+        rows, columns = np.nonzero(self.listed > self.room)
+        return Division(self, rows, columns, np.zeros((len(rows), DEPTH), np.int32))
+
+
+class Division(NamedTuple):
+    """Oversized keys of a query, ``rows[i]`` in ``columns[i]``, and how many documents each level has listed."""
+
+    query: Query
+    rows: Positions
+    columns: Positions
+    listed: npt.NDArray[np.int32]
+
+
+def is_divided(columns: int, *, pooled: bool) -> bool:
+    """Say whether oversized keys are divided: those of other columns tell their documents apart."""
+    return columns > 1 and not pooled
 
 
 def document_bits(documents: int) -> int:
@@ -55,11 +92,51 @@ def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words], number:
     writer.add(f"{name}.starts", starts)
 
 
-class SortedLists:
-    """Keys of the documents of a file; see ``write_lists``. Raises ``StorageDamaged`` where a block is damaged."""
+def write_finer(writer: ArraysWriter, name: str, parts: Iterable[Words]) -> list[int]:
+    """Write the sorted entries of each column and level for divisions, as ``NAME.finer``; return where they begin."""
+    cuts = [0]
 
-    def __init__(self, arrays: StoredArrays, name: str, bits: int, documents: int) -> None:
+    def noted() -> Iterator[Words]:
+        for entries in parts:
+            cuts.append(cuts[-1] + len(entries))
+            yield entries
+
+    writer.extend(f"{name}.finer", noted(), np.uint64)
+    return cuts
+
+
+def behind(entries: Words, bits: int) -> Words:
+    """Return the entries of a sorted list that are behind the first ``ROOM`` of their key."""
+    later = entries[ROOM:]
+    found: Words = later[(later ^ entries[: len(later)]) >> np.uint64(bits) == 0]
+    return found
+
+
+def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Words]:
+    """Return the sorted entries of each level for some entries of a column.
+
+    *further* are, by document, the keys of the columns behind it without their low *bits*.
+    """
+    below = np.uint64((1 << bits) - 1)
+    documents, keys = members & below, members & ~below
+    for column in further:
+        keys = chained(keys, column[documents])
+        entries = (keys & ~below) | documents
+        entries.sort()
+        yield entries
+
+
+class SortedLists:
+    """Keys of the documents of a file; see ``write_lists``. Raises ``StorageDamaged`` where a block is damaged.
+
+    *cuts* are what ``write_finer`` returned if oversized keys are divided.
+    """
+
+    def __init__(
+        self, name: str, arrays: StoredArrays, bits: int, documents: int, cuts: Sequence[int] | None = None
+    ) -> None:
         self._arrays, self._name, self._bits, self._documents = arrays, name, bits, documents
+        self._cuts = None if cuts is None else np.array(cuts, np.int64)
         self.entries: Words = arrays[f"{name}.entries"]
         self._starts: Any = arrays[f"{name}.starts"]
         types = self.entries.dtype == np.uint64 and self._starts.dtype == np.uint32
@@ -67,20 +144,32 @@ class SortedLists:
         prefixes = self._starts.shape[1] - 1
         expect(prefixes >= 2 and prefixes & (prefixes - 1) == 0, f"the list {name!r} has no prefixes")  # noqa: PLR2004
         expect(0 < len(self.entries) == len(self._starts), f"the list {name!r} is not as many as its prefixes")
+        if self._cuts is not None:
+            self._finer: Words = arrays[f"{name}.finer"]
+            expect(self._finer.dtype == np.uint64 and self._finer.ndim == 1, f"invalid divisions of the list {name!r}")
+            ends = (int(self._cuts[0]), int(self._cuts[-1])) == (0, len(self._finer))
+            ends &= len(self._cuts) == DEPTH * len(self.entries) + 1 and bool((np.diff(self._cuts) >= 0).all())
+            expect(ends, f"the divisions of the list {name!r} are not cut as they should be")
 
-    def find(self, keys: Words, asking: Flags, alive: Flags, *, pooled: bool = False, room: int = ROOM) -> Hits:
+    @property
+    def longest(self) -> int:
+        """How many entries the longest list has, those for divisions included."""
+        return int(np.diff([0] if self._cuts is None else self._cuts).max(initial=self.entries.shape[1]))
+
+    def find(self, query: Query, alive: Flags, *, pooled: bool = False) -> Hits:
         """Find the documents that share a key with each row that asks; *alive* says which are there, empty: all."""
-        if len(self.entries) not in {1, keys.shape[1]}:
+        if len(self.entries) != (1 if pooled else query.keys.shape[1]):
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
         bounds, documents, oversized, block = kernels.find(
-            keys,
-            asking,
+            query.keys,
+            query.asking,
             pooled,
             self.entries,
             self._starts,
             self._bits,
             alive,
-            room,
+            query.room,
+            query.listed,
             self._arrays.guard,
             self._arrays.begin(f"{self._name}.entries"),
             self._arrays.begin(f"{self._name}.starts"),
@@ -88,6 +177,29 @@ class SortedLists:
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
         return Hits(bounds, documents, oversized)
+
+    def divide(self, division: Division, alive: Flags) -> Hits:
+        """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
+        arrays = self._arrays
+        bounds, documents, block = kernels.find_divided(
+            division.query.keys,
+            division.rows,
+            division.columns,
+            self.entries,
+            self._starts,
+            self._finer,
+            self._cuts,
+            self._bits,
+            alive,
+            ROOM,
+            division.query.room,
+            division.listed,
+            arrays.guard,
+            *(arrays.begin(f"{self._name}.{part}") for part in ("entries", "starts", "finer")),
+        )
+        arrays.require(block)
+        self._require_documents(int(documents.max(initial=0)))
+        return Hits(bounds, documents, 0)
 
     def find_strings(self, keys: Words, strings: TextBatch, alive: Flags) -> Positions:
         """Find for each of these strings the document that is there and has it, or -1: one at most does.
@@ -140,27 +252,43 @@ class Chains:
             + self._following.nbytes
         )
 
-    def find(self, keys: Words, asking: Flags, alive: Flags, room: int = ROOM) -> Hits:
+    def find(self, query: Query, alive: Flags) -> Hits:
         """Find the documents that share a key with each row that asks."""
-        return self._follow(keys, asking, -1, alive, room)
+        return self._follow(query, -1, alive)
 
-    def find_and_add(self, keys: Words, asking: Flags, first: int, alive: Flags, room: int = ROOM) -> Hits:
+    def find_and_add(self, query: Query, first: int, alive: Flags) -> Hits:
         """Find them, and put row *r* there as document ``first + r`` before row ``r + 1`` asks."""
-        more = keys.shape[0] * keys.shape[1]
+        more = query.keys.size
         for column in (self._keys, self._documents, self._following):
-            column.reserve(more)
+            column.reserve(more * (1 + self._depth(query)))
         if self._nodes + more > len(self._heads):
             chains = 1 << (2 * (self._nodes + more)).bit_length()
             self._heads, self._tails = np.empty(chains, np.int32), np.empty(chains, np.int32)
-            ends = (self._heads, self._tails)
-            kernels.chain_anew(self._keys.room, self._nodes, *ends, self._following.room, self._secret)
-        return self._follow(keys, asking, first, alive, room)
+            nodes = (self._keys.room, self._documents.room, self._nodes)
+            kernels.chain_anew(*nodes, self._heads, self._tails, self._following.room, self._secret)
+        return self._follow(query, first, alive)
 
-    def _follow(self, keys: Words, asking: Flags, first: int, alive: Flags, room: int) -> Hits:
-        chains = (self._heads, self._tails, self._keys.room, self._documents.room, self._following.room)
+    def divide(self, division: Division, alive: Flags) -> Hits:
+        """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
+        query = division.query
+        of = (query.keys, division.rows, division.columns)
+        end = (alive, ROOM, query.room, division.listed, query.ends, self._secret)
+        bounds, documents = kernels.follow_divided(*of, *self._chains, *end)
+        return Hits(bounds, documents, 0)
+
+    def _follow(self, query: Query, first: int, alive: Flags) -> Hits:
+        of = (query.keys, query.asking, self._pooled, first)
+        limits = (ROOM, self._depth(query), query.room, query.listed, query.ends)
         bounds, documents, oversized, self._nodes = kernels.follow(
-            keys, asking, self._pooled, first, *chains, self._nodes, alive, room, self._secret
+            *of, *self._chains, self._nodes, alive, *limits, self._secret
         )
         for column in (self._keys, self._documents, self._following):
             column.size = self._nodes
         return Hits(bounds, documents, oversized)
+
+    def _depth(self, query: Query) -> int:
+        return DEPTH if is_divided(query.keys.shape[1], pooled=self._pooled) else 0
+
+    @property
+    def _chains(self) -> tuple[Any, ...]:
+        return (self._heads, self._tails, self._keys.room, self._documents.room, self._following.room)

@@ -22,12 +22,13 @@ from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, Rows, alive_in, id_keys
-from neardup.index.disk.postings import ROOM, Hits
+from neardup.index.disk.postings import Hits, Query, is_divided
 from neardup.index.disk.recent import Recent
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
 Places = Positions
@@ -39,7 +40,7 @@ _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
 class Found(NamedTuple):
-    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more than were looked at."""
+    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more documents than they list."""
 
     rows: Positions
     places: Places
@@ -53,7 +54,7 @@ class Found(NamedTuple):
 class Reader:
     """The files of one index, opened to read.
 
-    ``oversized_buckets`` counts the keys with more documents than were compared.
+    ``oversized_buckets`` counts the lookups of a key with more documents than it lists.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
@@ -94,11 +95,11 @@ class Reader:
     def __len__(self) -> int:
         return sum(alive_in(part) for part in self.parts)
 
-    def propose(self, rows: Rows, asking: Flags, room: int = ROOM) -> Found:
-        """Find the documents that share a key with each row that asks; in each part the first *room* of a key."""
+    def propose(self, rows: Rows, asking: Flags, wider: int = 1) -> Found:
+        """Find the candidates of each row that asks, by the canonical rule; *wider* multiplies its room."""
         self.require_open()
-        keys = self._lookup.keyed(rows, asking)
-        return self._found([(part, part.propose(rows, keys, asking, room)) for part in self.parts])
+        query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)
+        return self._found(query, [part.propose(rows, query) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Find the document of each id, or -1."""
@@ -337,13 +338,25 @@ class Reader:
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
-    def _found(self, hits: list[tuple[Any, Hits]]) -> Found:
-        rows = np.concatenate([found.rows for _, found in hits])
-        places = np.concatenate([_places_in(number, found.documents) for number, (_, found) in enumerate(hits)])
-        oversized = sum(found.oversized for _, found in hits)
+    def _found(self, query: Query, hits: list[Hits]) -> Found:
+        """Gather what all parts have found, row by row, and what is in the divisions of oversized keys."""
+        rows = np.concatenate([found.rows for found in hits])
+        places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])
+        oversized = sum(found.oversized for found in hits)
         self.oversized_buckets += oversized
+        if not oversized or not is_divided(query.keys.shape[1], pooled=self._lookup.pooled):
+            order = np.lexsort((places, rows))
+            return Found(rows[order], places[order], oversized)
+        division = query.division()
+        finer = [part.divide(division) for part in self.parts]
+        rows = np.concatenate([rows, *(division.rows[found.rows] for found in finer)])
+        own = [_places_in(number, found.documents) for number, found in enumerate(finer)]
+        places = np.concatenate([places, *own])
         order = np.lexsort((places, rows))
-        return Found(rows[order], places[order], oversized)
+        rows, places = rows[order], places[order]
+        new = np.ones(len(rows), np.bool_)
+        new[1:] = (rows[1:] != rows[:-1]) | (places[1:] != places[:-1])
+        return Found(rows[new], places[new], oversized)
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Give the place in the first part that has one, or -1."""

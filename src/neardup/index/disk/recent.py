@@ -10,10 +10,11 @@ from neardup.index.disk.buffers import Growing, GrowingStrings
 from neardup.index.disk.columns import Batch, Columns, decoded
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import Rows, id_keys, ordinal_keys
-from neardup.index.disk.postings import ROOM, Chains, Hits
+from neardup.index.disk.postings import Chains, Division, Hits, Query
 from neardup.kernels.postings import pack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+from neardup.model.candidates import ROOM
 
 
 class Recent:
@@ -52,17 +53,21 @@ class Recent:
         strings = sum(column.nbytes for column in self._strings.values())
         return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and contents, as Python has them
 
-    def propose(self, _: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
+    def propose(self, _: Rows, query: Query) -> Hits:
         """Find the documents that share a key with each row that asks."""
-        return self._chains.find(keys, asking, self.alive, room)
+        return self._chains.find(query, self.alive)
 
-    def append(self, batch: Batch, keys: Words | None = None) -> Hits:
+    def divide(self, division: Division) -> Hits:
+        """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
+        return self._chains.divide(division, self.alive)
+
+    def append(self, batch: Batch, query: Query | None = None) -> Hits:
         """Add documents, one after the other; give for each those before it that share a key."""
         rows, present = cast("Any", batch["rows"]), cast("Flags", batch["present"])
         first = self.documents
         self._alive.extend(np.ones(len(rows), np.bool_))
-        keys = self._lookup.keyed(rows, present) if keys is None else keys
-        hits = self._chains.find_and_add(keys, present, first, self._alive.room)
+        query = query or Query.of(self._lookup.keyed(rows, present), present, ROOM)
+        hits = self._chains.find_and_add(query, first, self._alive.room)
         for name, fixed in self._fixed.items():
             fixed.extend(cast("Any", batch[name]))
         for name, strings in self._strings.items():

@@ -14,10 +14,22 @@ from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import LISTS, Part, Rows, ordinal_keys
-from neardup.index.disk.postings import ROOM, Hits, SortedLists, document_bits, write_lists
+from neardup.index.disk.postings import (
+    Division,
+    Hits,
+    Query,
+    SortedLists,
+    behind,
+    divided,
+    document_bits,
+    is_divided,
+    write_finer,
+    write_lists,
+)
 from neardup.kernels.postings import repack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+from neardup.model.candidates import DEPTH, ROOM
 from neardup.model.errors import StorageDamaged
 
 KIND: Final = "a segment of an index"
@@ -41,17 +53,27 @@ class Segment:
             expect(0 < self.documents <= 1 << self.bits, "invalid number of documents")
             _require_columns(arrays, columns, self.documents)
             listed = LISTS if meta["tables"] is None else LISTS[:-1]
-            self._lists = {name: SortedLists(arrays, name, self.bits, self.documents) for name in listed}
+            cuts = {} if meta["cuts"] is None else {"key": [counted(cut) for cut in meta["cuts"]]}
+            number = (arrays, self.bits, self.documents)
+            self._lists = {name: SortedLists(name, *number, cuts.get(name)) for name in listed}
+            divides = "key" in listed and is_divided(self.lists("key"), pooled=self._pooled)
+            expect(divides == ("key" in cuts), "its divisions are missing, or not its own")
             self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self._changes: dict[str, tuple[Positions, Flags]] = {}  # whole columns, and which of their values changed
 
-    def propose(self, rows: Rows, keys: Words, asking: Flags, room: int = ROOM) -> Hits:
+    def propose(self, rows: Rows, query: Query) -> Hits:
         """Find the documents that share a key with each row that asks, or those with a near fingerprint."""
         if self._tables is not None:
-            return self._tables.find(rows[:, 0], asking, self.alive, room)
-        return self._lists["key"].find(keys, asking, self.alive, pooled=self._pooled, room=room)
+            return self._tables.find(rows[:, 0], query.asking, self.alive, query.room)
+        return self._lists["key"].find(query, self.alive, pooled=self._pooled)
+
+    def divide(self, division: Division) -> Hits:
+        """Find the documents in the divisions of oversized keys; tables find whatever is near without them."""
+        if self._tables is not None:
+            return Hits(np.zeros(len(division.rows) + 1, np.int64), np.empty(0, np.int32), 0)
+        return self._lists["key"].divide(division, self.alive)
 
     def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
         """Find the document of each id, or -1; *keys* are theirs (``id_keys``)."""
@@ -87,7 +109,7 @@ class Segment:
         """
         column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
         while True:
-            hits = self._lists[name].find(column, asking, self.alive, room=room)
+            hits = self._lists[name].find(Query.of(column, asking, room), self.alive)
             yield hits
             if not hits.oversized:
                 return
@@ -190,7 +212,7 @@ class Segment:
         """How many entries the longest list has; tables take the memory of two lists while they are made."""
         if self._tables is not None:
             return 2 * self.documents
-        return int(self._lists["key"].entries.shape[1])
+        return self._lists["key"].longest
 
     def lists(self, name: str) -> int:
         """Tell how many lists of this name there are."""
@@ -241,7 +263,7 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
             writer.extend(name, (part.take(name, positions) for part, positions in chunks), kind, shape)
         for name in columns.strings:
             _write_strings(writer, name, chunks)
-        tables = None
+        tables, cuts = None, None
         if lookup.design is not None:
             fingerprints = [part.take("rows", positions)[:, 0] for part, positions in chunks]
             tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), lookup.design)
@@ -249,10 +271,13 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)
             write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
+            if name == "key" and is_divided(number, pooled=lookup.pooled):
+                cuts = write_finer(writer, name, made.finer(number, total))
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
         for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
         ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
-        return writer.finish({"documents": total, "bits": bits, "kept": for_themselves, "tables": tables, **ends})
+        own = {"documents": total, "bits": bits, "kept": for_themselves, "tables": tables, "cuts": cuts}
+        return writer.finish({**own, **ends})
 
 
 class _Lists:
@@ -261,6 +286,7 @@ class _Lists:
     def __init__(self, parts: Sequence[Part], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
         self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
         self._first: Words | None = None
+        self._oversized: set[int] = set()  # the lists with keys of more than ``ROOM`` entries
 
     def length(self) -> int:
         """Tell how many entries each has: as many as the first."""
@@ -275,10 +301,36 @@ class _Lists:
         return made
 
     def _made(self, number: int) -> Words:
-        pairs = zip(self._parts, self._renumbered, strict=True)
-        entries = np.concatenate([part.packed(self._name, number, self._bits, places) for part, places in pairs])
+        entries = np.concatenate(list(self._packed(number)))
         entries.sort()
+        if len(behind(entries, self._bits)):
+            self._oversized.add(number)
         return entries
+
+    def _packed(self, number: int) -> Iterator[Words]:
+        pairs = zip(self._parts, self._renumbered, strict=True)
+        return (part.packed(self._name, number, self._bits, places) for part, places in pairs)
+
+    def finer(self, number: int, documents: int) -> Iterator[Words]:
+        """Make the entries for divisions of all lists, when these were made: of each list, level by level."""
+        by_document: dict[int, Words] = {}
+        for own in range(number):
+            if own not in self._oversized:
+                yield from [np.empty(0, np.uint64)] * DEPTH
+                continue
+            further = [(own + level) % number for level in range(1, DEPTH + 1)]
+            known = by_document
+            by_document = {at: known[at] if at in known else self._keys(at, documents) for at in further}
+            members = behind(self._made(own), self._bits)
+            yield from divided(members, self._bits, (by_document[column] for column in further))
+
+    def _keys(self, number: int, documents: int) -> Words:
+        """Return the keys of one list by document."""
+        below = np.uint64((1 << self._bits) - 1)
+        keys = np.zeros(documents, np.uint64)
+        for entries in self._packed(number):
+            keys[entries & below] = entries & ~below
+        return keys
 
 
 def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Part, Positions]]) -> None:

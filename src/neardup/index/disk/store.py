@@ -24,9 +24,11 @@ from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part, Rows
+from neardup.index.disk.postings import Query
 from neardup.index.disk.reader import Found, Places, Reader
 from neardup.index.disk.segment import Segment
 from neardup.model.arrays import Flags, Positions
+from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageError, StorageFailed, StorageMoved, StorageRefused, require
 
 Durability = Literal["commit", "interval", "bulk"]
@@ -106,11 +108,11 @@ class Store(Reader):
                 raise
 
     def append(self, batch: Batch) -> Found:
-        """Add documents, in memory; return the documents before each that share a key. ``log_change`` makes it last."""
+        """Add documents, in memory; return the candidates of each before it. ``log_change`` makes it last."""
         rows, present = cast("Rows", batch["rows"]), cast("Flags", batch["present"])
-        keys = self._lookup.keyed(rows, present)
-        older = [(part, part.propose(rows, keys, present)) for part in self.segments]
-        found = self._found([*older, (self.recent, self.recent.append(batch, keys))])
+        query = Query.of(self._lookup.keyed(rows, present), present, ROOM)
+        older = [part.propose(rows, query) for part in self.segments]
+        found = self._found(query, [*older, self.recent.append(batch, query)])
         self._next_ordinal += len(rows)
         return found
 
