@@ -254,6 +254,8 @@ class Chains:
 
     def find(self, query: Query, alive: Flags) -> Hits:
         """Find the documents that share a key with each row that asks."""
+        if not self._nodes:  # as while all documents are in segments
+            return Hits(np.zeros(len(query.keys) + 1, np.int64), np.empty(0, np.int32), 0)
         return self._follow(query, -1, alive)
 
     def find_and_add(self, query: Query, first: int, alive: Flags) -> Hits:
