@@ -117,11 +117,12 @@ def test_from_the_start_to_a_comparison(look):
     hidden = duplicates.locator(".why").first
     assert not hidden.is_visible()
     duplicates.locator("summary").click()
-    assert re.match(r"Near-duplicate: estimated resemblance [01]\.\d\d, at least 0\.6 by minhash", hidden.inner_text())
+    assert re.match(r"Near-duplicate, verified: resemblance [01]\.\d\d, at least 0\.6 by minhash", hidden.inner_text())
 
     duplicates.get_by_role("link", name="Compare").first.click()
     assert view.get_by_role("heading", level=1).inner_text() == "Two documents compared"
-    assert view.locator(".ruling").inner_text() == "These two repeat each other, by the rule of the index"
+    ruling = "These two repeat each other, by the rule of the index, on their texts"
+    assert view.locator(".ruling").inner_text() == ruling
     assert view.locator(".text").count() == 2
     assert view.locator(".text mark").count() >= 2
     view.locator(".text a").first.click()
@@ -181,7 +182,7 @@ def test_many_duplicates_are_listed_on_pages_of_their_own(look):
     many.locator("summary").click()
     assert many.locator("li").count() == 5
     many.get_by_role("link", name="List all").click()
-    assert view.get_by_role("heading", level=1).inner_text() == f"Duplicates ({number})"
+    assert view.get_by_role("heading", level=1).inner_text() == f"{number} more from this site"
     listed = view.locator(".members li").count()
     while view.get_by_role("link", name="Next").count():
         view.get_by_role("link", name="Next").click()
@@ -232,10 +233,10 @@ def test_nothing_one_and_errors(look):
     view.goto("/?q=bridge&page=99")
     view.get_by_role("link", name="To the last one").click()
     assert titles(view)
-    for path, said in (("/?q=x&page=0", "Invalid request"), ("/documents?id=nobody", "No such document")):
+    for path, said in (("/?q=x&page=0", "Invalid request"), ("/documents?id=nobody", "Unknown document")):
         view.goto(path)
         assert view.get_by_role("heading", level=1).inner_text() == said
-        view.get_by_role("link", name="To the start", exact=True).click()
+        view.get_by_role("link", name="To the start page", exact=True).click()
         assert view.get_by_role("searchbox").is_visible()
 
 
