@@ -26,7 +26,7 @@ from neardup.pipeline.search import Search
 from neardup.sources.output import temporary
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
-PATIENCE = 60
+PATIENCE = 90  # the supervisor of uvicorn waits 60 seconds for a worker that dies while it is asked
 JSON = {"content-type": "application/json"}
 
 
