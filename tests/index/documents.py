@@ -16,6 +16,8 @@ def batch(number=3):
         "seen": np.arange(number),
         "told": np.full(number, -1),
         "content": np.ones((number, 2), np.uint64),
+        "equal": np.zeros((number, 2), np.uint64),
+        "leads": np.ones(number, np.bool_),
         "present": np.ones(number, np.bool_),
         "rows": np.ones((number, 2), np.uint64),
         "known.host": np.ones(number, np.bool_),

@@ -166,13 +166,15 @@ def public_hash(token, seed):
     return state
 
 
-def siphash13(data, key0, key1):
+def siphash13(data, key0, key1, *, wide=False):
+    """SipHash-1-3 of bytes; *wide*: the two halves of its 128 bits."""
+
     def turn(value, left):
         return (value << left | value >> (64 - left)) & MASK
 
     v = [
         key0 ^ 0x736F6D6570736575,
-        key1 ^ 0x646F72616E646F6D,
+        key1 ^ 0x646F72616E646F6D ^ (0xEE if wide else 0),
         key0 ^ 0x6C7967656E657261,
         key1 ^ 0x7465646279746573,
     ]
@@ -195,10 +197,14 @@ def siphash13(data, key0, key1):
         v[3] ^= word
         mix()
         v[0] ^= word
-    v[2] ^= 0xFF
-    for _ in range(3):
-        mix()
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
+    v[2] ^= 0xEE if wide else 0xFF
+    halves = []
+    for _ in range(1 + wide):
+        for _ in range(3):
+            mix()
+        halves.append(v[0] ^ v[1] ^ v[2] ^ v[3])
+        v[1] ^= 0xDD
+    return (*halves,) if wide else halves[0]
 
 
 def mix(value):

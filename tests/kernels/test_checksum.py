@@ -49,3 +49,14 @@ def test_sums_equal_their_definition(first, second, limit):
         checksum.add_field(*ends_of(column, limit), np.array(KEY, np.uint64), sums)
     hashed = [[siphash13(cut(text, limit), *KEY) for text in column[:number]] for column in (first, second)]
     assert sums.tolist() == [(a * SPREAD + b) % 2**64 for a, b in zip(*hashed, strict=True)]
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=40), max_size=4))
+def test_digests_equal_their_definition(documents):
+    values = np.array([value for own in documents for value in own], np.uint64)
+    bounds = np.cumsum([0, *map(len, documents)])
+    digests = np.full((len(documents), 2), 5, np.uint64)
+    checksum.digest_words(values, bounds, np.array(KEY, np.uint64), digests)
+    written = [np.array(own, "<u8").tobytes() for own in documents]
+    expected = [siphash13(data, *KEY, wide=True) if data else (5, 5) for data in written]
+    assert [*map(tuple, digests.tolist())] == expected

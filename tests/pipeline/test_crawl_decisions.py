@@ -1,6 +1,6 @@
 import pytest
 
-from neardup import Empty, ExactDuplicate, Index, NearDuplicate, New
+from neardup import Empty, ExactDuplicate, Index, MinHash, NearDuplicate, New
 
 A = "The ferry left the harbour at dawn with forty passengers and a cargo of salt and wool"
 NEARLY = f"{A} too"
@@ -30,3 +30,32 @@ def test_a_removed_representative_is_replaced(index):
 def test_what_is_admitted_is_judged_by_what_was_before(index):
     assert [verdict.name for verdict in index.admit(["c", "d"], [NEARLY, B])] == ["exact duplicate", "exact duplicate"]
     assert index.judge([B])[0] == ExactDuplicate("b", "b")
+
+
+EQUALS = ["The storm broke at dawn.", "the storm broke at dawn", "THE STORM BROKE AT DAWN!"]
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_equal_features_with_another_text_are_a_near_duplicate_of_the_first(texts):
+    scheme = MinHash(shingle=1, threshold=0.5)
+    with Index.create(scheme=scheme, texts=texts) as index:
+        near = NearDuplicate("a", "resemblance", 1.0, texts)
+        found = index.admit(list("abcd"), [*EQUALS, EQUALS[1]])
+        assert found == [New(), near, near, ExactDuplicate("b")]
+        assert [verdict.kept for verdict in found] == [None, "a", "a", "a"]
+        assert index.judge([EQUALS[2], "The STORM broke at dawn"]) == [ExactDuplicate("c"), near]
+        other = f"{EQUALS[0]} Again"
+        (found,) = index.judge([other], ids=["a"])  # its next equal has its place
+        assert (found.of, found.kept) == ("b", None)
+        assert index.remove(["a"]).promoted == ["b"]
+        assert index.judge([other])[0].kept == "b"
+        assert {document.kept for document in index.get(list("bcd"))} == {"b"}
+
+
+def test_equals_take_no_room_among_the_candidates():
+    scheme = MinHash(shingle=1, threshold=0.5)
+    with Index.create(scheme=scheme) as index:
+        index.admit([f"d{number}" for number in range(200)], [f"{EQUALS[0]}{'!' * number}" for number in range(200)])
+        (found,) = index.admit(["other"], [f"{EQUALS[0]} Again"])
+        assert (found.of, found.kept) == ("d0", "d0")
+        assert index.stats().oversized_buckets == 0

@@ -12,11 +12,12 @@ from neardup.pipeline.inputs import Given, as_strings, microseconds, require_ids
 from neardup.pipeline.terms import columns
 
 SCHEME = MinHash()
+SALT = np.array([3, 5], np.uint64)
 COLUMNS = columns(SCHEME, (("rank", "integer"),), texts=False)
 
 
 def steps(documents, names=None):
-    return [(step.start, step.stop) for step in Given(SCHEME, COLUMNS, documents, None).steps(names)]
+    return [(step.start, step.stop) for step in Given(SCHEME, COLUMNS, SALT, documents, None).steps(names)]
 
 
 def test_steps_have_different_ids_and_so_much_at_most(monkeypatch):
@@ -31,18 +32,18 @@ def test_steps_have_different_ids_and_so_much_at_most(monkeypatch):
 
 def test_signatures_are_as_the_index_keeps_them():
     signed = SCHEME.sign(["one two three"])
-    assert len(Given(SCHEME, COLUMNS, signed, None)) == 1
+    assert len(Given(SCHEME, COLUMNS, SALT, signed, None)) == 1
     with pytest.raises(RecipeMismatch):
-        Given(SCHEME, COLUMNS, MinHash(seed=2).sign(["one two three"]), None)
+        Given(SCHEME, COLUMNS, SALT, MinHash(seed=2).sign(["one two three"]), None)
     wrong = Signatures(signed.rows.astype(np.uint64), signed.present, signed.recipe)
     with pytest.raises(DataError, match="must have rows of 128 uint32"):
-        Given(SCHEME, COLUMNS, wrong, None)
+        Given(SCHEME, COLUMNS, SALT, wrong, None)
 
 
 def test_fields_must_be_known():
     with pytest.raises(DataError, match=r"field 'colour'.*this index has rank"):
-        Given(SCHEME, COLUMNS, ["a"], {"colour": ["red"]})
-    assert Given(SCHEME, COLUMNS, ["a"], {"rank": [1]}).table.column_names == ["rank"]
+        Given(SCHEME, COLUMNS, SALT, ["a"], {"colour": ["red"]})
+    assert Given(SCHEME, COLUMNS, SALT, ["a"], {"rank": [1]}).table.column_names == ["rank"]
 
 
 @pytest.mark.parametrize("ids", [["a", "b"], ("a", "b"), np.array(["a", "b"]), pa.array(["a", "b"]), iter(["a", "b"])])

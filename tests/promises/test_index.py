@@ -1,7 +1,8 @@
 """An index against a plain dictionary: whatever is done to it in whatever order, it answers as brute force would.
 
-Documents come from a pool, of which is known beforehand who has the same content, who shares a key with whom, and who
-matches whom how closely. What an index must answer is then a few lines over the documents that are there.
+Documents come from a pool, of which is known beforehand who has the same content, who has equal features, who shares a
+key with whom, and who matches whom how closely. What an index must answer is then a few lines over the documents that
+are there.
 """
 
 import shutil
@@ -68,6 +69,7 @@ class Pool:
     fields: dict[str, list[Any]]  # those that are signed
     signatures: Any
     contents: list[Any]
+    equals: list[Any]  # the same for documents with equal features, None for those that equal no other
     values: Any
     estimates: Any
 
@@ -97,9 +99,12 @@ def pool(name, families=30, seed=1):
     low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
     shortened = scheme.estimate(low[left], low[right]).reshape(number, number)
     exact = np.zeros((number, number))
+    equals = [content if there else None for content, there in zip(contents, signatures.present, strict=True)]
     if not scheme.columns:
-        features = scheme.features(documents) if hasattr(scheme, "features") else scheme.first.features(documents)
-        sets = [set(features.values[begin:end].tolist()) for begin, end in pairwise(features.offsets.tolist())]
+        features = scheme.shingling.features(documents)
+        lists = [(*features.values[begin:end].tolist(),) for begin, end in pairwise(features.offsets.tolist())]
+        equals = [own or content for own, content in zip(lists, contents, strict=True)]
+        sets = [*map(set, lists)]
         exact = np.array([[closeness(one, other, scheme.measure) for other in sets] for one in sets])
         plausible = shortened >= scheme.floor
         if hasattr(scheme, "passes"):
@@ -107,7 +112,9 @@ def pool(name, families=30, seed=1):
         exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
     else:
         exact = np.where(meet & matches, estimates, 0.0)
-    return Pool(scheme, documents, fields, signatures, contents, exact, np.where(meet & matches, estimates, 0.0))
+    return Pool(
+        scheme, documents, fields, signatures, contents, equals, exact, np.where(meet & matches, estimates, 0.0)
+    )
 
 
 def closeness(one, other, measure):
@@ -159,23 +166,37 @@ class Oracle:
         matches = [(-values[which, other.which], other.ordinal, other) for other in among if values[which, other.which]]
         return [(-value, other) for value, _, other in sorted(matches, key=lambda match: match[:2])]
 
+    def equal(self, which, content):
+        """Give what tells the equals of a document; ``None`` where only its signature was given."""
+        return None if content is None else self.pool.equals[which]
+
     def decide(self, which, content, among):
         """Give the verdict on a document, and the ordinal of the one that stands for it, ``None`` for itself."""
-        known = content is not None and (self.pool.signatures.present[which] or not self.pool.scheme.columns)
-        same = next((other for other in among if known and other.content == content), None)
-        matches = self.closest(which, among)
+        groups, leaders = {}, []
+        for other in among:
+            group = self.equal(other.which, other.content)
+            if group is None or group not in groups:
+                leaders.append(other)
+            groups.setdefault(group, []).append(other)
+        own = self.equal(which, content)
+        equals = [] if own is None else groups.get(own, [])
+        same = next(iter(equals), None)
+        copy = next((other for other in equals if other.content == content), None)
+        matches = [] if same else self.closest(which, leaders)
         kept = [other for _, other in matches if other.keeper == other.ordinal]
         if self.representative == "best-ranked":
             kept.sort(key=lambda other: other.ordinal)
         kept = kept[0] if kept else None
         keeper = same.keeper if same else kept.ordinal if kept else None
-        if same:
-            verdict = ExactDuplicate(same.id, None if keeper is None else self.alive[keeper].id)
-        elif matches:
-            scheme, (value, other) = self.pool.scheme, matches[0]
+        if copy:
+            verdict = ExactDuplicate(copy.id, None if keeper is None else self.alive[keeper].id)
+        elif same or matches:
+            scheme, (value, other) = self.pool.scheme, matches[0] if matches else (1.0, same)
             verified = self.texts and not scheme.columns
             measure = scheme.rule if scheme.columns or verified else scheme.measure
-            verdict = NearDuplicate(other.id, measure, value, verified, kept.id if kept else None)
+            verdict = NearDuplicate(
+                other.id, measure, value, verified, self.alive[keeper].id if keeper is not None else None
+            )
         else:
             verdict = New() if self.pool.signatures.present[which] else Empty()
         return verdict, keeper

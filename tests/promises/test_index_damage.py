@@ -42,7 +42,7 @@ def small():
     with pytest.MonkeyPatch.context() as patch:
         for module in (postings, reader, store):
             patch.setattr(module, "ROOM", 1)  # keys that several documents share are oversized
-        files, killed = grown("minhash", 9, 6, 3)
+        files, killed = grown("minhash", 9, 6, 4)
         with Index.open(FOLDER, disk=MemoryDisk(files.copy())) as index:
             assert len(index._store.segments[0].arrays["key.finer"])
         yield files, killed
@@ -220,7 +220,7 @@ def test_older_files_in_the_place_of_newer_ones():
 
 def test_a_file_that_is_gone_and_one_of_another_index(small):
     files, _ = small
-    others, _ = grown("minhash", 13, 6, 3)
+    others, _ = grown("minhash", 11, 6, 3)
     questions = Questions(files)
     for kind in KINDS:
         path = file_of(files, kind)

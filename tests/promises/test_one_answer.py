@@ -4,8 +4,6 @@
 kept documents and the same representatives, by the definition of ``canonical.py``.
 """
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from test_definition import SCHEMES, answer, collection
@@ -63,14 +61,6 @@ def collapsed(table, scheme, expected):
     ]
 
 
-def told_by_text(table, scheme):
-    """Whether equal features mean equal texts: by these an index groups documents, which matters to the closest."""
-    texts = [text or "" for text in table["text"].to_pylist()]
-    features = scheme.shingling.features(texts)
-    lists = [(*features.values[begin:end].tolist(),) for begin, end in pairwise(features.offsets.tolist())]
-    return len({*lists}) == len({*zip(lists, texts, strict=True)})
-
-
 def differing(folder, seeds):
     wrong, dropped = [], 0
     for seed in seeds:
@@ -78,8 +68,6 @@ def differing(folder, seeds):
         table = collection(random)
         scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
         representative = str(random.choice(REPRESENTATIVES))
-        if not told_by_text(table, scheme):
-            representative = "best-ranked"
         texts = bool(random.random() < 0.7)
         verify = "exact" if texts or isinstance(scheme, FieldScheme) else "estimate"
         expected = answer(table, scheme, "first", verify, representative=representative)
@@ -111,28 +99,19 @@ def test_many_random_collections_have_one_answer(tmp_path, part):
 # Oversized buckets.
 
 
-def distinct(table, scheme):
-    """Documents without those that repeat the features of earlier ones."""
-    features = scheme.shingling.features([text or "" for text in table["text"].to_pylist()])
-    first = {}
-    for place, (begin, end) in enumerate(pairwise(features.offsets.tolist())):
-        first.setdefault((*features.values[begin:end].tolist(),), place)
-    return table.take(sorted(first.values()))
-
-
 def differing_with_little_room(folder, seeds):
     wrong, dropped, passed_over = [], 0, 0
     for seed in seeds:
         random = np.random.default_rng(seed)
         scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
         room = int(random.choice([1, 2, 3, 5]))
-        table = distinct(collection(random), scheme)
-        expected = answer(table, scheme, "first", "exact", room=room)
+        table, representative = collection(random), str(random.choice(REPRESENTATIVES))
+        expected = answer(table, scheme, "first", "exact", room=room, representative=representative)
         with pytest.MonkeyPatch.context() as patch:
             for module in (buckets, postings, reader, store):
                 patch.setattr(module, "ROOM", room)
-            found = dedup(table, scheme=scheme, threads=1)
-            index = admitted(folder / str(seed), table, scheme, random, texts=True, representative="best-ranked")
+            found = dedup(table, scheme=scheme, threads=1, representative=representative)
+            index = admitted(folder / str(seed), table, scheme, random, texts=True, representative=representative)
         dropped += sum(own >= 0 for own in expected)
         passed_over += found.summary.not_compared
         answers = {"dedup": found.representatives.tolist(), "index": index}

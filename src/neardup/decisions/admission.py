@@ -1,6 +1,6 @@
 """The decisions on admitted documents: what each repeats, and which document is its representative.
 
-The rule: a document whose content was admitted before has the representative of the first document with that content.
+The rule: a document that equals one admitted before has the representative of the first such document, its leader.
 Any other is dropped if it matches a kept document, and the first of these (or the closest) is its representative.
 Otherwise it is kept, and is its own representative. No document is dropped through a chain.
 """
@@ -35,20 +35,20 @@ class Standing(NamedTuple):
 
 
 def stand(
-    own: list[int], exact: list[int], matches: Matches, keepers: dict[int, int], representative: Representative
+    own: list[int], leaders: list[int], matches: Matches, keepers: dict[int, int], representative: Representative
 ) -> Standing:
     """Decide row by row what each document repeats. Documents are numbered in the order of admission.
 
-    *own* are the rows' numbers, or ``NONE`` for rows that are not admitted; *exact* those of the first documents with
-    the same content, or ``NONE``. *keepers* maps every document among the matches and the exact duplicates to its
-    representative; the rows' own are added as they are decided, so that later rows may have earlier ones as
-    representatives. The first admitted is the best-ranked *representative*, and wins among equally close matches.
+    *own* are the rows' numbers, or ``NONE`` for rows that are not admitted; *leaders* those of the leaders of their
+    equals, or ``NONE``. *keepers* maps every document among the matches and the leaders to its representative; the
+    rows' own are added as they are decided, so that later rows may have earlier ones as representatives. The first
+    admitted is the best-ranked *representative*, and wins among equally close matches.
     """
     order = np.lexsort((matches.documents, -matches.values, matches.rows))
     bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()
     documents, numbers = matches.documents[order].tolist(), order.tolist()
     closest, standing = [], []
-    for row, (itself, same) in enumerate(zip(own, exact, strict=True)):
+    for row, (itself, same) in enumerate(zip(own, leaders, strict=True)):
         begin, end = bounds[row], bounds[row + 1]
         closest.append(numbers[begin] if begin < end else NONE)
         if same == NONE:

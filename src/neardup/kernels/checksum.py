@@ -1,10 +1,10 @@
-"""Checksums of whole fields."""
+"""Checksums of whole fields, and of the features of whole documents."""
 
 import numpy as np
 
 from neardup.kernels.compile import kernel
 from neardup.kernels.shingles import SPREAD
-from neardup.kernels.tokens import sip_bytes
+from neardup.kernels.tokens import sip_bytes, sip_words
 
 _SPREAD = np.uint64(SPREAD)
 
@@ -30,3 +30,15 @@ def add_field(data, offsets, ends, key, sums):
     for field in range(offsets.size - 1):
         hashed = sip_bytes(data[offsets[field] : ends[field]], key[0], key[1])
         sums[field] = sums[field] * _SPREAD + hashed
+
+
+@kernel
+def digest_words(values, bounds, key, digests):
+    """Digest the values (uint64) of each segment to 128 bits: ``SipHash-1-3-128(key, values)``.
+
+    An empty segment leaves its row of *digests* (uint64[n, 2]) as it is.
+    """
+    for segment in range(bounds.size - 1):
+        if bounds[segment] < bounds[segment + 1]:
+            low, high = sip_words(values[bounds[segment] : bounds[segment + 1]], key[0], key[1])
+            digests[segment, 0], digests[segment, 1] = low, high

@@ -209,6 +209,24 @@ def sip_bytes(data, key0, key1):
     return _sip_end(v0, v1, v2, v3)
 
 
+@njit(nogil=True)
+def sip_words(words, key0, key1):
+    """SipHash-1-3 of 128 bits, the low half first, of whole words (uint64), each the lowest byte first."""
+    v0, v1, v2, v3 = _sip_start(key0, key1)
+    v1 ^= np.uint64(0xEE)
+    for word in words:
+        v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, word)
+    v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, np.uint64(words.size) << np.uint64(59))  # the bytes, modulo 256
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2 ^ np.uint64(0xEE), v3)
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    low = v0 ^ v1 ^ v2 ^ v3
+    v0, v1, v2, v3 = _sip_round(v0, v1 ^ np.uint64(0xDD), v2, v3)
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    return low, v0 ^ v1 ^ v2 ^ v3
+
+
 @kernel
 def _find_words(folded, bounds, seed, keyed, tokens, offsets, starts):
     """Do what ``words`` does, but leave the words' positions instead of hashes if *keyed*."""

@@ -37,6 +37,9 @@ class ExactDuplicate:
 class NearDuplicate:
     """Nearly the same content as document *of*: the closest match, and the first admitted of equally close ones.
 
+    Another text with equal features is a near duplicate of the first document that has these, by a value of 1, and has
+    the representative of that document.
+
     *value* is the *measure* of the two documents: computed from the features of both texts if *verified*, otherwise the
     scheme's estimate. *kept* is the representative: of the kept documents that this document itself matches, the first
     admitted, or the closest if the index was created with ``representative="closest"``. *kept* is ``None`` if this

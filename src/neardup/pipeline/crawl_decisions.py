@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.admission import NONE, Matches, Standing, stand
-from neardup.index.disk.columns import NEVER, Batch
-from neardup.index.disk.reader import Places
+from neardup.decisions.exact import leaders_by_content
+from neardup.index.disk.columns import NEVER, Batch, as_bytes
+from neardup.index.disk.reader import Found, Places
 from neardup.index.disk.store import Store
-from neardup.model.arrays import Flags
+from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.revision import Revision
 from neardup.pipeline.verification import Asked, Verifier
@@ -25,52 +26,77 @@ class Judge:
 
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
         """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
-        store = self._store
-        found = store.propose(given.signatures.rows, given.signatures.present)
-        exact = store.with_contents(given.exact, own)
-        if own is not None:
-            asking = own[found.rows]
-            stay = (found.places < asking) | (asking < 0) if before else found.places != asking
-            found = found.where(stay)
-            exact = np.where(before & (exact > own) & (own >= 0), NONE, exact)
-        matches = self._verifier.matches(given, found)
-        if _nothing_repeated(exact, matches):
+        store, nowhere = self._store, np.full(len(given), NONE)
+        own = nowhere if own is None else own
+        equal = store.leaders(given.equals, own)
+        if before:
+            equal[(equal > own) & (own >= 0)] = NONE
+        found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
+        matches = self._verifier.matches(given, self._of_others(found, own, before=before))
+        if _nothing_repeated(equal, matches):
             return _new(given)
-        nowhere = np.full(len(given), NONE)
-        return self._verdicts(given, nowhere, exact, matches, self._stand(nowhere, exact, matches))
+        copies = self._copies(given, equal, own, before=before)
+        return self._verdicts(given, nowhere, equal, copies, matches, self._stand(nowhere, equal, matches))
 
-    def _stand(self, own: Places, exact: Places, matches: Matches) -> Standing:
+    def _of_others(self, found: Found, own: Places, *, before: bool) -> Found:
+        """Leave the documents themselves out of their candidates, and with *before* all that are later.
+
+        The next of its equals takes the place of a document that leads them, as it has the same keys.
+        """
+        asking = own[found.rows]
+        if before:
+            return found.where((found.places < asking) | (asking < 0))
+        itself = np.flatnonzero(found.places == asking)
+        if not len(itself):
+            return found
+        places = found.places.copy()
+        places[itself] = self._store.leaders(self._store.take("equal", asking[itself]), asking[itself])
+        return found._replace(places=places).where(places >= 0)
+
+    def _copies(self, given: Asked, equal: Places, own: Places, *, before: bool) -> Places:
+        """Find the first document with the same content as each, or ``NONE``; *equal* are the first of its equals."""
+        store, copies = self._store, np.full(len(equal), NONE)
+        rows = np.flatnonzero(equal >= 0)
+        same = (store.take("content", equal[rows]) == given.contents[rows]).all(axis=1)
+        copies[rows[same]] = equal[rows[same]]
+        rows = rows[~same]
+        if len(rows):
+            found = store.copies(given.contents[rows], given.equals[rows], own[rows])
+            copies[rows] = np.where(before & (found > own[rows]) & (own[rows] >= 0), NONE, found)
+        return copies
+
+    def _stand(self, own: Places, equal: Places, matches: Matches) -> Standing:
         """Decide what each document repeats, and its representative; documents are numbered by their places."""
         store = self._store
-        places = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
+        places = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
         keepers = store.take("keeper", places)
         others = np.flatnonzero(keepers != store.take("ordinal", places))
         standing = places.copy()
         if len(others):
             standing[others] = store.with_ordinals(keepers[others])
         known = dict(zip(places.tolist(), standing.tolist(), strict=True))
-        return stand(own.tolist(), exact.tolist(), matches, known, self._representative)
+        return stand(own.tolist(), equal.tolist(), matches, known, self._representative)
 
-    def _verdicts(
-        self, given: Asked, own: Places, exact: Places, matches: Matches, standing: Standing
+    def _verdicts(  # noqa: PLR0913, PLR0917 - everything that is known of the documents
+        self, given: Asked, own: Places, equal: Places, copies: Places, matches: Matches, standing: Standing
     ) -> list[Verdict]:
         near = np.array(standing.closest, np.int64)
         kept = np.array(standing.keepers, np.int64)
         kept[kept == own] = NONE
-        of = np.where(exact >= 0, exact, NONE)
-        of[(exact < 0) & (near >= 0)] = matches.documents[near[(exact < 0) & (near >= 0)]]
+        of = np.where(copies >= 0, copies, equal)
+        of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
         both = np.concatenate([of, kept])
         names = dict(zip(both.tolist(), self.names(both), strict=True))
         measure, verified = self._verifier.measure(given), self._verifier.verified(given)
         verdicts: list[Verdict] = []
-        rows = zip(of.tolist(), kept.tolist(), exact.tolist(), near.tolist(), strict=True)
-        for (repeated, keeper, same, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
+        rows = zip(of.tolist(), kept.tolist(), copies.tolist(), near.tolist(), strict=True)
+        for (repeated, keeper, copied, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
             if repeated == NONE:
                 verdicts.append(New() if signed else Empty())
-            elif same != NONE:
+            elif copied != NONE:
                 verdicts.append(ExactDuplicate(str(names[repeated]), names[keeper]))
             else:
-                value = float(matches.values[closest])
+                value = 1.0 if closest == NONE else float(matches.values[closest])  # equals have no matches
                 verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[keeper]))
         return verdicts
 
@@ -88,7 +114,9 @@ class Judge:
         store = self._store
         with store.change():
             old = store.take("ordinal", before)
-            moved = self._revision.remove(before) if len(before) else before
+            leaders, moved = self._revision.remove(before) if len(before) else (before, before)
+            older, first = store.leaders(given.equals), _first_rows(given.equals)
+            leads = (older == NONE) & (first == np.arange(len(given)))
             ordinals = store.next_ordinal + np.arange(len(given))
             batch |= {
                 "ordinal": ordinals,
@@ -96,6 +124,8 @@ class Judge:
                 "seen": batch["time"],
                 "told": ordinals,
                 "content": given.contents,
+                "equal": given.equals,
+                "leads": leads,
                 "present": given.signatures.present,
                 "rows": given.signatures.rows,
             }
@@ -103,21 +133,21 @@ class Judge:
                 batch["text"] = given.texts
             found = store.append(batch)
             places = store.with_ordinals(ordinals)
-            exact = store.with_contents(given.exact)
-            exact = np.where(exact == places, NONE, exact)
+            equal = np.where(leads | (older >= 0), older, places[first])
             matches = self._verifier.matches(given, found)
-            if _nothing_repeated(exact, matches):
+            if _nothing_repeated(equal, matches):
                 verdicts = _new(given)
             else:
-                standing = self._stand(places, exact, matches)
+                standing = self._stand(places, equal, matches)
                 keepers = np.array(standing.keepers, np.int64)
                 told = np.where(keepers == places, ordinals, NEVER)
                 decided = {"keeper": store.take("ordinal", keepers), "told": told}
                 for name, column in decided.items():
                     store.set(name, places, column)
                 batch |= decided
-                verdicts = self._verdicts(given, places, exact, matches, standing)
-            store.log_change(old, moved, batch)
+                copies = self._copies(given, equal, places, before=True)
+                verdicts = self._verdicts(given, places, equal, copies, matches, standing)
+            store.log_change(old, leaders, moved, batch)
             store.commit()
         return verdicts
 
@@ -126,10 +156,10 @@ class Judge:
         store = self._store
         with store.change():
             ordinals = store.take("ordinal", places)
-            moved = self._revision.remove(places)
+            leaders, moved = self._revision.remove(places)
             now, keepers = store.take_all(("ordinal", "keeper"), moved)
             names = store.decoded("id", moved[now == keepers])
-            store.log_change(ordinals, moved)
+            store.log_change(ordinals, leaders, moved)
             store.commit()
         return names
 
@@ -151,9 +181,18 @@ class Judge:
         return flags
 
 
-def _nothing_repeated(exact: Places, matches: Matches) -> bool:
+def _nothing_repeated(equal: Places, matches: Matches) -> bool:
     """Tell whether no document repeats another one, as is so of most pages of a crawl."""
-    return not len(matches.rows) and not (exact >= 0).any()
+    return not len(matches.rows) and not (equal >= 0).any()
+
+
+def _first_rows(equals: Words) -> Positions:
+    """Find the first row of each row's equals: itself if there is no better."""
+    rows = np.arange(len(equals))
+    known = np.flatnonzero(equals.any(axis=1))
+    if len(np.unique(equals[known, 0])) < len(known):  # hardly ever for another reason than equals
+        leaders_by_content(as_bytes(equals), rows.tolist(), rows)
+    return rows
 
 
 def _new(given: Asked) -> list[Verdict]:

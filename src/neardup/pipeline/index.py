@@ -220,7 +220,7 @@ class Index:
         Raises ``DataError`` for invalid ids, documents and fields, ``RecipeMismatch`` for signatures of another recipe.
         """
         with self._store.busy:
-            given = Given(self._scheme, self._store.columns, documents, fields)
+            given = self._given(documents, fields)
             names = None if ids is None else require_ids(ids, len(given))
             verdicts: list[Verdict] = []
             for step in given.steps():
@@ -235,7 +235,7 @@ class Index:
         representative as in ``see``; ``None`` if the content has changed.
         """
         with self._store.busy:
-            given = Given(self._scheme, self._store.columns, text_column(texts), fields)
+            given = self._given(text_column(texts), fields)
             return self._admissions.known(require_ids(ids, len(given)), given)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
@@ -398,14 +398,17 @@ class Index:
                 self._store.require_writer()
                 given, names, columns = self._admissible(ids, text_column(texts), fields)
                 return self._admissions.visited(names, given, columns, microseconds_or_now(at))
-            given = Given(self._scheme, self._store.columns, text_column(texts), fields)
+            given = self._given(text_column(texts), fields)
             return self._admissions.visited(require_ids(ids, len(given)), given, None, 0)
+
+    def _given(self, documents: Any, fields: Any) -> Given:
+        return Given(self._scheme, self._store.columns, self._store.salt, documents, fields)
 
     def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
         """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""
         if self.keeps_texts and isinstance(documents, Signatures):
             raise DataError("documents", "must be texts, not signatures, because this index stores texts")
-        given = Given(self._scheme, self._store.columns, documents, fields)
+        given = self._given(documents, fields)
         return given, require_ids(ids, len(given)), given.columns
 
     def see(self, ids: Iterable[str], *, at: datetime | float | None = None) -> list[str | None]:

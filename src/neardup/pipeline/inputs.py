@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.disk.columns import Batch, Columns
-from neardup.model.arrays import Positions, Signatures, require_same_recipe
+from neardup.model.arrays import Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import DataError, counted, kind_of, require
 from neardup.pipeline.fields import (
     EPOCH,
@@ -36,8 +36,8 @@ class Given:
     unknown fields; ``RecipeMismatch`` for signatures of another recipe.
     """
 
-    def __init__(self, scheme: Any, columns: Columns, documents: Any, fields: Any) -> None:
-        self._scheme, self._columns = scheme, columns
+    def __init__(self, scheme: Any, columns: Columns, salt: Words, documents: Any, fields: Any) -> None:
+        self._scheme, self._columns, self._salt = scheme, columns, salt
         is_signed = isinstance(documents, Signatures)
         self._documents: Any = _signatures(scheme, columns, documents) if is_signed else text_column(documents)
         self.table = field_table(fields, len(self._documents))
@@ -49,7 +49,7 @@ class Given:
 
     def at(self, rows: slice | Positions) -> Asked:
         """Sign some of the documents, such as those of one step."""
-        return asked(self._scheme, self.documents(rows), chosen_rows(self.table, rows))
+        return asked(self._scheme, self.documents(rows), chosen_rows(self.table, rows), self._salt)
 
     def documents(self, rows: slice | Positions) -> Any:
         """Return some of the documents, in their original form."""

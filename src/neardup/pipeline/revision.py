@@ -6,9 +6,10 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.admission import NONE, stand
+from neardup.index.disk.columns import as_bytes
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
-from neardup.model.arrays import Flags, Positions, Signatures, Words
+from neardup.model.arrays import Flags, Positions, Signatures
 from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.verification import Asked, Verifier
 
@@ -24,7 +25,7 @@ class Revision:
     **The state of an index.** After every change, whatever was done to the index before:
 
     - every document has exactly one representative, which is in the index and is its own representative: it is kept;
-    - documents with the same content have the same representative;
+    - documents with equal features have the same representative, and only the first of them is found by its keys;
     - every other document matches its representative, or did so when it was judged under another policy.
 
     Moreover, the representatives, and the verdicts of ``judge``, are those of a fresh index to which the documents
@@ -36,19 +37,21 @@ class Revision:
     def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
         self._store, self._scheme, self._verifier = store, scheme, verifier
 
-    def remove(self, places: Places) -> Places:
+    def remove(self, places: Places) -> tuple[Places, Places]:
         """Remove documents in memory, and judge again every document that this concerns.
 
-        Returns the places of the documents whose representative has changed, ascending. The work grows with the
-        clusters of the documents removed, and with the number of documents near the newly kept ones.
+        Returns the places of the documents that lead their equals from now on, and of those whose representative has
+        changed, ascending. The work grows with the clusters of the documents removed, and with the number of documents
+        near the newly kept ones.
         """
         store = self._store
-        ordinals, keepers = store.take_all(("ordinal", "keeper"), places)
-        contents = self._contents(places)
+        ordinals, keepers, equals, leads = store.take_all(("ordinal", "keeper", "equal", "leads"), places)
         store.remove(places)
-        first = store.with_contents(contents)  # its representative was the one of the first document of its content
+        leaders = np.unique(store.leaders(equals[leads]))
+        leaders = leaders[leaders >= 0]  # their representatives were those of the leaders before
+        store.lead(leaders)
         members = store.kept_by(ordinals[keepers == ordinals])
-        return self._judged_again(np.union1d(members, first[first > places]))
+        return leaders, self._judged_again(np.union1d(members, leaders))
 
     def _judged_again(self, pending: Places) -> Places:
         """Judge documents in the order of their admission, step by step, and the later documents that this concerns.
@@ -72,20 +75,20 @@ class Revision:
     def _decided(self, places: Places) -> "_Step":
         """Judge documents of a step by the documents before them; those before the step have their representatives."""
         store, given = self._store, self._stored(places)
-        exact = store.with_contents(given.exact)
-        exact[exact == places] = NONE
-        found = store.propose(given.signatures.rows, given.signatures.present & (exact == NONE))
+        equal = store.leaders(given.equals)
+        equal[equal == places] = NONE
+        found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
         found = found.where(found.places < places[found.rows])
         ordinals, keepers = store.take_all(("ordinal", "keeper"), found.places)
         found = found.where((ordinals == keepers) | np.isin(found.places, places))
         matches = self._verifier.matches(given, found)
-        known = np.unique(np.concatenate([matches.documents, exact[exact >= 0]]))
+        known = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
         standing = store.with_ordinals(store.take("keeper", known))
         before = dict(zip(known.tolist(), standing.tolist(), strict=True))
         chosen = store.manifest.terms["representative"]
-        decided = stand(places.tolist(), exact.tolist(), matches, before, chosen)
+        decided = stand(places.tolist(), equal.tolist(), matches, before, chosen)
         own, old = store.take_all(("ordinal", "keeper"), places)
-        return _Step(places, given, exact, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
+        return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
 
     def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
         """Find the documents that are not *pending* and that the decisions of a step concern: rows and places."""
@@ -93,7 +96,7 @@ class Revision:
         pairs = [
             self._near(step, np.flatnonzero(changed & now), pending),
             self._members(step, np.flatnonzero(changed & was)),
-            self._copies(step, np.flatnonzero(changed & ~was & (step.exact == NONE))),
+            self._equals(step, np.flatnonzero(changed & ~was & (step.equal == NONE))),
         ]
         rows, places = (np.concatenate(side) for side in zip(*pairs, strict=True))
         others = ~np.isin(places, pending)
@@ -119,43 +122,37 @@ class Revision:
         at = np.searchsorted(step.own[rows], self._store.take("keeper", members), sorter=order)
         return rows[order[at]], members
 
-    def _copies(self, step: "_Step", rows: Positions) -> _Pairs:
-        """Find the copies of documents that move to another representative: they follow."""
+    def _equals(self, step: "_Step", rows: Positions) -> _Pairs:
+        """Find the equals of leaders that move to another representative: they follow."""
         store = self._store
-        rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # else the copies are pending, too
-        rows = rows[store.with_contents(step.given.exact[rows], step.places[rows]) >= 0]
+        rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # else the equals are pending, too
+        rows = rows[store.leaders(step.given.equals[rows], step.places[rows]) >= 0]
         if not len(rows):
             return rows, rows
         members = store.kept_by(step.old[rows])
-        moving = dict(zip(_bytes(step.given.exact[rows]), rows.tolist(), strict=True))
-        of = np.array([moving.get(content, NONE) for content in _bytes(self._contents(members))], np.int64)
-        copies = (of >= 0) & (members > step.places[of])
-        return of[copies], members[copies]
+        moving = dict(zip(as_bytes(step.given.equals[rows]), rows.tolist(), strict=True))
+        of = np.array([moving.get(group, NONE) for group in as_bytes(store.take("equal", members))], np.int64)
+        equals = (of >= 0) & (members > step.places[of])
+        return of[equals], members[equals]
 
     def _stored(self, places: Places) -> Asked:
         """Give documents as they were admitted."""
         store = self._store
-        rows, present, contents = store.take_all(("rows", "present", "content"), places)
+        rows, present, contents, equals = store.take_all(("rows", "present", "content", "equal"), places)
         texts = store.strings("text", places) if store.columns.texts else None
-        signed_only = bool(self._scheme.columns)
-        return Asked(Signatures(rows, present, self._scheme.recipe), contents, texts, signed_only)
-
-    def _contents(self, places: Places) -> Words:
-        """Give what tells contents apart, as far as documents with the same are the same."""
-        contents, present = self._store.take_all(("content", "present"), places)
-        return np.asarray(contents * present[:, None] if self._scheme.columns else contents)
+        return Asked(Signatures(rows, present, self._scheme.recipe), contents, equals, texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
     """Documents that were judged again, ascending: their own ordinals, and those of their old and new representatives.
 
-    *exact* are the first documents of the same content, ``NONE`` for these themselves.
+    *equal* are the leaders of their equals, ``NONE`` for these themselves.
     """
 
     places: Places
     given: Asked
-    exact: Places
+    equal: Places
     own: Positions
     old: Positions
     new: Positions
@@ -172,7 +169,3 @@ class _Step:
         before = np.minimum.accumulate(least)
         late = self.places[1:] > before[:-1]
         return 1 + int(late.argmax()) if late.any() else len(self.places)
-
-
-def _bytes(contents: Words) -> list[bytes]:
-    return [row.tobytes() for row in contents]

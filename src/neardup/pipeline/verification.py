@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import repeat
 from typing import Any, Final, Self, cast
 
 import numpy as np
@@ -12,9 +13,11 @@ from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import Found, Places
 from neardup.index.disk.store import Store
+from neardup.kernels.checksum import digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import (
     AnyPositions,
+    Corpus,
     Features,
     Positions,
     Signatures,
@@ -25,7 +28,7 @@ from neardup.model.arrays import (
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import plausible_tests
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import batches, text_column, whole_batch
 
 CLOSEST: Final = 64  # candidates of a document that are not kept, and are verified: the highest estimates
 BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, as far as near duplicates are of one size
@@ -33,15 +36,17 @@ BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, as far as near dup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Signatures, what tells contents apart (uint64[n, 2], zero for none), and the texts if they were given.
+    """Signatures, digests of contents and of what equal documents have in common, and the texts if they were given.
 
-    If only what is *signed* can repeat another document, one without a signature has no other of the same content.
+    Digests are uint64[n, 2], zero for none. Equal are documents with the same features, and those without features but
+    with the same text, unless it is blank. Where fields are signed, equal are those with a signature and the same
+    content.
     """
 
     signatures: Signatures
     contents: Words
+    equals: Words
     texts: TextBatch | None
-    signed_only: bool = False
 
     def __len__(self) -> int:
         return len(self.signatures)
@@ -49,31 +54,45 @@ class Asked:
     def at(self, rows: AnyPositions | slice) -> Self:
         """Give some of them; a slice copies nothing."""
         texts = None if self.texts is None else some(self.texts, rows)
-        return type(self)(self.signatures[rows], self.contents[rows], texts, self.signed_only)
-
-    @property
-    def exact(self) -> Words:
-        """The contents by which a document can be the same as another one."""
-        return self.contents * self.signatures.present[:, None] if self.signed_only else self.contents
+        return type(self)(self.signatures[rows], self.contents[rows], self.equals[rows], texts)
 
 
-def asked(scheme: Scheme, documents: Any, fields: pa.Table) -> Asked:
-    """Sign texts, and tell their contents apart; take signatures as they are.
+def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Asked:
+    """Sign and digest texts; take signatures as they are, which have no digests.
 
-    Where fields are signed, the checksum of theirs is a part of the content.
+    Where fields are signed, the checksum of theirs is a part of the content. Without the *salt* (uint64[2]) nobody can
+    make different features with equal digests.
 
     Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for what is no text.
     """
     if isinstance(documents, Signatures):
         require_same_recipe(scheme.recipe, documents.recipe)
-        return Asked(documents, np.zeros((len(documents), 2), np.uint64), None, bool(scheme.columns))
+        nothing = np.zeros((len(documents), 2), np.uint64)
+        return Asked(documents, nothing, nothing, None)
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
-        return Asked(scheme.sign(column), contents(texts), texts)
+        own = contents(texts)
+        return Asked(*_signed(scheme, column, own, salt), texts)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     signatures = scheme.sign(pa.table({BODY: column, **listed}))
-    return Asked(signatures, contents(texts, signatures.rows.tobytes()), texts, signed_only=True)
+    own = contents(texts, signatures.rows.tobytes())
+    return Asked(signatures, own, own * signatures.present[:, None], texts)
+
+
+def _signed(scheme: Scheme, column: pa.ChunkedArray, contents: Words, salt: Words) -> tuple[Signatures, Words, Words]:
+    """Sign texts; also return their *contents*, and the digests of their features, or contents where they have none."""
+    parts, equals, begin = [], contents.copy(), 0
+    for batch in batches(column):  # each at once, while its features are in the processor's cache
+        end = begin + len(batch)
+        features = scheme.shingling.batch_features(batch)
+        digest_words(features.values, features.offsets, salt, equals[begin:end])
+        parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
+        begin = end
+    if len(parts) == 1:
+        return parts[0], contents, equals
+    rows, present = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "present"))
+    return Signatures(rows, present, scheme.recipe), contents, equals
 
 
 def contents(texts: TextBatch, more: bytes = b"") -> Words:
@@ -82,11 +101,16 @@ def contents(texts: TextBatch, more: bytes = b"") -> Words:
     blank(texts.data, texts.offsets, without)
     raw, bounds = texts.data.data, texts.offsets.tolist()
     size = len(more) // max(len(texts), 1)
+    salts = [more[begin : begin + size] for begin in range(0, len(more), size)] if size else repeat(None, len(texts))
     digests = b"".join(
         bytes(16)
         if nothing
-        else blake2b(raw[begin:end], salt=more[row * size : row * size + size], digest_size=16).digest()
-        for row, (nothing, begin, end) in enumerate(zip(without.tolist(), bounds[:-1], bounds[1:], strict=True))
+        else (
+            blake2b(raw[begin:end], digest_size=16)
+            if salt is None  # to pass an empty one takes time
+            else blake2b(raw[begin:end], digest_size=16, salt=salt)
+        ).digest()
+        for nothing, begin, end, salt in zip(without.tolist(), bounds[:-1], bounds[1:], salts, strict=True)
     )
     return np.frombuffer(bytearray(digests), "<u8").astype(np.uint64).reshape(-1, 2)
 

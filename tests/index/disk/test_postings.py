@@ -5,6 +5,8 @@ from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.postings import (
     Chains,
+    Hits,
+    LateChains,
     Query,
     SortedLists,
     behind,
@@ -66,6 +68,27 @@ def test_rows_find_those_before_them(tmp_path):
     keys = np.array([[5], [5], [6], [5]], np.uint64)
     hits = Chains(pooled=False).find_and_add(Query.of(keys, np.ones(4, np.bool_), 64), 0, np.ones(4, np.bool_))
     assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [0], [], [0, 1]]
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_documents_of_any_numbers_are_found_late(pooled):
+    late = LateChains(pooled=pooled)
+    late.add(np.array([[5, 6], [7, 8]], np.uint64), np.array([9, 2]))
+    late.add(np.array([[5, 8]], np.uint64), np.array([4]))
+    asked = np.array([[5, 8], [8, 5], [5, 8], [1, 1]], np.uint64)
+    alive = np.ones(10, np.bool_)
+    for gone in ({}, {9}):
+        alive[[*gone]] = False
+        hits = late.find(Query.of(asked, np.array([True, True, False, True]), 64), alive)
+        found = [{*part.tolist()} for part in np.split(hits.documents, hits.bounds[1:-1])]
+        assert found == [{9, 2, 4} - {*gone}, {9, 2, 4} - {*gone} if pooled else {*()}, {*()}, {*()}]
+
+
+def test_hits_of_two_kinds_are_joined_row_by_row():
+    one = Hits(np.array([0, 2, 2]), np.array([3, 1], np.int32), 1)
+    other = Hits(np.array([0, 1, 2]), np.array([7, 5], np.int32), 2)
+    joined = one.joined(other)
+    assert (joined.bounds.tolist(), joined.documents.tolist(), joined.oversized) == ([0, 3, 4], [3, 1, 7, 5], 3)
 
 
 def test_lists_that_contradict_are_damage(tmp_path):

@@ -13,10 +13,12 @@ def recent():
     found = Recent(COLUMNS, Lookup(lambda rows, _: rows[:, :1].copy(), pooled=False), SALT)
     first = batch(4)
     first["rows"] = np.array([[1, 0], [2, 0], [1, 0], [1, 0]], np.uint64)
-    first["content"] = np.array([[7, 7], [8, 8], [7, 7], [0, 0]], np.uint64)
+    first["content"] = np.array([[7, 7], [8, 8], [9, 9], [0, 0]], np.uint64)
+    first["equal"] = np.array([[7, 7], [8, 8], [7, 7], [0, 0]], np.uint64)
+    first["leads"] = np.array([True, True, False, True])
     first["keeper"] = np.array([5, 6, 5, 5])
     hits = found.append(first)
-    assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [], [0], [0, 2]]
+    assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [], [], [0]]
     return found
 
 
@@ -25,8 +27,11 @@ def test_what_was_appended_is_found():
     assert (part.documents, part.kept) == (4, 2)
     assert part.ordinals.tolist() == [5, 6, 7, 8]
     assert part.with_ids(["id 2", "none", "id 0"]).tolist() == [2, -1, 0]
-    contents = np.array([[7, 7], [7, 7], [9, 9], [0, 0]], np.uint64)
-    assert part.with_contents(contents, np.array([-1, 0, -1, -1])).tolist() == [0, 2, -1, -1]
+    equals = np.array([[7, 7], [7, 7], [9, 9], [0, 0]], np.uint64)
+    assert part.leaders(equals, np.array([-1, 0, -1, -1])).tolist() == [0, 2, -1, -1]
+    contents = np.array([[9, 9], [7, 7], [9, 9], [0, 0]], np.uint64)
+    assert part.copies(contents, equals, np.full(4, -1)).tolist() == [2, 0, -1, -1]
+    assert part.copies(contents, equals, np.array([2, 0, -1, -1])).tolist() == [-1, -1, -1, -1]
     assert decoded(part.strings("id", np.array([3]))) == ["id 3"]
     assert part.kept_by(np.array([5])).tolist() == [2, 3]
 
@@ -36,9 +41,16 @@ def test_what_was_removed_is_not_found():
     part.remove(np.array([0]))
     assert part.alive.tolist() == [False, True, True, True]
     assert part.with_ids(["id 0", "id 1"]).tolist() == [-1, 1]
-    assert part.with_contents(np.array([[7, 7]], np.uint64), np.array([-1])).tolist() == [2]
-    hits = part.propose(part.take("rows", np.arange(4)), Query.of(np.array([[1]], np.uint64), np.array([True]), 64))
-    assert hits.documents.tolist() == [2, 3]
+    assert part.leaders(np.array([[7, 7]], np.uint64), np.array([-1])).tolist() == [2]
+
+    def proposed():
+        query = Query.of(np.array([[1]], np.uint64), np.array([True]), 64)
+        return sorted(part.propose(part.take("rows", np.arange(4)), query).documents.tolist())
+
+    assert proposed() == [3]
+    for _ in range(2):  # a log may say it again
+        part.change("leads", np.array([2]), np.array([True]))
+        assert proposed() == [2, 3]
 
 
 def test_values_change_in_place():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neardup import ExactDuplicate, Index, New, SimHash
+from neardup import ExactDuplicate, Index, MinHash, NearDuplicate, New, Sentences, SimHash
 from neardup.index.disk.segment import Segment
 from neardup.model.candidates import ROOM
 
@@ -12,12 +12,12 @@ TEXT = "page not found on this server, sorry about that"
 
 @pytest.fixture
 def looked_at(monkeypatch):
-    """Count, call by call, of how many documents the content is read."""
+    """Count, call by call, of how many documents the digest is read."""
     numbers = []
     take = Segment.take
 
     def counted(segment, name, positions):
-        numbers.extend([len(positions)] if name == "content" else [])
+        numbers.extend([len(positions)] if name in {"content", "equal"} else [])
         return take(segment, name, positions)
 
     monkeypatch.setattr(Segment, "take", counted)
@@ -31,6 +31,53 @@ def test_a_content_that_many_have_costs_no_more_beside_a_new_one(tmp_path, looke
         looked_at.clear()
         assert index.judge([TEXT, "quite another text, seen by nobody so far"]) == [ExactDuplicate("d0", "d0"), New()]
         assert max(looked_at) <= ROOM
+
+
+def test_a_copy_among_many_equals_costs_no_more(tmp_path, looked_at):
+    texts = [TEXT, *(f"{TEXT}{'!' * number}" for number in range(1, 3000))]
+    with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
+        index.admit([f"d{number}" for number in range(3000)], texts)
+        index.flush()
+        looked_at.clear()
+        new = NearDuplicate("d0", "cosine", 1.0, kept="d0")
+        assert index.judge([texts[2000], f"{TEXT}?"]) == [ExactDuplicate("d2000", "d0"), new]
+        assert max(looked_at) <= 2 * ROOM  # of the two
+
+
+@pytest.mark.parametrize("scheme", [MinHash(shingle=1, threshold=0.5), SimHash(distance=12), Sentences()])
+@pytest.mark.parametrize("later", [False, True])
+def test_the_next_of_equals_is_found_by_its_keys_when_the_leader_goes(tmp_path, scheme, later):
+    """Also of documents in a file; and their other equals are not, which would take room."""
+    text = ". ".join(f"Sentence {number} of a text that has many of them" for number in range(9))
+    near = f"{text}. Another one"
+    equals = [text, text.upper(), text.title()]
+    with Index.create(tmp_path / "index", scheme, durability="bulk") as index:
+        index.admit(["a"], equals[:1])
+        if later:
+            index.flush()
+        index.admit(["b", "c"], equals[1:])
+        index.flush()
+        assert proposed(index, near) == ["a"]
+        assert index.remove(["a"]).promoted == ["b"]
+        assert proposed(index, near) == ["b"]
+        with Index.open(tmp_path / "index") as reader:
+            assert proposed(reader, near) == ["b"]
+            index.admit(["another"], ["..."])
+            index.flush()  # writes what happened to files
+            assert reader.refresh()
+            assert proposed(reader, near) == ["b"]
+    with Index.open(tmp_path / "index", "w", durability="bulk") as index:
+        assert proposed(index, near) == ["b"]
+        index.compact()
+        assert proposed(index, near) == ["b"]
+        assert index.check().problems == []
+        assert index.remove(["b"]).promoted == ["c"]
+        assert proposed(index, near) == ["c"]
+
+
+def proposed(index, text):
+    signed = index.scheme.sign([text])
+    return index.store.decoded("id", index.store.propose(signed.rows, signed.present).places)
 
 
 def test_who_stands_for_whom_can_change_again_and_again(tmp_path):

@@ -12,11 +12,11 @@ from msgspec.msgpack import Encoder
 
 from neardup.index.disk.arrays import MOST, expect
 from neardup.kernels.strings import unpack
-from neardup.model.arrays import TextBatch
+from neardup.model.arrays import TextBatch, Words
 from neardup.model.errors import StorageDamaged
 
 STRING: Final = "string"
-CHANGING: Final = ("keeper", "seen", "told")  # the columns whose values change after a document was admitted
+CHANGING: Final = ("keeper", "seen", "told", "leads")  # the columns whose values change after a document was admitted
 NEVER: Final = -1
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
 
@@ -36,6 +36,8 @@ class Columns:
     ``seen``      when it was last seen, in microseconds since 1970, UTC
     ``told``      the next ordinal when a caller was last told to keep it; ``NEVER`` before that
     ``content``   128 bits that tell contents apart; zero where only a signature was given
+    ``equal``     128 bits that documents with equal features have in common; zero if they are unknown
+    ``leads``     whether it is the first of those documents, the only one that is found by its keys
     ``present``   whether it has a signature
     ``rows``      its signature
     ``id``, ``text`` (if texts are kept), and ``field.NAME`` with ``known.NAME``, which tells nulls
@@ -56,6 +58,8 @@ class Columns:
             "seen": ("<i8", ()),
             "told": ("<i8", ()),
             "content": ("<u8", (2,)),
+            "equal": ("<u8", (2,)),
+            "leads": ("|b1", ()),
             "present": ("|b1", ()),
             "rows": (self.row_kind, (self.row_width,)),
         }
@@ -100,6 +104,13 @@ def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
         expect(bool(cut and (np.diff(offsets) >= 0).all()), f"{name!r} is not cut as it should be")
     batch: Batch = {name: flat[name] for name in columns.fixed}
     return batch | {name: TextBatch(flat[f"{name}.data"], flat[f"{name}.offsets"]) for name in columns.strings}
+
+
+def as_bytes(digests: Words) -> list[bytes | None]:
+    """Give digests (uint64[n, 2]) as bytes; none for those that are zero."""
+    known: list[bool] = np.asarray(digests.any(axis=1)).tolist()
+    raw = np.ascontiguousarray(digests).tobytes()
+    return [raw[16 * place : 16 * place + 16] if is_known else None for place, is_known in enumerate(known)]
 
 
 def decoded(strings: TextBatch) -> list[str]:

@@ -1,7 +1,6 @@
 """Which documents of a file have a near fingerprint: tables by Hamming distance, with the face of lists of keys."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -32,10 +31,12 @@ class NearbyTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def find(self, fingerprints: Words, asking: Flags, alive: Flags, room: int) -> Hits:
-        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each."""
+    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> Hits:
+        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
+
+        *there* marks the documents that can be found; ``None`` means all.
+        """
         rows = np.flatnonzero(asking)
-        there = self._there(alive)
         index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
         if documents.max(initial=0) >= max(len(self._tables), 1):
             raise StorageDamaged(str(self._arrays.path), "its tables have documents that are not there")
@@ -44,17 +45,3 @@ class NearbyTables:
         index, documents = index[places < room], documents[places < room]
         bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
         return Hits(bounds, documents.astype(np.int32), oversized)
-
-    def _there(self, alive: Flags) -> Flags | None:
-        """Mark the documents that can be found: those alive that have a signature; the others have a row, too."""
-        if self._all_present:
-            return alive if len(alive) else None
-        return self._present & alive if len(alive) else self._present
-
-    @cached_property
-    def _present(self) -> Flags:
-        return np.array(self._arrays.whole("present"), np.bool_)
-
-    @cached_property
-    def _all_present(self) -> bool:
-        return bool(self._present.all())

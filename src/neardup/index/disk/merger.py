@@ -124,7 +124,7 @@ def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment]) -> Store
     with ArraysWriter(disk, path, UPDATES) as writer:
         writer.add("removed", np.concatenate([nothing, *(part.removed for part in segments if len(part.alive))]))
         for name in CHANGING:
-            pairs = [(nothing, nothing), *(part.changes(name) for part in segments)]
+            pairs = [part.changes(name) for part in segments]
             writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
             writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
         return writer.finish({})

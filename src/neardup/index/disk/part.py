@@ -7,10 +7,11 @@ import numpy.typing as npt
 
 from neardup.index.disk.postings import Division, Hits, Query
 from neardup.kernels.checksum import add_field
+from neardup.kernels.postings import pack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 
-LISTS: Final = ("id", "content", "keeper", "key")
+LISTS: Final = ("id", "content", "equal", "keeper", "key")
 
 Rows = npt.NDArray[Any]
 
@@ -61,6 +62,14 @@ class Part(Protocol):
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         ...
 
+    def leaders(self, equals: Words, besides: Positions) -> Positions:
+        """Find the first document of each group of equals that is not *besides*, or -1."""
+        ...
+
+    def copies(self, contents: Words, equals: Words, besides: Positions) -> Positions:
+        """Find the first document of each content, among its equals, that is not *besides*, or -1."""
+        ...
+
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Give one of the ``LISTS`` for a new part, by the numbers there (less than 0: left out), in any order."""
         ...
@@ -73,8 +82,11 @@ class Part(Protocol):
         """Mark documents as removed."""
         ...
 
-    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
-        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+    def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
+        """Replace the values of different documents in one of the ``CHANGING`` columns.
+
+        Those that lead from now on are found by their keys.
+        """
         ...
 
 
@@ -93,3 +105,14 @@ def ordinal_keys(ordinals: Positions) -> Words:
 def alive_in(part: Part) -> int:
     """Count the documents of a part that were not removed."""
     return int(part.alive.sum()) if len(part.alive) else part.documents
+
+
+def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, pooled: bool) -> Words:
+    """Make the entries of one list of the keys (uint64[n, K]) of documents of these numbers; less than 0: left out."""
+    rows = np.flatnonzero(documents >= 0)
+    chosen, numbers = keys[rows, number], documents[rows]
+    if pooled:
+        chosen, numbers = keys[rows].reshape(-1), np.repeat(numbers, keys.shape[1])
+    out = np.empty(len(numbers), np.uint64)
+    pack(np.ascontiguousarray(chosen), numbers, bits, out)
+    return np.unique(out) if pooled else out

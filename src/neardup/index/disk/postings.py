@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.disk.buffers import Growing
 from neardup.kernels import postings as kernels
 from neardup.kernels.ids import find_ids
-from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import DEPTH, ROOM, chained
 from neardup.model.errors import StorageDamaged
 
@@ -33,6 +33,12 @@ class Hits(NamedTuple):
         """The asking row beside each document."""
         bounds = self.bounds
         return np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
+
+    def joined(self, others: "Hits") -> "Hits":
+        """Give what each row has found here and there."""
+        order = np.argsort(np.concatenate([self.rows, others.rows]), kind="stable")
+        documents = np.concatenate([self.documents, others.documents])[order]
+        return Hits(self.bounds + others.bounds, documents, self.oversized + others.oversized)
 
 
 class Query(NamedTuple):
@@ -294,3 +300,23 @@ class Chains:
     @property
     def _chains(self) -> tuple[Any, ...]:
         return (self._heads, self._tails, self._keys.room, self._documents.room, self._following.room)
+
+
+class LateChains:
+    """Keys of documents of any numbers, for those whose keys come later than their turn."""
+
+    def __init__(self, *, pooled: bool) -> None:
+        self._chains, self._documents = Chains(pooled=pooled), Growing(np.int32)
+
+    def add(self, keys: Words, documents: AnyPositions) -> None:
+        """Put documents there."""
+        first = self._documents.size
+        self._documents.extend(documents)
+        everybody = np.ones(self._documents.size, np.bool_)
+        self._chains.find_and_add(Query.of(keys, everybody[first:], ROOM), first, everybody)
+
+    def find(self, query: Query, alive: Flags) -> Hits:
+        """Find the documents that share a key with each row that asks: as many more as the query has room for."""
+        own = Query.of(query.keys, query.asking, query.room)
+        hits = self._chains.find(own, alive[self._documents.values])
+        return hits._replace(documents=self._documents.values[hits.documents])

@@ -69,7 +69,7 @@ class Reader:
         self.manifest = manifest
         self._next_ordinal = 0
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
-        self._salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)
+        self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of keys and digests
         self._load(manifest)
 
     @property
@@ -106,22 +106,30 @@ class Reader:
         self.require_open()
         names = list(ids)
         strings = encoded(names)
-        keys = id_keys(strings, self._salt)
+        keys = id_keys(strings, self.salt)
         found = [part.with_ids(strings, keys) for part in self.segments]
         if self.recent.documents or not found:
             found.append(self.recent.with_ids(names))
         return self._first(found)
 
-    def with_contents(self, contents: Words, besides: Places | None = None) -> Places:
-        """Find the first document of each content, or -1; with *besides*, another one than that."""
+    def leaders(self, equals: Words, besides: Places | None = None) -> Places:
+        """Find the first document of each group of equals, or -1; with *besides*, another one than that."""
         self.require_open()
-        left_out = np.full(len(contents), -1) if besides is None else besides
-        if not contents.any():  # as of signatures
-            return np.full(len(contents), -1)
+        if not equals.any():  # as of signatures
+            return np.full(len(equals), -1)
+        return self._first([part.leaders(equals, own) for part, own in self._besides(equals, besides)])
+
+    def copies(self, contents: Words, equals: Words, besides: Places) -> Places:
+        """Find the first document of each content, among its equals, or -1; another one than *besides*."""
+        self.require_open()
+        return self._first([part.copies(contents, equals, own) for part, own in self._besides(equals, besides)])
+
+    def _besides(self, asked: Words, places: Places | None) -> Iterator[tuple[Part, Positions]]:
+        """Give each part, and the positions there of the places to leave out, or -1."""
+        left_out = np.full(len(asked), -1) if places is None else places
         numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
-        parts: list[Any] = self.parts
-        own = [np.where(numbers == number, positions, -1) for number in range(len(parts))]
-        return self._first([part.with_contents(contents, out) for part, out in zip(parts, own, strict=True)])
+        for number, part in enumerate(self.parts):
+            yield part, np.where(numbers == number, positions, -1)
 
     def with_ordinals(self, ordinals: Positions) -> Places:
         """Find the document of each ordinal, or -1, also where it was removed."""
@@ -225,7 +233,11 @@ class Reader:
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
-    def set(self, name: str, places: Places, values: Positions) -> None:
+    def lead(self, places: Places) -> None:
+        """Make documents the leaders of their equals, in memory; ``log_change`` makes it last."""
+        self.set("leads", places, np.ones(len(places), np.bool_))
+
+    def set(self, name: str, places: Places, values: npt.NDArray[Any]) -> None:
         """Set the values of different documents in one of the ``CHANGING`` columns, in memory."""
         for part, rows, positions in self._by_part(places):
             part.change(name, positions, values[rows])
@@ -290,8 +302,9 @@ class Reader:
                 for segment in segments:
                     segment.update_removed(removed)
                 for name in CHANGING:
-                    ordinals, values = _ordinals(file.whole(name)), _ordinals(file.whole(f"{name}.new"))
-                    expect(len(ordinals) == len(values), f"the changed values of {name!r} are incomplete")
+                    ordinals, values = _ordinals(file.whole(name)), file.whole(f"{name}.new")
+                    stated = (self.columns.fixed[name][0], ordinals.shape)
+                    expect((values.dtype.str, values.shape) == stated, f"invalid changed values of {name!r}")
                     for segment in segments:
                         segment.update(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
@@ -306,7 +319,7 @@ class Reader:
         return Segment(self._disk, path, self.columns, stored, self._lookup)
 
     def _new_recent(self) -> Recent:
-        return Recent(self.columns, self._lookup, self._salt)
+        return Recent(self.columns, self._lookup, self.salt)
 
     def _replay(self) -> None:
         """Repeat what the log says."""
@@ -317,10 +330,12 @@ class Reader:
     def _repeat(self, record: Record) -> None:
         arrays = record.arrays
         if record.kind == "change":
-            removed, moved, keepers = (_ordinals(arrays[name]) for name in ("removed", "moved", "keepers"))
+            parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers"))
+            removed, leaders, moved, keepers = map(_ordinals, parts)
             expect(len(moved) == len(keepers), "every document must have a representative")
             batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
             self.remove(self.with_ordinals(removed))
+            self.lead(self.with_ordinals(leaders))
             self.set("keeper", self.with_ordinals(moved), keepers)
             if batch is not None:
                 ordinals = cast("Positions", batch["ordinal"])

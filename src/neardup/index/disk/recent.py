@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.buffers import Growing, GrowingStrings
-from neardup.index.disk.columns import Batch, Columns, decoded
+from neardup.index.disk.columns import Batch, Columns, as_bytes, decoded
 from neardup.index.disk.lookup import Lookup
-from neardup.index.disk.part import Rows, id_keys, ordinal_keys
-from neardup.index.disk.postings import Chains, Division, Hits, Query
-from neardup.kernels.postings import pack
+from neardup.index.disk.part import Rows, id_keys, ordinal_keys, packed_keys
+from neardup.index.disk.postings import Chains, Division, Hits, LateChains, Query
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import ROOM
@@ -28,8 +27,9 @@ class Recent:
         self._strings = {name: GrowingStrings() for name in columns.strings}
         self._alive = Growing(np.bool_)
         self._chains = Chains(pooled=lookup.pooled)
+        self._late: LateChains | None = None  # the keys of those that lead their equals since others were removed
         self._ids: dict[str, int] = {}
-        self._contents: dict[bytes, list[int]] = {}
+        self._equals: dict[bytes, list[int]] = {}  # the documents that are there, by group
 
     @property
     def documents(self) -> int:
@@ -51,36 +51,43 @@ class Recent:
         """The memory it takes, nearly."""
         columns = sum(column.nbytes for column in self._fixed.values())
         strings = sum(column.nbytes for column in self._strings.values())
-        return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and contents, as Python has them
+        return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python has them
 
     def propose(self, _: Rows, query: Query) -> Hits:
         """Find the documents that share a key with each row that asks."""
-        return self._chains.find(query, self.alive)
+        return self._with_late(self._chains.find(query, self.alive), query)
+
+    def _with_late(self, hits: Hits, query: Query) -> Hits:
+        return hits if self._late is None else hits.joined(self._late.find(query, self.alive))
 
     def divide(self, division: Division) -> Hits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         return self._chains.divide(division, self.alive)
 
     def append(self, batch: Batch, query: Query | None = None) -> Hits:
-        """Add documents, one after the other; give for each those before it that share a key."""
-        rows, present = cast("Any", batch["rows"]), cast("Flags", batch["present"])
+        """Add documents, one after the other; give for each that leads its equals those before it that share a key."""
+        rows, found = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         first = self.documents
         self._alive.extend(np.ones(len(rows), np.bool_))
-        query = query or Query.of(self._lookup.keyed(rows, present), present, ROOM)
-        hits = self._chains.find_and_add(query, first, self._alive.room)
+        query = query or Query.of(self._lookup.keyed(rows, found), found, ROOM)
+        hits = self._with_late(self._chains.find_and_add(query, first, self._alive.room), query)
         for name, fixed in self._fixed.items():
             fixed.extend(cast("Any", batch[name]))
         for name, strings in self._strings.items():
             strings.extend(cast("TextBatch", batch[name]))
         for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):
             self._ids[own] = place
-        for place, content in enumerate(_contents(cast("Words", batch["content"])), first):
-            if content is not None:
-                self._contents.setdefault(content, []).append(place)
+        for place, group in enumerate(as_bytes(cast("Words", batch["equal"])), first):
+            if group is not None:
+                self._equals.setdefault(group, []).append(place)
         return hits
 
-    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+    def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
         """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        if name == "leads":
+            found = positions[self.take("present", positions) & (values > self.take(name, positions))]
+            self._late = self._late or LateChains(pooled=self._lookup.pooled)
+            self._late.add(self._lookup.keyed(self.take("rows", found), np.ones(len(found), np.bool_)), found)
         self._fixed[name].values[positions] = values
 
     def remove(self, positions: AnyPositions) -> None:
@@ -90,14 +97,14 @@ class Recent:
             if self._ids.get(own) == place:
                 del self._ids[own]
         gone: dict[bytes, set[int]] = {}
-        for place, content in zip(positions.tolist(), _contents(self.take("content", positions)), strict=True):
-            if content is not None:
-                gone.setdefault(content, set()).add(place)
-        for content, places in gone.items():
-            if left := [place for place in self._contents[content] if place not in places]:
-                self._contents[content] = left
+        for place, group in zip(positions.tolist(), as_bytes(self.take("equal", positions)), strict=True):
+            if group is not None:
+                gone.setdefault(group, set()).add(place)
+        for group, places in gone.items():
+            if left := [place for place in self._equals[group] if place not in places]:
+                self._equals[group] = left
             else:
-                del self._contents[content]
+                del self._equals[group]
 
     def with_ids(self, ids: list[str]) -> Positions:
         """Find the document of each id, or -1."""
@@ -105,12 +112,21 @@ class Recent:
             return np.full(len(ids), -1)
         return np.array([self._ids.get(own, -1) for own in ids], np.int64)
 
-    def with_contents(self, contents: Words, besides: Positions) -> Positions:
-        """Find the first document of each content that is not *besides*, or -1."""
-        found = [[] if content is None else self._contents.get(content, []) for content in _contents(contents)]
-        return np.array(
-            [_first_besides(places, own) for places, own in zip(found, besides.tolist(), strict=True)], np.int64
-        )
+    def leaders(self, equals: Words, besides: Positions) -> Positions:
+        """Find the first document of each group of equals that is not *besides*, or -1."""
+        pairs = zip(self._groups(equals), besides.tolist(), strict=True)
+        return np.array([_first_besides(places[:2], own) for places, own in pairs], np.int64)
+
+    def copies(self, contents: Words, equals: Words, besides: Positions) -> Positions:
+        """Find the first document of each content, among its equals, that is not *besides*, or -1."""
+        found = np.full(len(contents), -1)
+        for row, places in enumerate(self._groups(equals)):
+            same = (self.take("content", np.array(places, np.int64)) == contents[row]).all(axis=1)
+            found[row] = _first_besides(np.array(places, np.int64)[same].tolist(), int(besides[row]))
+        return found
+
+    def _groups(self, equals: Words) -> list[list[int]]:
+        return [[] if group is None else self._equals.get(group, []) for group in as_bytes(equals)]
 
     @property
     def kept(self) -> int:
@@ -139,42 +155,28 @@ class Recent:
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Give one of the lists for a new part, in any order."""
-        keys, positions = self._listed(name, number)
-        stays = renumbered[positions] >= 0
-        out = np.empty(int(stays.sum()), np.uint64)
-        pack(keys[stays], renumbered[positions[stays]], bits, out)
-        return np.unique(out) if self._lookup.pooled and name == "key" else out
+        pooled = self._lookup.pooled and name == "key"
+        keys, positions = self._keys if name == "key" else self._listed(name)
+        return packed_keys(keys, renumbered[positions], number, bits, pooled=pooled)
 
     @cached_property
     def _keys(self) -> tuple[Words, Positions]:
         """Give all keys, and the positions that have them; asked for when nothing is added any more."""
-        present = np.flatnonzero(self._fixed["present"].values)
+        present = np.flatnonzero(self._fixed["present"].values & self._fixed["leads"].values)
         return self._lookup.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
 
-    def _listed(self, name: str, number: int) -> tuple[Words, Positions]:
-        """Give the keys of one list and the positions that have them."""
+    def _listed(self, name: str) -> tuple[Words, Positions]:
+        """Give the keys of one list (uint64[n, 1]) and the positions that have them."""
         everybody = np.arange(self.documents)
         if name == "id":
-            return id_keys(self.strings("id", everybody), self._salt), everybody
-        if name == "content":
-            known = np.flatnonzero(self._fixed["content"].values.any(axis=1))
-            return self._fixed["content"].values[known, 0], known
+            return id_keys(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
         if name == "keeper":
             keepers = self._fixed["keeper"].values
             others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
-            return ordinal_keys(keepers[others]), others
-        keys, present = self._keys
-        if self._lookup.pooled:
-            return np.ascontiguousarray(keys).reshape(-1), np.repeat(present, keys.shape[1])
-        return np.ascontiguousarray(keys[:, number]), present
+            return ordinal_keys(keepers[others]).reshape(-1, 1), others
+        known = np.flatnonzero(self._fixed[name].values.any(axis=1))
+        return self._fixed[name].values[known], known
 
 
 def _first_besides(places: list[int], own: int) -> int:
-    return next((place for place in places[:2] if place != own), -1)
-
-
-def _contents(contents: Words) -> list[bytes | None]:
-    """Give contents as bytes; none for those that are not known."""
-    known: list[bool] = np.asarray(contents.any(axis=1)).tolist()
-    raw = np.ascontiguousarray(contents).tobytes()
-    return [raw[16 * place : 16 * place + 16] if is_known else None for place, is_known in enumerate(known)]
+    return next((place for place in places if place != own), -1)

@@ -13,10 +13,11 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
 from neardup.index.disk.lookup import Lookup
-from neardup.index.disk.part import LISTS, Part, Rows, ordinal_keys
+from neardup.index.disk.part import LISTS, Part, Rows, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
     Hits,
+    LateChains,
     Query,
     SortedLists,
     behind,
@@ -44,7 +45,7 @@ class Segment:
     """A part of an index in a file. What happened to its documents since is held in memory."""
 
     def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, lookup: Lookup) -> None:
-        self.stored, self._pooled = stored, lookup.pooled
+        self.stored, self._lookup = stored, lookup
         self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
         with understood(path):
             meta = arrays.meta
@@ -56,18 +57,20 @@ class Segment:
             cuts = {} if meta["cuts"] is None else {"key": [counted(cut) for cut in meta["cuts"]]}
             number = (arrays, self.bits, self.documents)
             self._lists = {name: SortedLists(name, *number, cuts.get(name)) for name in listed}
-            divides = "key" in listed and is_divided(self.lists("key"), pooled=self._pooled)
+            divides = "key" in listed and is_divided(self.lists("key"), pooled=self._lookup.pooled)
             expect(divides == ("key" in cuts), "its divisions are missing, or not its own")
             self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
-        self._changes: dict[str, tuple[Positions, Flags]] = {}  # whole columns, and which of their values changed
+        self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
+        self._late = LateChains(pooled=lookup.pooled)  # the keys of those that lead their equals since
 
     def propose(self, rows: Rows, query: Query) -> Hits:
         """Find the documents that share a key with each row that asks, or those with a near fingerprint."""
         if self._tables is not None:
-            return self._tables.find(rows[:, 0], query.asking, self.alive, query.room)
-        return self._lists["key"].find(query, self.alive, pooled=self._pooled)
+            return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
+        hits = self._lists["key"].find(query, self.alive, pooled=self._lookup.pooled)
+        return hits.joined(self._late.find(query, self.alive)) if "leads" in self._changes else hits
 
     def divide(self, division: Division) -> Hits:
         """Find the documents in the divisions of oversized keys; tables find whatever is near without them."""
@@ -75,19 +78,34 @@ class Segment:
             return Hits(np.zeros(len(division.rows) + 1, np.int64), np.empty(0, np.int32), 0)
         return self._lists["key"].divide(division, self.alive)
 
+    @cached_property
+    def _leading(self) -> Flags | None:
+        """Mark the documents that tables propose: those alive that have a signature and lead; ``None`` means all."""
+        there = np.asarray(self.arrays.whole("present")) & self.take("leads", np.arange(self.documents))
+        if len(self.alive):
+            there &= self.alive
+        return None if there.all() else there
+
     def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
         """Find the document of each id, or -1; *keys* are theirs (``id_keys``)."""
         return self._lists["id"].find_strings(keys, ids, self.alive)
 
-    def with_contents(self, contents: Words, besides: Positions) -> Positions:
+    def leaders(self, equals: Words, besides: Positions) -> Positions:
+        """Find the first document of each group of equals that is not *besides*, or -1."""
+        return self._first("equal", equals, besides)
+
+    def copies(self, contents: Words, _: Words, besides: Positions) -> Positions:
         """Find the first document of each content that is not *besides*, or -1."""
-        found = np.full(len(contents), _NOBODY, np.int64)
-        asking = np.asarray(contents.any(axis=1))
-        for hits in self._hits("content", contents[:, 0], asking):
-            same = (self.take("content", hits.documents) == contents[hits.rows]).all(axis=1)
+        return self._first("content", contents, besides)
+
+    def _first(self, name: str, digests: Words, besides: Positions) -> Positions:
+        found = np.full(len(digests), _NOBODY, np.int64)
+        asking = np.asarray(digests.any(axis=1))
+        for hits in self._hits(name, digests[:, 0], asking):
+            same = (self.take(name, hits.documents) == digests[hits.rows]).all(axis=1)
             same &= hits.documents != besides[hits.rows]
             np.minimum.at(found, hits.rows[same], hits.documents[same])
-            asking &= found == _NOBODY  # a content that a million have must not be listed for the sake of another
+            asking &= found == _NOBODY  # a digest that a million have must not be listed for the sake of another
         return np.where(found == _NOBODY, -1, found)
 
     def kept_by(self, keepers: Positions) -> Positions:
@@ -143,23 +161,38 @@ class Segment:
         if not len(self.alive):
             self.alive = np.ones(self.documents, np.bool_)
         self.alive[positions] = False
+        self.__dict__.pop("_leading", None)
 
     @property
     def removed(self) -> Positions:
         """The ordinals of the documents that were removed."""
         return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
 
-    def change(self, name: str, positions: AnyPositions, values: Positions) -> None:
+    def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
         """Replace the values of different documents in one of the ``CHANGING`` columns."""
+        if name == "leads":
+            self._add_leaders(positions[values > self.take(name, positions)])
         if name not in self._changes:
             self._changes[name] = np.array(self.arrays.whole(name)), np.zeros(self.documents, np.bool_)
         column, changed = self._changes[name]
         column[positions], changed[positions] = values, True
 
-    def changes(self, name: str) -> tuple[Positions, Positions]:
+    def _add_leaders(self, positions: AnyPositions) -> None:
+        self.__dict__.pop("_leading", None)
+        if self._tables is None:
+            self.alive = self.alive if len(self.alive) else np.ones(self.documents, np.bool_)
+            self._late.add(*self._keyed(positions))
+
+    def _keyed(self, positions: AnyPositions) -> tuple[Words, Positions]:
+        """Give the keys of those documents that have a signature, and their positions."""
+        found = positions[self.take("present", positions)].astype(np.int64)
+        return self._lookup.keyed(self.take("rows", found), np.ones(len(found), np.bool_)), found
+
+    def changes(self, name: str) -> tuple[Positions, npt.NDArray[Any]]:
         """Give the ordinals of the documents whose value in a column was changed, and the values."""
         if name not in self._changes:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
+            nothing = np.empty(0, np.int64)
+            return nothing, self.arrays.take(name, nothing)
         column, changed = self._changes[name]
         positions = np.flatnonzero(changed)
         return np.asarray(self.arrays.take("ordinal", positions)), column[positions]
@@ -175,7 +208,7 @@ class Segment:
         if len(own):
             self.remove(self._positions(own))
 
-    def update(self, name: str, ordinals: Positions, values: Positions) -> None:
+    def update(self, name: str, ordinals: Positions, values: npt.NDArray[Any]) -> None:
         """Replace values of a column, of documents given by ordinals, also of other segments."""
         inside = (ordinals >= self.first) & (ordinals <= self.last)
         if inside.any():
@@ -229,7 +262,13 @@ class Segment:
             return self._packed_keepers(bits, renumbered)
         entries = self._list(name).list(number)
         out = np.empty(len(entries), np.uint64)
-        return out[: repack(entries, self.bits, renumbered, bits, out)]
+        out = out[: repack(entries, self.bits, renumbered, bits, out)]
+        if name != "key" or "leads" not in self._changes:
+            return out
+        column, changed = self._changes["leads"]
+        keys, positions = self._keyed(np.flatnonzero(column & changed))
+        late = packed_keys(keys, renumbered[positions], number, bits, pooled=self._lookup.pooled)
+        return np.concatenate([out, late])
 
     def _packed_keepers(self, bits: int, renumbered: Positions) -> Words:
         stay = np.flatnonzero(renumbered >= 0)

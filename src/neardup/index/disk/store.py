@@ -108,18 +108,23 @@ class Store(Reader):
                 raise
 
     def append(self, batch: Batch) -> Found:
-        """Add documents, in memory; return the candidates of each before it. ``log_change`` makes it last."""
-        rows, present = cast("Rows", batch["rows"]), cast("Flags", batch["present"])
-        query = Query.of(self._lookup.keyed(rows, present), present, ROOM)
+        """Add documents, in memory; return the candidates of each leader before it. ``log_change`` makes it last."""
+        rows, asking = cast("Rows", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
+        query = Query.of(self._lookup.keyed(rows, asking), asking, ROOM)
         older = [part.propose(rows, query) for part in self.segments]
         found = self._found(query, [*older, self.recent.append(batch, query)])
         self._next_ordinal += len(rows)
         return found
 
-    def log_change(self, removed: Positions, moved: Places, batch: Batch | None = None) -> None:
-        """Write one record: the ordinals *removed*, the representatives of the documents *moved*, those appended."""
+    def log_change(self, removed: Positions, leaders: Places, moved: Places, batch: Batch | None = None) -> None:
+        """Write one record.
+
+        It has the ordinals *removed*, the documents that lead their equals instead, those *moved* to another
+        representative, and those appended.
+        """
         ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
-        self._write("change", {"removed": removed, "moved": ordinals, "keepers": keepers, **flattened(batch or {})})
+        changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
+        self._write("change", {**changed, **flattened(batch or {})})
 
     def see(self, places: Places, moment: int) -> None:
         """Record that different documents were seen at a *moment*, and that callers know which of them are kept."""
