@@ -104,8 +104,8 @@ def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
             require_same_recipe(own.recipe, rule.scheme.recipe)
             own = rule.scheme
         return own
-    fallback: Scheme = registry.default()
-    return fallback if rule.scheme is None else rule.scheme
+    chosen: Scheme = registry.default() if rule.scheme is None else rule.scheme
+    return chosen
 
 
 def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int, verify: HitVerify | None) -> NearHits:
