@@ -39,6 +39,7 @@ Progress = Callable[[str, int, int], None]
 _STEP_DOCUMENTS: Final = 1 << 13
 _STEP_BITS: Final = 25  # 32 MiB of text
 _REPLACED, _UNCHANGED, _NO_TEXT = "replaced", "unchanged", "no text"
+_ANOTHER: Final = "Create another index for that"
 _NAMELESS: Final = (
     "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
 )
@@ -310,12 +311,16 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
     """Raise ``ParameterError`` unless an existing index has these fields, and stores texts if requested."""
     for name, kind in kinds.items():
         own = ", ".join(f"{field}:{of}" for field, of in index.fields.items()) or "none"
-        rule = f"cannot be added to or changed in an existing index; its fields are: {own}"
+        rule = f"cannot be added to or changed in an existing index; its fields are: {own}. {_ANOTHER}"
         require(index.fields.get(name) == kind, "field", f"{name}:{kind}", rule)
     if texts and not index.keeps_texts:
-        raise ParameterError("texts", None, "cannot be used with this index, which was created without texts")
+        raise ParameterError(
+            "texts",
+            None,
+            f"cannot be used with this index, which was created without texts. {_ANOTHER}",
+        )
     if search and not index.keeps_texts:
-        raise ParameterError("search", None, "requires texts, and this index was created without them")
+        raise ParameterError("search", None, f"requires texts, and this index was created without them. {_ANOTHER}")
 
 
 def _require_room(folder: AnyPath) -> None:

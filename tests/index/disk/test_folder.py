@@ -22,6 +22,16 @@ def test_what_a_death_in_the_making_left_is_no_hindrance(tmp_path):
         assert len(index) == 1
 
 
+def test_an_index_that_lost_its_manifest_is_not_overwritten(tmp_path):
+    with Index.create(tmp_path) as index:
+        index.admit(["a"], ["one two three"])
+    (tmp_path / NAME).unlink()
+    before = (tmp_path / "log-00000001").read_bytes()
+    with pytest.raises(StorageRefused, match=r"has log-00000001 with documents, but no manifest\.json; restore that"):
+        Index.create(tmp_path)
+    assert (tmp_path / "log-00000001").read_bytes() == before
+
+
 def test_one_writer_and_many_readers(tmp_path):
     with Index.create(tmp_path / "index") as index:
         index.admit(["a"], ["one two three"])

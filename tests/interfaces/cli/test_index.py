@@ -279,7 +279,7 @@ def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint
 def test_what_was_decided_when_it_was_made_cannot_be_changed(neardup, pages):
     neardup("index", pages, "--to", "seen", "--field", "url:string")
     assert (
-        "in an existing index; its fields are: url:string"
+        "in an existing index; its fields are: url:string. Create another index for that"
         in neardup("index", pages, "--to", "seen", "--field", "url:time", code=2).err
     )
     assert "--texts cannot be used with this index" in neardup("index", pages, "--to", "seen", "--texts", code=2).err

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import LOCK, Disk
-from neardup.index.disk.log import MARK_BYTES, LogWriter
+from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.reader import TRIES
@@ -102,8 +102,12 @@ def _write(disk: Disk, path: Path, content: bytes) -> None:
 
 
 def _require_empty(folder: Path, disk: Disk) -> None:
-    if set(disk.names(folder)) - _UNFINISHED:
+    names = set(disk.names(folder))
+    if names - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own")
+    if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # no creation that died leaves records
+        rule = f"has {_FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
+        raise StorageRefused(str(folder), rule)
 
 
 def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int) -> Store:

@@ -28,6 +28,7 @@ MARK_BYTES: Final = 16
 
 _MAGIC: Final = b"neardupL"
 _HEADER: Final = struct.Struct(f"<8sQ{MARK_BYTES}sQQ")  # magic, format, mark, number of the first record, checksum
+HEADER_BYTES: Final = _HEADER.size
 _FRAME: Final = struct.Struct("<QQQQ")  # number, bytes, first number not synced, checksum
 _SIZE: Final = struct.Struct("<I")
 _AHEAD: Final = 64  # records that are looked for behind a damaged one

@@ -17,8 +17,8 @@ _STDOUT: Final = "/dev/stdout"
 _WIDEST: Final = 100
 _ROWS: Final = 13
 _SHARES: Final = {
-    "threshold": "with --scheme minhash or sentences the least resemblance of a match; with --recall the"
-    " resemblance at which it is wanted; in simhash, all of these are cosines",
+    "threshold": "with --recall: the resemblance at which pairs must be found; without it: the least resemblance of"
+    " a match (minhash, sentences). For simhash: a cosine",
     "recall": "recommend parameters that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
     "apart": "with --recall: the resemblance of pairs that are not near-duplicates (default: half the threshold)",
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="the scheme whose curve is drawn, or the only one whose parameters are recommended",
     )
-    numbers = parser.add_argument_group("a scheme's numbers", "the law of a scheme; without any of these, its defaults")
+    numbers = parser.add_argument_group("parameters of the scheme whose curve is drawn")
     for name, meaning in _numbers().items():
         numbers.add_argument(f"--{name}", type=amounts.whole, metavar="N", default=_HIDDEN, help=meaning)
     requirements = parser.add_argument_group("requirements")
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.whole,
         metavar="N",
         default=_HIDDEN,
-        help="with --recall: how many (default: 1,000,000)",
+        help="with --recall: how many documents the collection has (default: 1,000,000)",
     )
     tables = parser.add_argument_group("tables for fingerprints")
     tables.add_argument(

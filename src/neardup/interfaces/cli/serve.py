@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole,
         metavar="N",
         default=1,
-        help="processes that answer; more than one only read what another process writes",
+        help="number of processes; with 2 or more, all of them only read, and another process must write",
     )
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
     parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
