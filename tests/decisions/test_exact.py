@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 from batches import ragged
 from hypothesis import given
@@ -47,6 +49,12 @@ def test_equal_digests_only_suggest(documents, data):
 
 def test_documents_without_features_stay_alone():
     assert leaders([[], [], [1], [], [1]], range(5)) == [0, 1, 2, 3, 2]
+
+
+def test_equals_are_found_among_many_orders_of_the_same_features():
+    features = [value << 40 for value in (1, 10, 100, 1000, 10_000)]
+    documents = [list(order) for order in permutations(features)]
+    assert leaders(documents * 2, range(240)) == [*range(120), *range(120)]
 
 
 def test_order_and_repeats_of_features_tell_documents_apart():

@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.kernels.compile import kernel, njit
 
-_ONE = np.uint64(1)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
 # Where a value goes in a table must not be foreseeable, or crafted texts would make long runs of
 # collisions. Drawn when the kernels are compiled, and without effect on any result.
 _SALT = np.uint64(secrets.randbits(64) | 1)
@@ -95,11 +95,15 @@ def few_distinct(values, most):
 
 @kernel
 def digests(values, bounds, sums):
-    """Sum each segment's values mod 2**64: equal segments have equal sums, others hardly ever."""
+    """Sum each segment's values times 1, 3, 5, ..., mod 2**64: equal segments have equal sums, others hardly ever.
+
+    Segments of the same values in another order are not equal, and have other sums.
+    """
     for segment in range(bounds.size - 1):
-        total = np.uint64(0)
+        total, factor = np.uint64(0), _ONE
         for value in values[bounds[segment] : bounds[segment + 1]]:
-            total += value
+            total += value * factor
+            factor += _TWO
         sums[segment] = total
 
 
