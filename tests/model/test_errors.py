@@ -13,6 +13,7 @@ from neardup.model.errors import (
     ParameterError,
     RecipeMismatch,
     require,
+    require_path,
     require_share,
     require_whole,
 )
@@ -110,3 +111,13 @@ def test_a_narrower_code_replaces_that_of_the_class():
     assert DataError("a", "b").code == "data"
     assert DataError("a", "b", "json array").code == "json array"
     assert OutputError("a", "b").code == "output"
+
+
+@pytest.mark.parametrize("value", [5, None, "", "a\0b"])
+def test_what_is_no_path_is_refused(value):
+    with pytest.raises(ParameterError, match=r"path=.* must be a path"):
+        require_path("path", value)
+
+
+def test_a_path_is_a_path(tmp_path):
+    assert require_path("path", str(tmp_path)) == require_path("path", tmp_path) == tmp_path

@@ -304,11 +304,13 @@ def _unless_number(value: object) -> str:
 
 
 def require_path(name: str, value: object) -> Path:
-    """Return a path from a string or ``os.PathLike``; ``ParameterError`` for anything else."""
+    """Return a path from a string or ``os.PathLike``; ``ParameterError`` for anything else and for an impossible path."""
     try:
-        return Path(value)  # type: ignore[arg-type]  # that is checked here
+        path = Path(value)  # type: ignore[arg-type]  # that is checked here
     except TypeError as error:
         raise ParameterError(name, value, "must be a path: a string or os.PathLike") from error
+    require(value != "" and "\0" not in str(path), name, value, "must be a path: not empty, and without NUL characters")
+    return path
 
 
 def require_name(name: str, value: object) -> None:

@@ -21,7 +21,7 @@ from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import without_text
-from neardup.model.errors import ParameterError, plural, require
+from neardup.model.errors import ParameterError, plural, require, require_path
 
 if TYPE_CHECKING:
     from neardup.pipeline.ingestion import Added
@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Admit and summarise; return 1 if records were rejected."""
     given = vars(arguments)
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1 (MiB)")
+    require_path("to", arguments.to)
     chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
     fields = _fields(given.get("field", []))
     say_if_cold()
