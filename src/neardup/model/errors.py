@@ -304,7 +304,7 @@ def _unless_number(value: object) -> str:
 
 
 def require_path(name: str, value: object) -> Path:
-    """Return a path from a string or ``os.PathLike``; ``ParameterError`` for what is none, such as an empty string."""
+    """Return a path from a string or ``os.PathLike``; ``ParameterError`` for anything else, such as an empty string."""
     try:
         path = Path(value)  # type: ignore[arg-type]  # that is checked here
     except TypeError as error:

@@ -765,7 +765,7 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "https://a.example/x.jsonl: this is a URL; only local files can be read; download it",
             2,
         ),
-        ([""], "input '': the name of an input is empty", 2),
+        ([""], "inputs '' must be a path: not empty", 2),
         (
             ["in.jsonl"],
             "the fields are: ID, Text; --text names the field of the text, such as --text Text",
