@@ -1,0 +1,407 @@
+"""The work folder of a run: its terms, the tasks that are done, and the files that they made."""
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Self
+
+import msgspec
+
+from neardup import __version__
+from neardup.engines.claims import FOLDERS, Claims
+from neardup.model.errors import NeardupError, StorageBusy, StorageFailed, StorageRefused
+
+LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one
+CHANGEABLE: Final = "changeable"
+SHORTEST_WAIT: Final = 0.005  # seconds until the next look at what other processes have done
+LONGEST_WAIT: Final = 0.25
+
+_FORMAT: Final = 1
+_LOCK: Final = "coordinator.lock"
+_TERMS: Final = "terms.json"
+_STAGE: Final = "stage.json"
+_OWN: Final = re.compile(rf"{re.escape(_LOCK)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}")
+_SHOWN: Final = 5  # terms that differ
+_LONGEST: Final = 60  # characters of a term
+_LOOK: Final = 1.0  # seconds between reports of what other processes have done
+
+Task = Callable[[int], dict[str, Any]]
+Progress = Callable[[str, int, int], None]
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The content of ``terms.json``: a run, named by a random token."""
+
+    format: int
+    version: str
+    token: str
+    lease: float
+    made: bool  # whether the run made its folder
+    finished: bool
+    terms: dict[str, Any]
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """The stage that a coordinator, named by its token, is working on."""
+
+    name: str
+    tasks: int
+    coordinator: str
+
+
+class WorkFolder:
+    """The files of a run, for all processes that share its tasks.
+
+    All are in a subfolder named by the run's token, so that nothing that processes of an earlier run still write can
+    be mistaken for this one's.
+    """
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        self.folder, self.terms, self._header = folder, header.terms, header
+        self._home = folder / f"run-{header.token}"
+        self._done = self._home / "done"
+        with naming(self._home):
+            self.claims = Claims(self._home, header.lease)
+
+    def path(self, *parts: str) -> Path:
+        """Return a path inside the folder."""
+        return self._home.joinpath(*parts)
+
+    @contextmanager
+    def output(self, name: str) -> Iterator[BinaryIO]:
+        """Yield a new file that is named ``path(name)`` when it is complete and on the disk; folders are made.
+
+        It replaces an earlier file of the name. After an exception it is removed.
+        """
+        target, partial = self.path(name), self.claims.partial()
+        with naming(target, self._home):
+            for parent in [*Path(name).parents][-2::-1]:
+                self.path(str(parent)).mkdir(exist_ok=True)
+            with replacing(target, partial) as file:
+                yield file
+
+    def sizes(self, *names: str) -> dict[str, int]:
+        """Return the sizes of files, in bytes, as a record names them under ``"files"``."""
+        return {name: self.path(name).stat().st_size for name in names}
+
+    def records(self, stage: str) -> list[dict[str, Any]]:
+        """Return the records of the tasks of a stage that are done, in the order of the tasks."""
+        return [msgspec.json.decode(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
+
+    def done(self, stage: str) -> set[int]:
+        """Return the tasks of a stage that have records."""
+        with naming(self._done):
+            names = (name.removesuffix(".json").rpartition("-") for name in os.listdir(self._done))  # noqa: PTH208
+            return {int(number) for own, _, number in names if own == stage}
+
+    def attempt(self, stage: str, task: int, function: Task) -> bool:
+        """Do a task and record it, unless it is recorded or claimed by another process; return whether it was done."""
+        path = self._record(stage, task)
+        with naming(path, self._home):
+            if path.exists() or not self.claims.claim(path.stem):
+                return False
+        try:
+            if path.exists():
+                return False
+            record = msgspec.json.encode(function(task))
+            with naming(path, self._home), replacing(path, self.claims.partial()) as file:
+                file.write(record)
+        except Exception:
+            if self.claims.holds(path.stem):
+                raise
+            return False  # another process has taken over the task, and removed the unfinished files
+        finally:
+            self.claims.release(path.stem)
+        return True
+
+    def _record(self, stage: str, task: int) -> Path:
+        return self._done / f"{stage}-{task}.json"
+
+    def stage(self) -> Stage | None:
+        """Return the stage that a coordinator is working on; ``None`` if no coordinator is."""
+        with naming(self._home):
+            try:
+                stage = msgspec.json.decode((self._home / _STAGE).read_bytes(), type=Stage)
+            except FileNotFoundError:
+                return None
+            return None if self.claims.is_ended(stage.coordinator) else stage
+
+
+class Journal(WorkFolder):
+    """The work folder of one run, as its only coordinator uses it: it continues where an earlier one ended.
+
+    Use it as a context manager. Leaving it without ``finish`` keeps what is recorded.
+    """
+
+    @classmethod
+    def open(cls, folder: Path, terms: dict[str, Any], *, restart: bool = False, lease: float = LEASE) -> Self:
+        """Make a work folder, or continue the run of these *terms* (plain values) in it.
+
+        ``terms["changeable"]`` may differ from those of the run. With *restart*, an earlier run is removed. Processes
+        that show no sign of life for *lease* seconds lose their tasks.
+
+        Raises ``StorageBusy`` if another process coordinates the run, ``StorageRefused`` if the folder has files that
+        no run makes, or a run of other terms (the message names them) or of another version, and ``StorageFailed`` if
+        the system refuses.
+        """
+        wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(terms))
+        with naming(folder):
+            made = _make(folder)
+            lock = _lock(folder)
+            try:
+                earlier = None if made else read_header(folder)
+                if earlier is not None and not restart:
+                    _require_same(folder, earlier, wanted)
+                token = secrets.token_hex(8) if earlier is None or restart else earlier.token
+                made = made if earlier is None else earlier.made
+                header = Header(_FORMAT, __version__, token, lease, made, False, wanted)
+                _write(folder, header)
+                _remove_runs(folder, except_for=f"run-{token}")
+                for name in ("", *FOLDERS, "done"):
+                    (folder / f"run-{token}" / name).mkdir(exist_ok=True)
+                return cls(folder, header, lock)
+            except BaseException:
+                os.close(lock)
+                raise
+
+    def __init__(self, folder: Path, header: Header, lock: int) -> None:
+        super().__init__(folder, header)
+        self._lock: int | None = lock
+        try:
+            with naming(self._home):
+                self.claims.remove_ended()
+        except BaseException:
+            self.claims.leave()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(  # noqa: PLR0913 - a stage, and how to do it
+        self,
+        stage: str,
+        tasks: int,
+        function: Task,
+        *,
+        map: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]],  # noqa: A002 - what engines call it
+        sizes: Sequence[int] | None = None,
+        progress: Progress | None = None,
+    ) -> list[dict[str, Any]]:
+        """Do all tasks of a stage that are not recorded; return the records of all tasks, in order.
+
+        A task is a number below *tasks*, which means the same in every run of these terms. ``function(task)`` returns
+        its record: plain values. If a record names files under ``"files"``, with their sizes, it counts while these
+        files exist. *map* applies a function to numbers, in any order. *progress* is called with the stage, the *sizes*
+        of the tasks that are done (1 each by default), and their total. Other processes may do tasks, too; this one
+        waits for them, and does the tasks of those that end.
+
+        An error that *function* raises is raised when *map* raises it; finished tasks stay recorded.
+        """
+        weights = [1] * tasks if sizes is None else sizes
+        numbers = set(range(tasks))
+        done = self._valid(stage)
+        with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:
+            file.write(msgspec.json.encode(Stage(stage, tasks, self.claims.token)))
+
+        def report() -> float:
+            if progress is not None:
+                progress(stage, sum(weights[task] for task in done & numbers), sum(weights))
+            return time.monotonic() + _LOOK
+
+        next_look, wait = report(), SHORTEST_WAIT
+        while missing := sorted(numbers - done):
+            for task, own in map(lambda task: (task, self.attempt(stage, task, function)), missing):
+                if own:
+                    done.add(task)
+                if time.monotonic() > next_look:
+                    done |= self.done(stage)
+                    next_look = report()
+            done |= self.done(stage)
+            if len(missing) == len(numbers - done):  # other processes are doing all that is left
+                time.sleep(wait)
+                wait = min(2 * wait, LONGEST_WAIT)
+            else:
+                wait = SHORTEST_WAIT
+        report()
+        return self.records(stage)[:tasks]
+
+    def _valid(self, stage: str) -> set[int]:
+        """Return the tasks whose records and files are intact; remove other records."""
+        valid = self.done(stage)
+        for task in tuple(valid):
+            path = self._record(stage, task)
+            try:
+                files = msgspec.json.decode(path.read_bytes()).get("files", {})
+                intact = self.sizes(*files) == files
+            except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError):
+                intact = False
+            if not intact:
+                valid.remove(task)
+                path.unlink(missing_ok=True)
+        return valid
+
+    def finish(self, *, keep: bool = False) -> None:
+        """End a complete run and remove its files, or *keep* them for the next run of the same terms.
+
+        A folder that the run made is removed, too, if nothing else is in it.
+        """
+        with naming(self.folder):
+            if keep:
+                _write(self.folder, msgspec.structs.replace(self._header, finished=True))
+            else:
+                (self.folder / _TERMS).unlink(missing_ok=True)
+        self.close()
+        if not keep:
+            with naming(self.folder):
+                _remove_runs(self.folder)
+                (self.folder / _LOCK).unlink(missing_ok=True)
+                if self._header.made:
+                    with suppress(OSError):  # other files are in it
+                        self.folder.rmdir()
+
+    def close(self) -> None:
+        """Release the folder; its workers end."""
+        if self._lock is not None:
+            self.claims.leave()
+            os.close(self._lock)
+            self._lock = None
+
+
+def read_header(folder: Path) -> Header | None:
+    """Return the run in a folder, or ``None``; ``StorageRefused`` if ``terms.json`` is something else."""
+    with naming(folder):
+        try:
+            return msgspec.json.decode((folder / _TERMS).read_bytes(), type=Header)
+        except FileNotFoundError:
+            return None
+        except msgspec.DecodeError:
+            reason = f"it is not a work folder of neardup: its {_TERMS} is of another kind; use another folder"
+            raise StorageRefused(str(folder), reason) from None
+
+
+def _write(folder: Path, header: Header) -> None:
+    with replacing(folder / _TERMS, folder / f"{_TERMS}.partial") as file:
+        file.write(msgspec.json.encode(header))
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _make(folder: Path) -> bool:
+    """Return whether a new folder was made; raise ``StorageRefused`` if files of others are in it."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        if not folder.is_dir():
+            raise StorageRefused(str(folder), "it is not a folder") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}") from None
+    else:
+        return True
+    foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))
+    if foreign:
+        reason = f"it has files of others, such as {foreign[0]!r}; use a new or empty folder"
+        raise StorageRefused(str(folder), reason)
+    return False
+
+
+def _lock(folder: Path) -> int:
+    path = folder / _LOCK
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file), path.stat()):
+                    os.ftruncate(file, 0)
+                    os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+                    return file
+        except BlockingIOError:
+            holder = os.pread(file, 200, 0).decode("utf-8", "replace") or "another process"
+            os.close(file)
+            reason = f"{holder} is using it; wait until that ends, or use another folder"
+            raise StorageBusy(str(folder), reason) from None
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)  # its name was removed by a run that finished in this moment
+
+
+def _remove_runs(folder: Path, except_for: str = "") -> None:
+    for path in folder.iterdir():
+        if path.name.startswith(("run-", "removed-")) and path.name != except_for:
+            removed = path.with_name(f"removed-{secrets.token_hex(8)}")
+            path.rename(removed)  # no process can add a file to it
+            shutil.rmtree(removed)
+
+
+def _require_same(folder: Path, earlier: Header, wanted: dict[str, Any]) -> None:
+    before = {"neardup": earlier.version, **earlier.terms, CHANGEABLE: None}
+    now = {"neardup": __version__, **wanted, CHANGEABLE: None}
+    found = list(_differences(before, now))
+    if found:
+        more = f", and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        reason = f"its run has other terms: {', '.join(found[:_SHOWN])}{more}; restart the run, or use another folder"
+        raise StorageRefused(str(folder), reason, "other terms")
+
+
+def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
+    """Yield the dotted names of the values that differ, with both values."""
+    kinds = {type(before), type(now)}
+    if kinds == {list}:
+        before, now = dict(enumerate(before)), dict(enumerate(now))
+    if kinds <= {dict} or kinds == {list}:
+        for key in {**before, **now}:
+            dotted = f"{name}.{key}" if name else str(key)
+            if key not in before or key not in now:
+                missing = ("absent", _short(now[key])) if key in now else (_short(before[key]), "absent")
+                yield f"{dotted} was {missing[0]} and is {missing[1]}"
+            else:
+                yield from _differences(before[key], now[key], dotted)
+    elif before != now:
+        yield f"{name} was {_short(before)} and is {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    shown = msgspec.json.encode(value).decode()
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+
+
+@contextmanager
+def replacing(target: Path, partial: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
+    """Yield a new file that replaces *target* when it is complete and on the disk; an exception removes it."""
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def naming(path: Path, folder: Path | None = None) -> Iterator[None]:
+    """Raise errors of the system as ``StorageFailed`` with *path*, unless they name files outside *folder*."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except OSError as error:
+        if error.filename is None or Path(error.filename).is_relative_to(folder or path):
+            raise StorageFailed(str(path), error.strerror or str(error)) from error
+        raise

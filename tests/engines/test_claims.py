@@ -1,0 +1,194 @@
+import fcntl
+import os
+import time
+
+import pytest
+
+from neardup.engines import claims as module
+from neardup.engines.claims import FOLDERS, Claims
+
+
+@pytest.fixture
+def join(tmp_path):
+    """Join a run as a further process would."""
+    for name in FOLDERS:
+        (tmp_path / name).mkdir()
+    joined = []
+
+    def join(lease=60.0):
+        joined.append(Claims(tmp_path, lease))
+        return joined[-1]
+
+    yield join
+    for claims in joined:
+        claims._left.set()
+
+
+def die(claims):
+    """End like a killed process: its lock is released, its files stay."""
+    claims._left.set()
+    os.close(claims._file)
+
+
+def silence(claims, seconds):
+    """Let a process seem to have been silent for a time."""
+    claims._left.set()
+    at = time.time() - seconds
+    os.utime(claims._own, (at, at))
+
+
+def files(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_task_has_one_process(join):
+    one, other = join(), join()
+    assert one.claim("sign-1")
+    assert not other.claim("sign-1")
+    assert not one.claim("sign-1")
+    assert one.holds("sign-1")
+    assert not other.holds("sign-1")
+    assert other.claim("sign-2")
+    other.release("sign-1")
+    assert one.holds("sign-1")
+    one.release("sign-1")
+    assert other.claim("sign-1")
+
+
+def test_leaving_removes_everything(join, tmp_path):
+    one, other = join(), join()
+    one.claim("sign-1")
+    one.partial().write_text("half")
+    one.leave()
+    assert files(tmp_path) == [f"workers/{other.token}"]
+    assert other.is_ended(one.token)
+
+
+def test_the_tasks_of_a_killed_process_are_free_at_once_on_its_machine(join, tmp_path):
+    one, other = join(), join()
+    one.claim("sign-1")
+    one.partial().write_text("half")
+    assert not other.is_ended(one.token)
+    die(one)
+    assert other.is_ended(one.token)
+    assert other.claim("sign-1")
+    assert files(tmp_path) == ["claims/sign-1", f"workers/{other.token}"]
+
+
+def test_the_tasks_of_another_machine_are_free_after_the_lease(join, monkeypatch):
+    one, other = join(60), join(60)
+    one.claim("sign-1")
+    die(one)
+    monkeypatch.setattr(module, "_machine", lambda: "another")
+    silence(one, 50)
+    assert not other.claim("sign-1")
+    silence(one, 70)
+    assert other.claim("sign-1")
+
+
+def test_a_file_system_without_locks_has_leases(join, monkeypatch):
+    def refuse(*_):
+        raise OSError
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    one, other = join(60), join(60)
+    one.claim("sign-1")
+    silence(one, 50)
+    assert not other.claim("sign-1")
+    silence(one, 70)
+    assert other.claim("sign-1")
+
+
+def test_times_are_those_of_the_file_server(join, monkeypatch):
+    """Neither clock of this machine is asked."""
+    one, other = join(60), join(60)
+    monkeypatch.setattr(time, "time", lambda: 1e12)
+    monkeypatch.setattr(time, "monotonic", lambda: 1e12)
+    one.claim("sign-1")
+    assert not other.claim("sign-1")
+
+
+def test_a_process_shows_signs_of_life(join):
+    one, other = join(0.8), join(0.8)
+    one.claim("sign-1")
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        assert not other.claim("sign-1")
+        time.sleep(0.05)
+
+
+def test_a_process_that_was_suspended_joins_again(join, tmp_path):
+    one, other = join(60), join(60)
+    one.claim("sign-1")
+    partial = one.partial()
+    partial.write_text("half")
+    silence(one, 70)
+    assert other.claim("sign-1")
+    assert not partial.exists()
+    assert not one._own.exists()
+    assert not one.holds("sign-1")
+    one.release("sign-1")
+    assert other.holds("sign-1")
+    assert not one.claim("sign-1")
+    one._touch()
+    assert not other.is_ended(one.token)
+    one.leave()
+    assert files(tmp_path) == ["claims/sign-1", f"workers/{other.token}"]
+
+
+def test_a_claim_without_a_name_is_free_after_the_lease(join, tmp_path):
+    """Its process was killed, or is about to write its name."""
+    claims = join(60)
+    claim = tmp_path / "claims/sign-1"
+    claim.touch()
+    assert not claims.claim("sign-1")
+    at = time.time() - 70
+    os.utime(claim, (at, at))
+    assert claims.claim("sign-1")
+
+
+def test_a_claim_that_another_process_took_over_first_is_put_back(join, tmp_path, monkeypatch):
+    one, slow, quick = join(), join(), join()
+    one.claim("sign-1")
+    die(one)
+    ask = slow.is_ended
+
+    def late(token):
+        ended = ask(token)
+        assert quick.claim("sign-1")
+        return ended
+
+    monkeypatch.setattr(slow, "is_ended", late)
+    assert not slow.claim("sign-1")
+    assert quick.holds("sign-1")
+    assert files(tmp_path / "claims") == ["sign-1"]
+
+
+def test_what_ended_processes_left_is_removed(join, tmp_path):
+    living, dead, new = join(), join(), join()
+    for number, claims in enumerate((living, dead)):
+        claims.claim(f"sign-{number}")
+        claims.partial().write_text("half")
+    (tmp_path / "partial/0123456789abcdef-3").write_text("half")
+    (tmp_path / "claims/.0123456789abcdef-3").write_text(dead.token)
+    die(dead)
+    new.remove_ended()
+    left = ["claims/sign-0", f"partial/{living.token}-0", *sorted(f"workers/{c.token}" for c in (living, new))]
+    assert files(tmp_path) == left
+
+
+def test_a_claim_that_cannot_be_written_is_none(join, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    claims = join()
+    monkeypatch.setattr(os, "write", refuse)
+    with pytest.raises(OSError, match="No space"):
+        claims.claim("sign-1")
+    monkeypatch.undo()
+    assert claims.claim("sign-1")
+
+
+def test_a_machine_without_an_identity_has_a_name(monkeypatch):
+    monkeypatch.setattr(module.Path, "read_text", lambda *_: (_ for _ in ()).throw(FileNotFoundError))
+    assert module._machine.__wrapped__() == module.socket.gethostname()

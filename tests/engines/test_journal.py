@@ -1,0 +1,324 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from errno import EIO, ENOSPC
+
+import pytest
+
+from neardup.engines import journal as module
+from neardup.engines.journal import Journal
+from neardup.model.errors import DataError, StorageBusy, StorageFailed, StorageRefused
+
+TERMS = {"scheme": {"name": "minhash", "permutations": 112}, "inputs": [{"path": "a", "size": 5}]}
+
+
+def everything(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+class Work:
+    """A function of tasks that writes a file for each, and remembers which tasks it did."""
+
+    def __init__(self, journal, fails=()):
+        self.journal, self.fails, self.did = journal, fails, []
+
+    def __call__(self, task):
+        with self.journal.output(f"signed/{task}.bin") as file:
+            file.write(bytes([task]) * (task + 1))
+            if task in self.fails:
+                raise DataError(f"task {task}", "is wrong")
+        self.did.append(task)
+        return {"square": task * task, "files": self.journal.sizes(f"signed/{task}.bin")}
+
+
+def done(tasks):
+    return [{"square": task * task, "files": {f"signed/{task}.bin": task + 1}} for task in range(tasks)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "work"
+
+
+def test_tasks_are_done_recorded_and_removed_in_the_end(folder):
+    with Journal.open(folder, TERMS) as journal:
+        assert (journal.folder, journal.terms) == (folder, TERMS)
+        work = Work(journal)
+        assert journal.run("sign", 4, work, map=map) == done(4)
+        assert work.did == [0, 1, 2, 3]
+        assert journal.records("sign") == done(4)
+        assert journal.path("signed", "2.bin").read_bytes() == b"\2\2\2"
+        assert journal.run("rank", 1, lambda _: {}, map=map) == [{}]
+        assert journal.run("nothing", 0, work, map=map) == []
+        journal.finish()
+    assert not folder.exists()
+
+
+def test_a_run_continues_with_what_is_not_recorded(folder):
+    with Journal.open(folder, TERMS) as journal, pytest.raises(DataError, match="task 2"):
+        journal.run("sign", 5, Work(journal, fails=[2]), map=map)
+    with Journal.open(folder, TERMS) as journal:
+        work = Work(journal)
+        assert journal.run("sign", 5, work, map=map) == done(5)
+        assert work.did == [2, 3, 4]
+    assert not [name for name in everything(folder) if "partial/" in name or "claims/" in name or "workers/" in name]
+
+
+def test_any_order_of_completion(folder):
+    def backwards(function, items):
+        with ThreadPoolExecutor(3) as pool:
+            yield from reversed([*pool.map(function, reversed([*items]))])
+
+    with Journal.open(folder, TERMS) as journal:
+        assert journal.run("sign", 9, Work(journal), map=backwards) == done(9)
+
+
+def test_progress_begins_with_what_was_done(folder):
+    sizes, seen = [10, 20, 30], []
+    with Journal.open(folder, TERMS) as journal:
+        with pytest.raises(DataError):
+            journal.run("sign", 3, Work(journal, fails=[1]), map=map)
+        journal.run("sign", 3, Work(journal), map=map, sizes=sizes, progress=lambda *now: seen.append(now))
+    assert seen == [("sign", 10, 60), ("sign", 60, 60)]
+
+
+def test_progress_is_reported_while_tasks_end(folder, monkeypatch):
+    monkeypatch.setattr(module, "_LOOK", 0)
+    seen = []
+    with Journal.open(folder, TERMS) as journal:
+        journal.run("sign", 3, Work(journal), map=map, progress=lambda *now: seen.append(now[1]))
+    assert seen == [0, 1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("damage", ["missing", "longer", "record", "no folder"])
+def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
+    with Journal.open(folder, TERMS) as journal:
+        journal.run("sign", 3, Work(journal), map=map)
+        path = journal.path("signed", "1.bin")
+        if damage == "missing":
+            path.unlink()
+        elif damage == "longer":
+            path.write_bytes(b"too long")
+        elif damage == "record":
+            journal.path("done", "sign-1.json").write_bytes(b'{"squ')
+        else:
+            for file in path.parent.iterdir():
+                file.unlink()
+            path.parent.rmdir()
+            path.parent.write_bytes(b"")
+            path.parent.unlink()
+    with Journal.open(folder, TERMS) as journal:
+        work = Work(journal)
+        assert journal.run("sign", 3, work, map=map) == done(3)
+        assert work.did == ([0, 1, 2] if damage == "no folder" else [1])
+
+
+def test_other_terms_are_refused_by_name(folder):
+    Journal.open(folder, TERMS).close()
+    other = {"scheme": {"name": "x" * 100, "permutations": 112}, "inputs": [{"path": "a", "size": 6}], "new": None}
+    with pytest.raises(StorageRefused) as caught:
+        Journal.open(folder, other)
+    assert caught.value.code == "other terms"
+    assert str(caught.value) == (
+        f'{folder}: its run has other terms: scheme.name was "minhash" and is "{"x" * 58}…, '
+        "inputs.0.size was 5 and is 6, new was absent and is null; restart the run, or use another folder"
+    )
+
+
+def test_only_a_few_of_the_terms_that_differ_are_shown(folder):
+    Journal.open(folder, {"sizes": [*range(9)], "kind": [1]}).close()
+    with pytest.raises(StorageRefused, match=r"terms: sizes.3 was 3 and is -3, .* is -7, and 2 more; restart"):
+        Journal.open(folder, {"kind": 1, "sizes": [0, 1, 2, -3, -4, -5, -6, -7]})
+
+
+def test_the_version_is_a_term(folder, monkeypatch):
+    Journal.open(folder, TERMS).close()
+    monkeypatch.setattr(module, "__version__", "99.0")
+    with pytest.raises(StorageRefused, match=r'neardup was "\d.*" and is "99.0"; restart'):
+        Journal.open(folder, TERMS)
+
+
+def test_some_terms_may_change(folder):
+    with Journal.open(folder, {**TERMS, "changeable": {"threads": 1}}) as journal:
+        journal.run("sign", 2, Work(journal), map=map)
+    for terms in ({**TERMS, "changeable": {"threads": 2}}, TERMS):
+        with Journal.open(folder, terms) as journal:
+            assert journal.terms == module.read_header(folder).terms == terms
+            assert len(journal.records("sign")) == 2
+
+
+def test_a_restart_removes_the_earlier_run(folder):
+    folder.mkdir()
+    with Journal.open(folder, TERMS) as journal:
+        journal.run("sign", 3, Work(journal), map=map)
+    with Journal.open(folder, {}, restart=True) as journal:
+        work = Work(journal)
+        assert not journal.path("signed").exists()
+        assert journal.run("sign", 2, work, map=map) == done(2)
+        assert work.did == [0, 1]
+        assert len([*folder.glob("run-*")]) == 1
+        journal.finish()
+    assert folder.is_dir()  # it was not made by the run
+    assert everything(folder) == []
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("name", ["thesis.tex", "run-1", "terms.json"])
+def test_a_folder_of_others_is_left_alone(folder, name, restart):
+    folder.mkdir()
+    (folder / name).write_text("{}")
+    with pytest.raises(StorageRefused, match="use a"):
+        Journal.open(folder, TERMS, restart=restart)
+    assert {*everything(folder)} <= {name, "coordinator.lock"}
+    assert (folder / name).read_text() == "{}"
+
+
+def test_a_path_that_cannot_be_a_folder(folder):
+    with pytest.raises(StorageRefused, match="there is no folder"):
+        Journal.open(folder / "deeper", TERMS)
+    folder.write_text("")
+    with pytest.raises(StorageRefused, match="it is not a folder"):
+        Journal.open(folder, TERMS)
+
+
+def test_a_run_that_was_killed_before_its_terms_were_written(folder):
+    folder.mkdir()
+    for name in ("coordinator.lock", "terms.json.partial"):
+        (folder / name).write_text("")
+    for name in ("run-0123456789abcdef", "removed-0123456789abcdef"):
+        (folder / name / "done").mkdir(parents=True)
+    with Journal.open(folder, TERMS) as journal:
+        assert len([*folder.glob("re*-*"), *folder.glob("run-*")]) == 1
+        journal.finish()
+    assert everything(folder) == []
+
+
+def test_files_of_others_stay_when_the_run_finishes(folder):
+    with Journal.open(folder, TERMS) as journal:
+        (folder / "notes.txt").write_text("mine")
+        journal.finish()
+    assert everything(folder) == ["notes.txt"]
+
+
+def test_a_finished_run_may_be_kept(folder):
+    for did in ([0, 1, 2], []):
+        with Journal.open(folder, TERMS) as journal:
+            work = Work(journal)
+            assert journal.run("sign", 3, work, map=map) == done(3)
+            assert work.did == did
+            assert not module.read_header(folder).finished
+            journal.finish(keep=True)
+        assert module.read_header(folder).finished
+
+
+def test_one_coordinator_per_folder(folder):
+    with Journal.open(folder, TERMS), pytest.raises(StorageBusy, match=f"process {os.getpid()} on .* is using it"):
+        Journal.open(folder, TERMS, restart=True)
+    Journal.open(folder, TERMS).close()
+
+
+def test_a_lock_whose_file_was_removed_by_a_finished_run_is_taken_again(folder, monkeypatch):
+    folder.mkdir()
+    flock, removed = module.fcntl.flock, []
+
+    def late(file, how):
+        if not removed and how == module.fcntl.LOCK_EX | module.fcntl.LOCK_NB:
+            removed.append((folder / "coordinator.lock").unlink())
+        return flock(file, how)
+
+    monkeypatch.setattr(module.fcntl, "flock", late)
+    with Journal.open(folder, TERMS), pytest.raises(StorageBusy):
+        Journal.open(folder, TERMS)
+    assert removed
+
+
+@pytest.mark.parametrize("number", [ENOSPC, EIO])
+@pytest.mark.parametrize("at", ["fsync", "write"])
+def test_a_disk_that_refuses(folder, monkeypatch, number, at):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    def failing(task):
+        with journal.output("out.bin") as file:
+            if at == "write":
+                refuse()
+            monkeypatch.setattr(os, "fsync", refuse)
+            file.write(b"x")
+        return {}
+
+    with Journal.open(folder, TERMS) as journal:
+        journal.run("sign", 2, Work(journal), map=map)
+        with pytest.raises(StorageFailed, match=os.strerror(number)) as caught:
+            journal.run("rank", 1, failing, map=map)
+        assert caught.value.where == str(journal.path("out.bin"))
+        monkeypatch.undo()
+        assert not [*journal.path("partial").iterdir(), *journal.path("claims").iterdir()]
+        assert len(journal.records("sign")) == 2
+        assert journal.run("rank", 1, lambda _: {"fine": True}, map=map) == [{"fine": True}]
+
+
+def test_a_record_that_cannot_be_written(folder, monkeypatch):
+    def refuse(*_):
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    with Journal.open(folder, TERMS) as journal:
+        monkeypatch.setattr(os, "fsync", refuse)
+        with pytest.raises(StorageFailed, match=r"done/sign-0.json: No space"):
+            journal.run("sign", 1, lambda _: {}, map=map)
+        assert journal.done("sign") == set()
+
+
+def test_errors_of_other_files_stay_as_they_are(folder, tmp_path):
+    with Journal.open(folder, TERMS) as journal:
+        for read in (lambda _: (tmp_path / "absent").read_bytes(), lambda _: os.read(99999, 1)):
+            with pytest.raises(OSError, match=r"No such file|Bad file") as caught:
+                journal.run("sign", 1, read, map=map)
+            assert not isinstance(caught.value, StorageFailed)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from neardup.engines.journal import Journal
+
+def work(task):
+    with journal.output(f"{task}.bin") as file:
+        file.write(b"x" * 100_000)
+        if task == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return {"task": task, "files": journal.sizes(f"{task}.bin")}
+
+journal = Journal.open(Path(sys.argv[1]), {})
+print(journal.run("sign", 4, work, map=map))
+"""
+
+
+def test_a_killed_run_continues_at_once_and_leaves_nothing(folder):
+    killed = subprocess.run([sys.executable, "-c", KILLED, folder], check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert len([name for name in everything(folder) if "/claims/" in name or "/partial/" in name]) == 2
+    did = []
+
+    def work(task):
+        did.append(task)
+        return {"task": task}
+
+    with Journal.open(folder, {}) as journal:
+        assert not [*journal.path("partial").iterdir(), *journal.path("claims").iterdir()]
+        assert [record["task"] for record in journal.run("sign", 4, work, map=map)] == [0, 1, 2, 3]
+        journal.finish()
+    assert did == [2, 3]
+    assert not folder.exists()
+
+
+def test_no_thread_is_left(folder):
+    before = threading.active_count()
+    with Journal.open(folder, TERMS, lease=0.1):
+        assert threading.active_count() == before + 1
+    for thread in threading.enumerate():
+        if thread.daemon:
+            thread.join(10)
+    assert threading.active_count() <= before
