@@ -59,6 +59,8 @@ class Claims:
             try:
                 os.utime(self._own)
             except FileNotFoundError:  # another process has removed it: this one was suspended for too long
+                if self._left.is_set():
+                    raise
                 joined = self._join()
                 os.close(self._file)
                 self._file = joined
@@ -147,12 +149,13 @@ class Claims:
 
     def leave(self) -> None:
         """Release all claims and remove the unfinished files of this process; they may be of running threads."""
-        self._left.set()
-        with suppress(OSError):  # other processes can see that this one has ended
-            for path in tuple(self._held):
-                self.release(path.name)
-            self._remove(self.token)
-        os.close(self._file)
+        with self._touching:
+            self._left.set()
+            with suppress(OSError):  # other processes can see that this one has ended
+                for path in tuple(self._held):
+                    self.release(path.name)
+                self._remove(self.token)
+            os.close(self._file)
 
 
 def _is_free(file: int) -> bool:

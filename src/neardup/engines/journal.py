@@ -49,7 +49,7 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """The stage that a coordinator, named by its token, is working on."""
+    """The stage that a coordinator, named by its token, is working on; unnamed before the first."""
 
     name: str
     tasks: int
@@ -162,10 +162,10 @@ class Journal(WorkFolder):
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
                 made = made if earlier is None else earlier.made
                 header = Header(_FORMAT, __version__, token, lease, made, False, wanted)
-                _write(folder, header)
-                _remove_runs(folder, except_for=f"run-{token}")
                 for name in ("", *FOLDERS, "done"):
                     (folder / f"run-{token}" / name).mkdir(exist_ok=True)
+                _write(folder, header)  # from here on, workers find the run
+                _remove_runs(folder, except_for=f"run-{token}")
                 return cls(folder, header, lock)
             except BaseException:
                 os.close(lock)
@@ -177,6 +177,7 @@ class Journal(WorkFolder):
         try:
             with naming(self._home):
                 self.claims.remove_ended()
+            self._publish("", 0)
         except BaseException:
             self.claims.leave()
             raise
@@ -210,8 +211,7 @@ class Journal(WorkFolder):
         weights = [1] * tasks if sizes is None else sizes
         numbers = set(range(tasks))
         done = self._valid(stage)
-        with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:
-            file.write(msgspec.json.encode(Stage(stage, tasks, self.claims.token)))
+        self._publish(stage, tasks)
 
         def report() -> float:
             if progress is not None:
@@ -235,6 +235,10 @@ class Journal(WorkFolder):
         report()
         return self.records(stage)[:tasks]
 
+    def _publish(self, stage: str, tasks: int) -> None:
+        with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:
+            file.write(msgspec.json.encode(Stage(stage, tasks, self.claims.token)))
+
     def _valid(self, stage: str) -> set[int]:
         """Return the tasks whose records and files are intact; remove other records."""
         valid = self.done(stage)
@@ -257,6 +261,7 @@ class Journal(WorkFolder):
         """
         with naming(self.folder):
             if keep:
+                self.claims.remove_ended()
                 _write(self.folder, msgspec.structs.replace(self._header, finished=True))
             else:
                 (self.folder / _TERMS).unlink(missing_ok=True)

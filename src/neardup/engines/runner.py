@@ -1,0 +1,153 @@
+"""Workers: processes on any machines that do tasks of a run that another process coordinates."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from neardup import __version__
+from neardup.engines.journal import LEASE, LONGEST_WAIT, SHORTEST_WAIT, Header, Stage, WorkFolder, read_header
+from neardup.engines.local import thread_count
+from neardup.model.errors import StorageFailed, StorageRefused
+
+End = Literal["finished", "stopped", "absent"]
+Function = Callable[[WorkFolder, int], dict[str, Any]]
+
+_SIGNALLED: Final = 128  # the exit code is this plus the number of the signal
+
+
+class Worked(NamedTuple):
+    """The number of tasks that a worker did, and why it ended.
+
+    ``finished``: the run is complete, or was restarted. ``stopped``: its coordinator ended before that, and no other
+    continued it. ``absent``: there was no run.
+    """
+
+    tasks: int
+    ended: End
+
+
+def work(folder: Path, functions: Mapping[str, Function], *, idle: float = LEASE, threads: int | None = 1) -> Worked:
+    """Do tasks of the run in a folder until the run ends, with one of the *functions* for each stage.
+
+    A function has the arguments *work folder* and *task*, and returns what that of ``Journal.run`` returns. Stages
+    without a function are left to other processes. The worker waits *idle* seconds for a run, and for a coordinator
+    that continues an interrupted one. ``threads=None`` uses every core available to the process.
+
+    SIGTERM and SIGINT end the worker immediately, even in compiled code, and release its tasks, if this is the main
+    thread: then tasks run in other threads. An error that a function raises ends the worker and is raised; the task is
+    left to other processes. Raises ``StorageRefused`` if another version of neardup started the run, and
+    ``StorageFailed`` if the system refuses.
+    """
+    threads = thread_count(threads)
+    header = _await_run(folder, idle)
+    if header is None:
+        return Worked(0, "absent")
+    if header.version != __version__:
+        reason = f"its run was started by neardup {header.version}, and this is {__version__}; use the same version"
+        raise StorageRefused(str(folder), reason)
+    try:
+        run = WorkFolder(folder, header)
+    except StorageFailed:
+        if _is_over(folder, header):
+            return Worked(0, "finished")
+        raise
+    worker = _Worker(run, header, functions, idle)
+    with _exiting_on_sigterm():
+        try:
+            worker.run(threads)
+        finally:
+            worker.stopping.set()
+            run.claims.leave()
+    if worker.error is not None:
+        raise worker.error
+    return Worked(len(worker.tasks), worker.ended)
+
+
+class _Worker:
+    def __init__(self, run: WorkFolder, header: Header, functions: Mapping[str, Function], idle: float) -> None:
+        self._run, self._header, self._functions, self._idle = run, header, functions, idle
+        self.stopping = threading.Event()
+        self.tasks: list[int] = []
+        self.ended: End = "finished"
+        self.error: BaseException | None = None
+
+    def run(self, threads: int) -> None:
+        started = [threading.Thread(target=self._serve, daemon=True) for _ in range(threads)]
+        for thread in started:
+            thread.start()
+        for thread in started:
+            thread.join()
+
+    def _serve(self) -> None:
+        try:
+            self.ended = self._until_the_end()
+        except BaseException as error:  # noqa: BLE001 - raised in the main thread
+            over = False
+            with suppress(Exception):
+                over = _is_over(self._run.folder, self._header)  # its files were removed
+            if not over:
+                self.error = error
+        self.stopping.set()
+
+    def _until_the_end(self) -> End:
+        seen, wait = time.monotonic(), SHORTEST_WAIT
+        while not self.stopping.is_set():
+            if _is_over(self._run.folder, self._header):
+                return "finished"
+            stage = self._run.stage()
+            if stage is not None:
+                seen = time.monotonic()
+            elif time.monotonic() - seen >= self._idle:
+                return "stopped"
+            if stage is not None and self._has_done_one(stage):
+                wait = SHORTEST_WAIT
+            else:
+                self.stopping.wait(wait)
+                wait = min(2 * wait, LONGEST_WAIT)
+        return self.ended
+
+    def _has_done_one(self, stage: Stage) -> bool:
+        if stage.name not in self._functions:
+            return False
+        for task in sorted({*range(stage.tasks)} - self._run.done(stage.name)):
+            if self.stopping.is_set():
+                break
+            if self._run.attempt(stage.name, task, partial(self._functions[stage.name], self._run)):
+                self.tasks.append(task)
+                return True
+        return False
+
+
+def _await_run(folder: Path, idle: float) -> Header | None:
+    end, wait = time.monotonic() + idle, SHORTEST_WAIT
+    while (header := read_header(folder)) is None and time.monotonic() < end:
+        time.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
+    return header
+
+
+def _is_over(folder: Path, header: Header) -> bool:
+    now = read_header(folder)
+    return now is None or now.finished or now.token != header.token
+
+
+@contextmanager
+def _exiting_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the main thread as SIGINT does, unless a caller handles it."""
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(_SIGNALLED + number)
+
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,0 +1,348 @@
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from hashlib import sha256
+
+import pytest
+
+from neardup.engines import journal as journal_module
+from neardup.engines import runner
+from neardup.engines.journal import Journal, read_header
+from neardup.engines.runner import Worked, work
+from neardup.model.errors import DataError, ParameterError, StorageFailed, StorageRefused
+
+TASKS = 60
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def start(folder):
+    """Start a worker in a thread, and return a list for its result; a test does not end before its workers."""
+    started = []
+
+    def start(functions, **options):
+        results = []
+
+        def target():
+            try:
+                results.append(work(folder, functions, **options))
+            except Exception as error:  # noqa: BLE001 - the test looks at it
+                results.append(error)
+
+        started.append(threading.Thread(target=target))
+        started[-1].start()
+        return results
+
+    yield start
+    for thread in started:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def of_the_worker(_, task):
+    return {"task": task, "by": "the worker"}
+
+
+def test_a_worker_does_tasks_of_the_stages_that_it_has_functions_for(folder, start):
+    def of_the_coordinator(task):
+        wait_for(lambda: len(journal.done(stage)) == tasks - 1)
+        return {"task": task, "by": "the coordinator"}
+
+    result = start({"sign": of_the_worker, "gather": of_the_worker}, idle=30, threads=2)
+    with Journal.open(folder, {}) as journal:
+        for stage, tasks in (("sign", 9), ("rank", 1), ("gather", 5)):
+            records = journal.run(stage, tasks, of_the_coordinator, map=map)
+            assert [record["task"] for record in records] == [*range(tasks)]
+            assert [record["by"] for record in records].count("the coordinator") == 1
+        journal.finish()
+    wait_for(lambda: result)
+    assert result == [Worked(12, "finished")]
+    assert not folder.exists()
+
+
+def test_the_coordinator_waits_for_claimed_tasks(folder, start, monkeypatch):
+    monkeypatch.setattr(journal_module, "_LOOK", 0)
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(_, task):
+        begun.set()
+        may_end.wait(60)
+        return {"task": task, "by": "the worker"}
+
+    def own(task):
+        begun.wait(60)
+        return {"task": task, "by": "the coordinator"}
+
+    def progress(_, done, total):
+        if done == total - 1:
+            may_end.set()
+
+    result = start({"sign": slow}, idle=30)
+    with Journal.open(folder, {}) as journal:
+        records = journal.run("sign", 4, own, map=map, progress=progress)
+        assert [record["by"] for record in records].count("the worker") == 1
+        journal.finish()
+    wait_for(lambda: result)
+    assert result == [Worked(1, "finished")]
+
+
+def test_there_is_no_run(folder):
+    assert work(folder, {}, idle=0.02) == Worked(0, "absent")
+    folder.mkdir()
+    assert work(folder, {}, idle=0) == Worked(0, "absent")
+
+
+def test_a_run_that_is_finished_but_kept(folder):
+    with Journal.open(folder, {}) as journal:
+        journal.finish(keep=True)
+    assert work(folder, {}) == Worked(0, "finished")
+
+
+def test_a_coordinator_that_stopped_is_awaited(folder, start):
+    Journal.open(folder, {}).close()
+    assert work(folder, {"sign": of_the_worker}, idle=0.02) == Worked(0, "stopped")
+    result = start({"sign": of_the_worker}, idle=30)
+    time.sleep(0.05)
+    with Journal.open(folder, {}) as journal:
+        journal.run("sign", 2, lambda task: wait_for(lambda: journal.done("sign")) or {"task": task}, map=map)
+        journal.finish()
+    wait_for(lambda: result)
+    assert result == [Worked(1, "finished")]
+
+
+def test_a_coordinator_between_stages_is_awaited(folder, start):
+    with Journal.open(folder, {}) as journal:
+        result = start({"sign": of_the_worker}, idle=0)
+        time.sleep(0.1)
+        assert not result
+        journal.finish()
+    wait_for(lambda: result)
+    assert result == [Worked(0, "finished")]
+
+
+def test_a_restarted_run_is_another_one(folder, start):
+    journal = Journal.open(folder, {"seed": 1})
+    result = start({"sign": of_the_worker}, idle=30)
+    wait_for(lambda: len([*journal.path("workers").iterdir()]) == 2)
+    journal.close()
+    with Journal.open(folder, {"seed": 2}, restart=True) as journal:
+        wait_for(lambda: result)
+        assert result == [Worked(0, "finished")]
+        assert len([*folder.glob("run-*")]) == 1
+
+
+@pytest.mark.parametrize("task_ends", ["with an error", "with a record"])
+def test_a_run_that_is_restarted_during_a_task(folder, start, task_ends):
+    """Nothing of the earlier run gets into the new one."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(run, _):
+        begun.set()
+        may_end.wait(60)
+        if task_ends == "with a record":
+            return {"seed": 1}
+        with run.output("deep/er/out.bin") as file:
+            file.write(b"seed 1")
+        return {}
+
+    first = Journal.open(folder, {"seed": 1})
+    first._publish("sign", 1)
+    result = start({"sign": slow}, idle=30)
+    begun.wait(60)
+    first.close()
+    with Journal.open(folder, {"seed": 2}, restart=True) as journal:
+        may_end.set()
+        wait_for(lambda: result)
+        assert result == [Worked(0, "finished")]
+        assert journal.run("sign", 1, lambda _: {"seed": 2}, map=map) == [{"seed": 2}]
+        assert not journal.path("deep").exists()
+        journal.finish()
+    assert not folder.exists()
+
+
+def test_another_version_is_refused(folder, monkeypatch):
+    with Journal.open(folder, {}):
+        monkeypatch.setattr(runner, "__version__", "99.0")
+        with pytest.raises(StorageRefused, match=r"started by neardup .*, and this is 99.0; use the same"):
+            work(folder, {})
+
+
+def test_threads_have_a_rule(folder):
+    with pytest.raises(ParameterError, match="threads=0"):
+        work(folder, {}, threads=0)
+
+
+def test_an_error_ends_the_worker_and_leaves_the_task(folder, start):
+    def wrong(_, task):
+        raise DataError(f"task {task}", "is wrong")
+
+    with Journal.open(folder, {}) as journal:
+        result = start({"sign": wrong}, idle=30)
+        wait_for(lambda: len([*journal.path("workers").iterdir()]) == 2)
+
+        def own(task):
+            wait_for(lambda: result)
+            return {"task": task}
+
+        assert journal.run("sign", 2, own, map=map) == [{"task": 0}, {"task": 1}]
+        assert isinstance(result[0], DataError)
+        assert [path.name for path in journal.path("workers").iterdir()] == [journal.claims.token]
+
+
+def test_a_folder_without_its_run(folder, monkeypatch):
+    """It was removed in the moment in which the worker joined, or is damaged."""
+    with Journal.open(folder, {}) as journal:
+        header = read_header(folder)
+        journal.path("workers").rename(folder / "elsewhere")
+        with pytest.raises(StorageFailed, match="No such file"):
+            work(folder, {})
+        monkeypatch.setattr(runner, "_await_run", lambda *_: header)
+        (folder / "terms.json").unlink()
+        assert work(folder, {}) == Worked(0, "finished")
+        (folder / "elsewhere").rename(journal.path("workers"))
+
+
+PROGRAM = """
+import os, signal, sys, time
+from hashlib import sha256
+from pathlib import Path
+from neardup.engines.journal import Journal
+from neardup.engines.local import LocalEngine
+from neardup.engines.runner import work
+
+def sign(run, task):
+    data = sha256(b"%d" % task).digest() * 1000
+    with run.output(f"signed/{task}.bin") as file:
+        for begin in range(0, len(data), 8000):
+            file.write(data[begin : begin + 8000])
+            time.sleep(0.008)
+    return {"task": task, "files": run.sizes(f"signed/{task}.bin"), "process": os.getpid()}
+
+role, folder, tasks = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+if role == "worker":
+    print(*work(folder, {"sign": sign}, idle=60, threads=tasks))
+elif role == "suspended":
+    def sign(run, task):
+        with run.output("out.bin") as file:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return {}
+    print(*work(folder, {"sign": sign}, idle=60))
+elif role == "endless":
+    work(folder, {"sign": lambda *_: time.sleep(1000)}, idle=60)
+else:
+    with Journal.open(folder, {"tasks": tasks}) as journal, LocalEngine(2) as engine:
+        journal.run("sign", tasks, lambda task: sign(journal, task), map=engine.map)
+        journal.finish(keep=True)
+"""
+
+
+def process(*arguments):
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("coordinator_dies", [False, True])
+@pytest.mark.parametrize("workers", [2, 4])
+def test_processes_that_are_killed_at_any_time_leave_a_whole_result(folder, workers, coordinator_dies):
+    rng = random.Random(workers)  # noqa: S311 - moments
+    coordinator = process("coordinator", folder, TASKS)
+    working = [process("worker", folder, 1) for _ in range(workers)]
+    everyone = {each.pid for each in working}
+    kills = 0
+    while coordinator.poll() is None:
+        time.sleep(rng.uniform(0.02, 0.2))
+        if coordinator_dies and rng.random() < 0.3 and kills < 20:
+            coordinator.kill()
+            coordinator.communicate()
+            coordinator = process("coordinator", folder, TASKS)
+        elif kills < 20:
+            victim = rng.randrange(workers)
+            working[victim].kill()
+            working[victim].communicate()
+            working[victim] = process("worker", folder, 1)
+            everyone.add(working[victim].pid)
+        kills += 1
+    coordinator.communicate()
+    assert coordinator.returncode == 0
+    for each in working:
+        out, _ = each.communicate(timeout=60)
+        assert out.split()[1] == b"finished"
+    assert kills > 2
+    with Journal.open(folder, {"tasks": TASKS}) as journal:
+        records = journal.run("sign", TASKS, pytest.fail, map=map)
+        assert [record["task"] for record in records] == [*range(TASKS)]
+        assert {record["process"] for record in records} & everyone
+        for task in range(TASKS):
+            assert journal.path("signed", f"{task}.bin").read_bytes() == sha256(b"%d" % task).digest() * 1000
+        for name in ("claims", "partial"):
+            assert not [*journal.path(name).iterdir()], name
+        journal.finish()
+    assert not folder.exists()
+
+
+def test_the_task_of_a_suspended_process_is_taken_over_after_the_lease(folder):
+    with Journal.open(folder, {}, lease=0.4) as journal:
+        done = []
+
+        def own(task):
+            done.append(task)
+            if len(done) == 1:
+                wait_for(lambda: [*journal.path("partial").iterdir()])
+            if len(done) == 3:  # the one of the worker, which had to look dead
+                assert not [*journal.path("partial").iterdir()]
+                worker.send_signal(signal.SIGCONT)
+                wait_for(lambda: len([*journal.path("workers").iterdir()]) == 2)
+            return {"task": task}
+
+        worker = process("suspended", folder, 0)
+        assert journal.run("sign", 3, own, map=map) == [{"task": task} for task in range(3)]
+        assert sorted(done) == [0, 1, 2]
+        journal.finish()
+    assert worker.communicate(timeout=60)[0].split() == [b"0", b"finished"]
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_worker_at_once_and_releases_its_task(folder, number):
+    with Journal.open(folder, {}) as journal:
+        journal._publish("sign", 3)
+        endless = process("endless", folder, 3)
+        wait_for(lambda: [*journal.path("claims").iterdir()])
+        endless.send_signal(number)
+        endless.communicate(timeout=30)
+        assert endless.returncode == (128 + number if number == signal.SIGTERM else -number)
+        assert not [*journal.path("claims").iterdir()]
+        assert [path.name for path in journal.path("workers").iterdir()] == [journal.claims.token]
+
+
+def test_a_worker_of_several_threads(folder):
+    worker = process("worker", folder, 3)
+    coordinator = process("coordinator", folder, 20)
+    assert worker.communicate(timeout=60)[0].split()[1] == b"finished"
+    coordinator.communicate(timeout=60)
+    assert coordinator.returncode == 0
+
+
+def test_handlers_of_the_caller_stay(folder, monkeypatch):
+    Journal.open(folder, {}).close()
+    before = signal.getsignal(signal.SIGTERM)
+    for handler in (signal.SIG_DFL, signal.SIG_IGN):
+        signal.signal(signal.SIGTERM, handler)
+        try:
+            work(folder, {}, idle=0)
+            assert signal.getsignal(signal.SIGTERM) == handler
+        finally:
+            signal.signal(signal.SIGTERM, before)
