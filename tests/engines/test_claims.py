@@ -1,6 +1,7 @@
 import fcntl
 import os
 import time
+from errno import ENOTSUP
 
 import pytest
 
@@ -86,9 +87,6 @@ def test_the_tasks_of_another_machine_are_free_after_the_lease(join, monkeypatch
 
 
 def test_a_file_system_without_locks_has_leases(join, monkeypatch):
-    def refuse(*_):
-        raise OSError
-
     monkeypatch.setattr(fcntl, "flock", refuse)
     one, other = join(60), join(60)
     one.claim("sign-1")
@@ -169,23 +167,54 @@ def test_what_ended_processes_left_is_removed(join, tmp_path):
         claims.claim(f"sign-{number}")
         claims.partial().write_text("half")
     (tmp_path / "partial/0123456789abcdef-3").write_text("half")
-    (tmp_path / "claims/.0123456789abcdef-3").write_text(dead.token)
+    (tmp_path / "claims/.0123456789abcdef-3").write_text(dead._line)
     die(dead)
     new.remove_ended()
     left = ["claims/sign-0", f"partial/{living.token}-0", *sorted(f"workers/{c.token}" for c in (living, new))]
     assert files(tmp_path) == left
 
 
-def test_a_claim_that_cannot_be_written_is_none(join, tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError(28, "No space left on device")
+def refuse(*_):
+    raise OSError(ENOTSUP, "Operation not supported")
 
+
+def test_a_file_system_without_hard_links(join, monkeypatch):
+    monkeypatch.setattr(os, "link", refuse)
+    one, other = join(), join()
+    assert one.claim("sign-1")
+    assert not other.claim("sign-1")
+    one.release("sign-1")
+    assert other.claim("sign-1")
+    die(other)
+    assert one.claim("sign-1")
+
+
+def test_a_claim_that_cannot_be_written_is_removed(join, tmp_path, monkeypatch):
     claims = join()
-    monkeypatch.setattr(os, "write", refuse)
-    with pytest.raises(OSError, match="No space"):
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(claims, "_line", "\ud800")
+    with pytest.raises(UnicodeEncodeError):
         claims.claim("sign-1")
-    monkeypatch.undo()
-    assert claims.claim("sign-1")
+    assert files(tmp_path / "claims") == []
+
+
+def test_a_claim_that_could_not_be_released_is_made_again(join, monkeypatch):
+    """Or a server has made it, and its answer was lost."""
+    one, other = join(), join()
+    one.claim("sign-1")
+    with monkeypatch.context() as patch:
+        patch.setattr(module.Path, "unlink", refuse)
+        one.release("sign-1")
+    assert not other.claim("sign-1")
+    assert one.claim("sign-1")
+    assert not one.claim("sign-1")
+
+
+def test_nothing_is_claimed_after_leaving(join, tmp_path):
+    claims = join()
+    claims.leave()
+    assert not claims.claim("sign-1")
+    assert files(tmp_path) == []
 
 
 def test_a_machine_without_an_identity_has_a_name(monkeypatch):

@@ -19,13 +19,13 @@ _BEATS: Final = 8  # in the time after which a silent process counts as ended
 class Claims:
     """The claims of this process and of all others that share the tasks of a run.
 
-    Each process has a file in ``workers/``, named by a random token, with its machine, number and host. The process
+    Each process has a file in ``workers/``, named by a random token, with its machine, number, host and token. It
     locks the file and touches it every few seconds. A process counts as ended if its file is missing, if it was not
     touched for *lease* seconds, or if the process ran on this machine and its lock is free. Times are those of
     the file server: the clocks of machines differ.
 
-    A claim is a file in ``claims/`` that contains the token of a process. Any process may take over the claims of an
-    ended one; if that was only suspended, a task is done twice, which is harmless. Unfinished files are in
+    A claim is a file in ``claims/``: a link to the file of its process, or a copy of it. Any process may take over the
+    claims of an ended one; if that was only suspended, a task is done twice, which is harmless. Unfinished files are in
     ``partial/``, named by the token of the process that writes them, and are removed with its claims.
     """
 
@@ -35,8 +35,9 @@ class Claims:
         self._numbers = count()
         self._held: set[Path] = set()
         self._left = threading.Event()
-        self._touching = threading.Lock()
+        self._lock = threading.Lock()
         self.token = secrets.token_hex(8)
+        self._line = f"{_machine()} {os.getpid()} {socket.gethostname()} {self.token}\n"
         self._own = self._workers / self.token
         self._file = self._join()
         threading.Thread(target=self._beat, daemon=True).start()
@@ -45,7 +46,7 @@ class Claims:
         file = os.open(self._own, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         with suppress(OSError):  # a file system without locks: only the time of the last touch counts
             fcntl.flock(file, fcntl.LOCK_EX)
-        os.write(file, f"{_machine()} {os.getpid()} {socket.gethostname()}\n".encode())
+        os.write(file, self._line.encode())
         return file
 
     def _beat(self) -> None:
@@ -55,7 +56,7 @@ class Claims:
 
     def _touch(self) -> float:
         """Show a sign of life; return its time, by the clock of the file server."""
-        with self._touching:
+        with self._lock:
             try:
                 os.utime(self._own)
             except FileNotFoundError:  # another process has removed it: this one was suspended for too long
@@ -70,27 +71,37 @@ class Claims:
         """Claim a task; return false if another process or thread has claimed it."""
         path = self._claims / name
         for _ in range(2):
-            try:
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-            except FileExistsError:
-                if self._is_held(path):
+            with self._lock:
+                if self._left.is_set():
                     return False
-                continue
-            self._held.add(path)
+                if self._make(path) or (path not in self._held and self.holds(name)):  # a release may have failed
+                    self._held.add(path)
+                    return True
+            if self._is_held(path):
+                return False
+        return False
+
+    def _make(self, path: Path) -> bool:
+        """Return whether a claim was made, and not by another process before."""
+        try:
+            os.link(self._own, path)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links, or this process must join again
             try:
-                os.write(file, self.token.encode())
-            except OSError:
+                with path.open("x", encoding="utf-8") as file:
+                    file.write(self._line)
+            except FileExistsError:
+                return False
+            except BaseException:
                 path.unlink(missing_ok=True)
                 raise
-            finally:
-                os.close(file)
-            return True
-        return False
+        return True
 
     def holds(self, name: str) -> bool:
         """Return whether this process holds a claim, which another process has not taken over."""
         try:
-            return (self._claims / name).read_text("ascii") == self.token
+            return _token(self._claims / name) == self.token
         except FileNotFoundError:
             return False
 
@@ -105,12 +116,12 @@ class Claims:
     def _is_held(self, path: Path) -> bool:
         """Return whether a process that has not ended holds a claim; remove the claim of one that has."""
         with suppress(FileNotFoundError):
-            token = path.read_text("ascii")
+            token = _token(path)
             if not (self.is_ended(token) if token else self._touch() - path.stat().st_mtime > self._lease):
                 return True
             removed = self._claims / f".{self.token}-{next(self._numbers)}"
             path.rename(removed)
-            if removed.read_text("ascii") != token:  # another process was faster: this is its new claim
+            if _token(removed) != token:  # another process was faster: this is its new claim
                 removed.rename(path)
                 return True
             removed.unlink()
@@ -149,13 +160,19 @@ class Claims:
 
     def leave(self) -> None:
         """Release all claims and remove the unfinished files of this process; they may be of running threads."""
-        with self._touching:
+        with self._lock:
             self._left.set()
             with suppress(OSError):  # other processes can see that this one has ended
                 for path in tuple(self._held):
                     self.release(path.name)
                 self._remove(self.token)
             os.close(self._file)
+
+
+def _token(claim: Path) -> str:
+    """Return the token of the process that made a claim; it is empty while a claim is written."""
+    words = claim.read_text("utf-8").split()
+    return words[-1] if len(words) > 1 else ""
 
 
 def _is_free(file: int) -> bool:

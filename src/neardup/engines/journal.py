@@ -30,6 +30,7 @@ _STAGE: Final = "stage.json"
 _OWN: Final = re.compile(rf"{re.escape(_LOCK)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}")
 _SHOWN: Final = 5  # terms that differ
 _LONGEST: Final = 60  # characters of a term
+_TRIES: Final = 4
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
@@ -43,7 +44,6 @@ class Header(msgspec.Struct, frozen=True):
     version: str
     token: str
     lease: float
-    made: bool  # whether the run made its folder
     finished: bool
     terms: dict[str, Any]
 
@@ -153,15 +153,14 @@ class Journal(WorkFolder):
         """
         wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(terms))
         with naming(folder):
-            made = _make(folder)
+            _make(folder)
             lock = _lock(folder)
             try:
-                earlier = None if made else read_header(folder)
+                earlier = read_header(folder)
                 if earlier is not None and not restart:
                     _require_same(folder, earlier, wanted)
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
-                made = made if earlier is None else earlier.made
-                header = Header(_FORMAT, __version__, token, lease, made, False, wanted)
+                header = Header(_FORMAT, __version__, token, lease, False, wanted)
                 for name in ("", *FOLDERS, "done"):
                     (folder / f"run-{token}" / name).mkdir(exist_ok=True)
                 _write(folder, header)  # from here on, workers find the run
@@ -255,9 +254,10 @@ class Journal(WorkFolder):
         return valid
 
     def finish(self, *, keep: bool = False) -> None:
-        """End a complete run and remove its files, or *keep* them for the next run of the same terms.
+        """End a complete run and remove its folder, or *keep* it for the next run of the same terms.
 
-        A folder that the run made is removed, too, if nothing else is in it.
+        The folder stays if files of others are in it. What the system does not remove yet, such as open files on NFS,
+        is removed by the next run in the folder.
         """
         with naming(self.folder):
             if keep:
@@ -270,9 +270,8 @@ class Journal(WorkFolder):
             with naming(self.folder):
                 _remove_runs(self.folder)
                 (self.folder / _LOCK).unlink(missing_ok=True)
-                if self._header.made:
-                    with suppress(OSError):  # other files are in it
-                        self.folder.rmdir()
+                with suppress(OSError):  # other files are in it
+                    self.folder.rmdir()
 
     def close(self) -> None:
         """Release the folder; its workers end."""
@@ -304,8 +303,8 @@ def _write(folder: Path, header: Header) -> None:
         os.close(opened)
 
 
-def _make(folder: Path) -> bool:
-    """Return whether a new folder was made; raise ``StorageRefused`` if files of others are in it."""
+def _make(folder: Path) -> None:
+    """Make the folder if there is none; raise ``StorageRefused`` if files of others are in it."""
     try:
         folder.mkdir()
     except FileExistsError:
@@ -313,13 +312,10 @@ def _make(folder: Path) -> bool:
             raise StorageRefused(str(folder), "it is not a folder") from None
     except (FileNotFoundError, NotADirectoryError):
         raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}") from None
-    else:
-        return True
     foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))
     if foreign:
         reason = f"it has files of others, such as {foreign[0]!r}; use a new or empty folder"
         raise StorageRefused(str(folder), reason)
-    return False
 
 
 def _lock(folder: Path) -> int:
@@ -349,7 +345,11 @@ def _remove_runs(folder: Path, except_for: str = "") -> None:
         if path.name.startswith(("run-", "removed-")) and path.name != except_for:
             removed = path.with_name(f"removed-{secrets.token_hex(8)}")
             path.rename(removed)  # no process can add a file to it
-            shutil.rmtree(removed)
+            for _ in range(_TRIES):  # NFS keeps files that a process has open: workers end soon
+                shutil.rmtree(removed, ignore_errors=True)
+                if not removed.exists():
+                    break
+                time.sleep(LONGEST_WAIT)
 
 
 def _require_same(folder: Path, earlier: Header, wanted: dict[str, Any]) -> None:
