@@ -212,7 +212,8 @@ def test_a_claim_that_could_not_be_released_is_made_again(join, monkeypatch):
 
 def test_nothing_is_claimed_after_leaving(join, tmp_path):
     claims = join()
-    claims.leave()
+    for _ in range(2):
+        claims.leave()
     assert not claims.claim("sign-1")
     assert files(tmp_path) == []
 

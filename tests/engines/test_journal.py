@@ -214,6 +214,20 @@ def test_files_that_cannot_be_removed_yet_are_removed_by_the_next_run(folder, mo
         assert journal.run("sign", 1, Work(journal), map=map) == done(1)
 
 
+def test_a_folder_is_locked_until_its_files_are_removed(folder, monkeypatch):
+    remove = module.shutil.rmtree
+
+    def busy(*arguments, **options):
+        with pytest.raises(StorageBusy):
+            Journal.open(folder, TERMS)
+        remove(*arguments, **options)
+
+    with Journal.open(folder, TERMS) as journal:
+        monkeypatch.setattr(module.shutil, "rmtree", busy)
+        journal.finish()
+    assert not folder.exists()
+
+
 def test_a_finished_run_may_be_kept(folder):
     for did in ([0, 1, 2], []):
         with Journal.open(folder, TERMS) as journal:

@@ -161,6 +161,8 @@ class Claims:
     def leave(self) -> None:
         """Release all claims and remove the unfinished files of this process; they may be of running threads."""
         with self._lock:
+            if self._left.is_set():
+                return
             self._left.set()
             with suppress(OSError):  # other processes can see that this one has ended
                 for path in tuple(self._held):

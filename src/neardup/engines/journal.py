@@ -264,14 +264,13 @@ class Journal(WorkFolder):
                 self.claims.remove_ended()
                 _write(self.folder, msgspec.structs.replace(self._header, finished=True))
             else:
+                self.claims.leave()
                 (self.folder / _TERMS).unlink(missing_ok=True)
-        self.close()
-        if not keep:
-            with naming(self.folder):
                 _remove_runs(self.folder)
                 (self.folder / _LOCK).unlink(missing_ok=True)
                 with suppress(OSError):  # other files are in it
                     self.folder.rmdir()
+        self.close()
 
     def close(self) -> None:
         """Release the folder; its workers end."""
