@@ -283,7 +283,7 @@ def test_items_are_tagged_instead(crawl, sites):
     assert sorted(item["seen"]["verdict"] for item in items) == ["exact duplicate", "new", "new"]
     assert "dropped" not in counted
     (repeat,) = (item["seen"] for item in items if item["seen"]["verdict"] != "new")
-    assert repeat["kept"] == repeat["of"]
+    assert repeat["representative"] == repeat["of"]
 
 
 def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
@@ -309,7 +309,7 @@ def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
     assert counted["known"] == len(before)
     assert sum(counted.get(name, 0) for name in ("new", "near_duplicate", "exact_duplicate")) == number - len(before)
     # repeats are recognised over both runs, and whatever is kept was passed on by the one that finished
-    kept = {own for own, document in after.items() if document.kept == own}
+    kept = {own for own, document in after.items() if document.representative == own}
     assert len(kept) == len([own for own in range(number) if own % 3 != 2])
     assert {CrawlFilter(None).id_of(item["url"]) for item in items} == kept
     assert len(items) == len(kept)

@@ -5,8 +5,17 @@ from neardup.model.verdicts import as_record
 def test_records_have_the_name_and_every_part():
     assert as_record(New()) == {"verdict": "new"}
     assert as_record(Empty()) == {"verdict": "empty"}
-    assert as_record(ExactDuplicate("a", kept="b")) == {"verdict": "exact duplicate", "of": "a", "kept": "b"}
-    assert as_record(Known("a", changed=True)) == {"verdict": "known", "of": "a", "changed": True, "kept": None}
+    assert as_record(ExactDuplicate("a", representative="b")) == {
+        "verdict": "exact duplicate",
+        "of": "a",
+        "representative": "b",
+    }
+    assert as_record(Known("a", changed=True)) == {
+        "verdict": "known",
+        "of": "a",
+        "changed": True,
+        "representative": None,
+    }
     near = NearDuplicate("a", "resemblance", 0.75, verified=True)
     assert as_record(near) == {
         "verdict": "near duplicate",
@@ -14,10 +23,10 @@ def test_records_have_the_name_and_every_part():
         "measure": "resemblance",
         "value": 0.75,
         "verified": True,
-        "kept": None,
+        "representative": None,
     }
 
 
 def test_verdicts_are_equal_whatever_is_kept():
-    assert ExactDuplicate("a", kept="b") == ExactDuplicate("a")
+    assert ExactDuplicate("a", representative="b") == ExactDuplicate("a")
     assert Known("a") != Known("a", changed=True)

@@ -19,10 +19,10 @@ def test_a_visit_says_what_is_known_and_remembers_the_rest(index):
     asked = index.visit(ids, texts, remember=False)
     assert asked == index.visit(ids, texts, remember=False)
     said = index.visit(ids, texts, {"host": ["x", "y", "z"]})
-    assert [verdict.kept for verdict in said] == ["a", "a", "a"]
+    assert [verdict.representative for verdict in said] == ["a", "a", "a"]
     assert said == [
-        neardup.Known("a", kept="a"),
-        neardup.Known("b", changed=True, kept="a"),
+        neardup.Known("a", representative="a"),
+        neardup.Known("b", changed=True, representative="a"),
         neardup.ExactDuplicate("a", "a"),
     ]
     assert asked == said
@@ -35,7 +35,7 @@ def test_a_visit_of_nothing(index):
 
 def test_a_batch_that_is_visited_is_cut_before_an_id_that_it_has(index):
     said = index.visit(["a", "a", "b", "a"], [STORM, STORM, STORM, "another text that has nothing to do with it"])
-    assert said[1:3] == [neardup.Known("a", kept="a"), neardup.ExactDuplicate("a", "a")]
+    assert said[1:3] == [neardup.Known("a", representative="a"), neardup.ExactDuplicate("a", "a")]
     assert said[3] == neardup.Known("a", changed=True)
 
 
@@ -52,4 +52,4 @@ def test_many_are_visited_step_by_step(index):
     number = TOGETHER + 2
     ids, texts = [f"n{row}" for row in range(number)], [f"word{row} number{row}" for row in range(number)]
     assert index.visit(ids, texts) == [neardup.New()] * number
-    assert index.visit(ids, texts) == [neardup.Known(own, kept=own) for own in ids]
+    assert index.visit(ids, texts) == [neardup.Known(own, representative=own) for own in ids]

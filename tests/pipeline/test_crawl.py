@@ -33,7 +33,7 @@ def test_the_address_comes_first_then_the_content_then_what_is_near(pages):
     assert pages.judge("http://b.example/", STORM) == ExactDuplicate("http://a.example/storm")
     near = pages.judge("http://b.example/", f"{STORM} on Tuesday")
     assert isinstance(near, NearDuplicate)
-    assert near.of == near.kept == "http://a.example/storm"
+    assert near.of == near.representative == "http://a.example/storm"
     assert pages.judge("http://b.example/", BAKER) == New()
     assert pages.judge("http://b.example/", " ") == Empty()
 
@@ -50,17 +50,17 @@ def test_asking_changes_nothing(index, pages):
 
 def test_kept_says_for_whom_a_page_may_be_dropped(pages):
     first, near, far = "http://a.example/", "http://b.example/", "http://c.example/"
-    assert pages.admit(first, STORM).kept is None
-    assert pages.admit(near, f"{STORM} on Tuesday").kept == first
-    assert pages.admit(far, BAKER).kept is None
+    assert pages.admit(first, STORM).representative is None
+    assert pages.admit(near, f"{STORM} on Tuesday").representative == first
+    assert pages.admit(far, BAKER).representative is None
     # known and unchanged: for whoever stands for it
-    assert pages.judge(first, STORM).kept == first
-    assert pages.judge(near, f"{STORM} on Tuesday").kept == first
+    assert pages.judge(first, STORM).representative == first
+    assert pages.judge(near, f"{STORM} on Tuesday").representative == first
     # known and changed: for what the new content repeats
     changed = pages.judge(near, BAKER + " today")
     assert changed.changed
-    assert changed.kept == far
-    assert pages.judge(near, HERON).kept is None
+    assert changed.representative == far
+    assert pages.judge(near, HERON).representative is None
 
 
 def test_a_page_is_not_dropped_for_its_own_old_content(pages):
@@ -70,7 +70,7 @@ def test_a_page_is_not_dropped_for_its_own_old_content(pages):
     for ask, kept in ((pages.judge, None), (pages.admit, behind)):  # which is kept since the first one has changed
         verdict = ask(first, f"{STORM} on Tuesday")
         assert verdict == Known(first, changed=True)
-        assert verdict.kept == kept
+        assert verdict.representative == kept
 
 
 def test_a_page_that_is_kept_since_another_went_is_passed_on_once(index, pages):
@@ -80,8 +80,8 @@ def test_a_page_that_is_kept_since_another_went_is_passed_on_once(index, pages):
     for ask, kept in ((pages.judge, None), (pages.judge, None), (pages.admit, None), (pages.admit, second)):
         verdict = ask(second, STORM)
         assert verdict == Known(second)
-        assert verdict.kept == kept
-    assert pages.admit(third, STORM).kept == second
+        assert verdict.representative == kept
+    assert pages.admit(third, STORM).representative == second
 
 
 def test_one_small_change_does_not_bring_the_repeats_back(index, pages):
@@ -89,7 +89,7 @@ def test_one_small_change_does_not_bring_the_repeats_back(index, pages):
     passed = []
     for moment in ("10:00", "10:00", "11:00", "11:00", "12:00"):
         batch = [(origin, f"{STORM} {moment}"), *((url, f"{STORM} 10:00") for url in mirrors)]
-        passed.append(sum(verdict.kept is None for verdict in pages.judge_and_admit(batch)))
+        passed.append(sum(verdict.representative is None for verdict in pages.judge_and_admit(batch)))
         assert index.stats().kept == 1
     assert passed == [1, 0, 1, 0, 0]
 
@@ -99,7 +99,7 @@ def test_a_page_that_changes_altogether_leaves_its_cluster_to_another(index, pag
     pages.judge_and_admit([(url, STORM) for url in (a, b, c)])
     verdicts = [pages.admit(url, text) for url, text in ((a, HERON), (b, STORM), (c, STORM), (b, STORM))]
     assert verdicts == [Known(a, changed=True), Known(b), Known(c), Known(b)]
-    assert [verdict.kept for verdict in verdicts] == [None, None, b, b]
+    assert [verdict.representative for verdict in verdicts] == [None, None, b, b]
 
 
 def test_what_is_unchanged_is_not_remembered_again(index, pages):
@@ -132,15 +132,15 @@ def test_a_batch_counts_its_own_pages_in_their_order(index, pages):
     )
     a, b, c = "http://a.example/", "http://b.example/", "http://c.example/"
     assert verdicts == [New(), Known(a), ExactDuplicate(a), Known(a, changed=True), Known(a), Empty(), Known(c)]
-    assert [verdict.kept for verdict in verdicts] == [None, a, a, None, a, None, c]
+    assert [verdict.representative for verdict in verdicts] == [None, a, a, None, a, None, c]
     assert list(index.ids()) == [b, a, c]
 
 
 def test_who_is_replaced_in_a_batch_stands_for_nobody_after(pages):
     a, b = "http://a.example/", "http://b.example/"
     verdicts = pages.judge_and_admit([(a, STORM), (b, STORM), (a, HERON), (b, STORM)])
-    assert [verdict.kept for verdict in verdicts] == [None, a, None, None]
-    assert pages.judge(b, STORM).kept == b
+    assert [verdict.representative for verdict in verdicts] == [None, a, None, None]
+    assert pages.judge(b, STORM).representative == b
 
 
 @pytest.mark.parametrize("wrap", [lambda pairs: pairs, iter, lambda pairs: [list(pair) for pair in pairs]])
@@ -180,7 +180,9 @@ def test_schemes_that_sign_fields_are_given_them(tmp_path):
     with Index.create(tmp_path / "seen", Checksum()) as index:
         pages = CrawlFilter(index)
         assert pages.admit("http://a.example/", STORM, {"title": "Storm"}) == New()
-        assert pages.judge("http://b.example/", STORM[:-1] + "n", {"title": "Storm"}).kept == "http://a.example/"
+        assert (
+            pages.judge("http://b.example/", STORM[:-1] + "n", {"title": "Storm"}).representative == "http://a.example/"
+        )
         assert pages.judge("http://b.example/", STORM[::-1], {"title": "Storm"}) == New()
 
 
@@ -253,7 +255,7 @@ def test_whether_ids_are_known_is_told_without_signing(index):
     index.admit(["a", "b"], [STORM, f"{STORM} on Tuesday"])
     known = index.known(["a", "b", "b", "c"], pa.chunked_array([[STORM, STORM], [f"{STORM} on Tuesday", STORM]]))
     assert known == [Known("a"), Known("b", changed=True), Known("b"), None]
-    assert [found and found.kept for found in known] == ["a", None, "a", None]
+    assert [found and found.representative for found in known] == ["a", None, "a", None]
     assert index.known([], []) == []
 
 
@@ -294,9 +296,9 @@ def test_nobody_is_dropped_for_a_page_that_is_not_kept(index, pages):
         versions.append(version)
     batch = [(f"http://a.example/{number}", " ".join(version)) for number, version in enumerate(versions)]
     verdicts = [verdict for begin in range(0, 301, 50) for verdict in pages.judge_and_admit(batch[begin : begin + 50])]
-    kept = {url for (url, _), verdict in zip(batch, verdicts, strict=True) if verdict.kept is None}
+    kept = {url for (url, _), verdict in zip(batch, verdicts, strict=True) if verdict.representative is None}
     assert 1 < len(kept) < 300
-    assert {verdict.kept for verdict in verdicts} - {None} <= kept
+    assert {verdict.representative for verdict in verdicts} - {None} <= kept
 
 
 def test_many_pages_are_judged_in_one_batch(index, pages):

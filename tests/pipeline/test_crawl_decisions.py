@@ -17,14 +17,14 @@ def index(tmp_path):
 def test_each_verdict(index):
     exact, near, new, empty = index.judge([A, f"{A}, too!", "Nothing like it was seen before by anyone", ""])
     assert exact == ExactDuplicate("a", "a")
-    assert (type(near), near.kept) == (NearDuplicate, "a")
+    assert (type(near), near.representative) == (NearDuplicate, "a")
     assert near.verified is False
     assert (new, empty) == (New(), Empty())
 
 
 def test_a_removed_representative_is_replaced(index):
     assert index.remove(["a"]).promoted == ["near"]
-    assert index.judge([A])[0].kept == "near"
+    assert index.judge([A])[0].representative == "near"
 
 
 def test_what_is_admitted_is_judged_by_what_was_before(index):
@@ -42,14 +42,14 @@ def test_equal_features_with_another_text_are_a_near_duplicate_of_the_first(text
         near = NearDuplicate("a", "resemblance", 1.0, texts)
         found = index.admit(list("abcd"), [*EQUALS, EQUALS[1]])
         assert found == [New(), near, near, ExactDuplicate("b")]
-        assert [verdict.kept for verdict in found] == [None, "a", "a", "a"]
+        assert [verdict.representative for verdict in found] == [None, "a", "a", "a"]
         assert index.judge([EQUALS[2], "The STORM broke at dawn"]) == [ExactDuplicate("c"), near]
         other = f"{EQUALS[0]} Again"
         (found,) = index.judge([other], ids=["a"])  # its next equal has its place
-        assert (found.of, found.kept) == ("b", None)
+        assert (found.of, found.representative) == ("b", None)
         assert index.remove(["a"]).promoted == ["b"]
-        assert index.judge([other])[0].kept == "b"
-        assert {document.kept for document in index.get(list("bcd"))} == {"b"}
+        assert index.judge([other])[0].representative == "b"
+        assert {document.representative for document in index.get(list("bcd"))} == {"b"}
 
 
 def test_equals_take_no_room_among_the_candidates():
@@ -57,5 +57,5 @@ def test_equals_take_no_room_among_the_candidates():
     with Index.create(scheme=scheme) as index:
         index.admit([f"d{number}" for number in range(200)], [f"{EQUALS[0]}{'!' * number}" for number in range(200)])
         (found,) = index.admit(["other"], [f"{EQUALS[0]} Again"])
-        assert (found.of, found.kept) == ("d0", "d0")
+        assert (found.of, found.representative) == ("d0", "d0")
         assert index.stats().oversized_buckets == 0

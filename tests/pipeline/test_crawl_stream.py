@@ -34,17 +34,17 @@ def test_pages_are_answered_in_order(index):
         ],
         5,
     )
-    first = {"verdict": "new", "kept": None}
+    first = {"verdict": "new", "representative": None}
     a = "http://a.example/"
     assert answers[0] == {"line": 5, "id": a, **first}
-    near = {"verdict": "near duplicate", "of": a, "measure": "resemblance", "verified": False, "kept": a}
+    near = {"verdict": "near duplicate", "of": a, "measure": "resemblance", "verified": False, "representative": a}
     assert answers[1].pop("value") > 0.8
     assert answers[1] == {"line": 6, "id": "own", **near}
-    assert answers[2] == {"line": 7, "id": "7", "verdict": "exact duplicate", "of": a, "kept": a}
-    assert answers[3] == {"line": 8, "id": a, "verdict": "known", "of": a, "changed": False, "kept": a}
-    assert answers[4] == {"line": 9, "id": a, "verdict": "known", "of": a, "changed": True, "kept": None}
-    assert answers[5] == {"line": 10, "id": "http://b.example/", "verdict": "empty", "kept": None}
-    assert answers[6] == {"line": 11, "id": "named", "verdict": "exact duplicate", "of": a, "kept": a}
+    assert answers[2] == {"line": 7, "id": "7", "verdict": "exact duplicate", "of": a, "representative": a}
+    assert answers[3] == {"line": 8, "id": a, "verdict": "known", "of": a, "changed": False, "representative": a}
+    assert answers[4] == {"line": 9, "id": a, "verdict": "known", "of": a, "changed": True, "representative": None}
+    assert answers[5] == {"line": 10, "id": "http://b.example/", "verdict": "empty", "representative": None}
+    assert answers[6] == {"line": 11, "id": "named", "verdict": "exact duplicate", "of": a, "representative": a}
 
 
 def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):

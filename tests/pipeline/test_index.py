@@ -194,7 +194,7 @@ def test_another_policy_counts_and_keys_stay_as_they_are(folder):
         assert index.judge([five]) == [New()]
         index.admit(["e"], [f"{TEXTS[2]} again and again"])
         index.compact()
-        assert index.get(["e"])[0].kept == "e"
+        assert index.get(["e"])[0].representative == "e"
     with Index.open(folder) as index:
         assert [verdict.of for verdict in index.judge([five, f"{TEXTS[2]} again and again"])] == ["a", "e"]
     with pytest.raises(
@@ -344,12 +344,12 @@ def rewritten(folder, **changes):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 2}, "is of format 2, newer than the 1 that this neardup reads"),
-        ({"format": 3, "what": "else"}, "is of format 3, newer than the 1 that this neardup reads"),
+        ({"format": 1}, "is of format 1, older than the 2 that this neardup reads"),
+        ({"format": 3, "what": "else"}, "is of format 3, newer than the 2 that this neardup reads"),
         ({"flags": ["twins", "triplets"]}, "needs triplets, twins, which this neardup does not know"),
     ],
 )
-def test_what_a_newer_version_has_written(folder, changes, reason):
+def test_what_another_version_has_written(folder, changes, reason):
     made(folder)
     rewritten(folder, **changes)
     for mode in ("r", "w"):
@@ -752,7 +752,7 @@ def test_who_is_known_by_its_id(folder):
             for _ in range(2):
                 found = index.known(["b", "c", "d", "a"], [TEXTS[0], None, TEXTS[0], TEXTS[2]])
                 assert found == [Known("b"), Known("c"), None, Known("a", changed=True)]
-                assert [known and known.kept for known in found] == ["a", "c", None, None]
+                assert [known and known.representative for known in found] == ["a", "c", None, None]
                 index.flush()
 
 
@@ -765,7 +765,7 @@ def test_the_same_again_changes_nothing_and_other_content_takes_its_place(folder
         assert index.admit(["a"], TEXTS[2:], {"rank": [5]}, at=3) == [New()]
         assert index.get(["a"])[0].fields == {"rank": 5}
         assert index.group("b") == ["b"]
-        assert index.get(["b"])[0].kept == "b"
+        assert index.get(["b"])[0].representative == "b"
 
 
 def test_a_replaced_document_leaves_before_its_batch_is_judged(folder):
@@ -781,12 +781,12 @@ def test_clusters_are_judged_again_after_the_index_was_opened_with_less_memory(f
     with Index.create(folder) as index:
         ids = [f"d{number}" for number in range(6000)]
         index.admit(ids, texts)
-        kept = [document.id for document in index.get(ids) if document.kept == document.id]
+        kept = [document.id for document in index.get(ids) if document.representative == document.id]
     with Index.open(folder, "w", memory=1 << 20) as index:
         promoted = index.remove(kept).promoted
         assert index.stats().segments == 1
         assert len(promoted) >= 2000
-        assert all(document.kept in set(promoted) for document in index.get([*index.ids()]))
+        assert all(document.representative in set(promoted) for document in index.get([*index.ids()]))
         assert index.check().problems == []
 
 

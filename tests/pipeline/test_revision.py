@@ -41,9 +41,9 @@ def test_copies_of_a_document_follow_it_to_a_closer_one(folder):
     with Index.create(folder, MinHash(shingle=1, threshold=0.75), texts=True, representative="closest") as index:
         ids = ["first", "copy1", "second", "copy2", "copy3", "copy4"]
         index.admit(ids, [first, without(), second, *[without()] * 3])
-        assert [document.kept for document in index.get(ids)] == ["first", "first", "second", *["first"] * 3]
+        assert [document.representative for document in index.get(ids)] == ["first", "first", "second", *["first"] * 3]
         assert index.remove(["copy1"]).promoted == []
-        assert [document.kept for document in index.get(ids[2:])] == ["second"] * 4
+        assert [document.representative for document in index.get(ids[2:])] == ["second"] * 4
 
 
 @pytest.mark.parametrize("text", [NOT_FOUND, STORM])
@@ -54,7 +54,7 @@ def test_byte_identical_documents_have_one_representative(folder, text, copies):
         assert index.remove(["d0"]).promoted == ["d1"]
         again = index.admit([f"e{number}" for number in range(100)], [text] * 100)
         assert again == [ExactDuplicate("d1")] * 100
-        assert {verdict.kept for verdict in again} == {"d1"}
+        assert {verdict.representative for verdict in again} == {"d1"}
         assert index.stats().kept == 1
 
 
@@ -66,7 +66,7 @@ def test_near_copies_have_one_representative_however_many_there_are(folder, flus
             index.flush()
         assert index.remove(["d0"]).promoted == ["d1"]
         assert index.stats().kept == 1
-        assert index.judge([f"{STORM} copy x"])[0].kept == "d1"
+        assert index.judge([f"{STORM} copy x"])[0].representative == "d1"
 
 
 @pytest.mark.parametrize("scheme", [MinHash(permutations=16, recall=0.8), SimHash()], ids=["minhash", "simhash"])
@@ -78,7 +78,7 @@ def test_near_copies_have_one_representative_however_many_were_removed(folder, s
         kept = index.stats().kept
         index.remove(ids[:1300])
         assert index.stats().kept <= kept
-        assert index.admit(["new"], [f"{STORM} copy 1400"])[0].kept
+        assert index.admit(["new"], [f"{STORM} copy 1400"])[0].representative
         assert index.stats().kept <= kept
 
 
@@ -99,7 +99,7 @@ def test_no_document_is_judged_often(folder, judged, monkeypatch, size):
     with Index.create(folder, MinHash(shingle=1, threshold=0.6), texts=True) as index:
         ids = [f"d{number}" for number in range(150)]
         index.admit(ids, texts)
-        for name in [own.id for own in index.get(ids) if own.kept == own.id]:
+        for name in [own.id for own in index.get(ids) if own.representative == own.id]:
             judged.clear()
             index.remove([name])
             decided = [place for step in judged for place in step]
@@ -126,4 +126,4 @@ def test_a_removal_is_one_record(folder, monkeypatch):
         index.remove(["a"])
         index.admit(["b"], ["Another text by now"])
         assert records == ["change", "change"]
-        assert index.get(["c"])[0].kept == "c"
+        assert index.get(["c"])[0].representative == "c"

@@ -108,7 +108,7 @@ def answers(index):
     assert [document.id for document in documents[:-1]] == ids
     groups = [tuple(index.group(name)) for name in ids[:1]]
     told = [
-        (own.id, own.fields["version"], own.kept, own.admitted, own.seen, told)
+        (own.id, own.fields["version"], own.representative, own.admitted, own.seen, told)
         for own, told in zip(documents[:-1], index.admissions(ids), strict=True)
     ]
     require_representatives(index, documents[:-1])
@@ -118,14 +118,14 @@ def answers(index):
 
 def require_representatives(index, documents):
     """Each document has a representative that is kept, as in a fresh index that admits the same in the same order."""
-    kept = {own.id: own.kept for own in documents}
+    kept = {own.id: own.representative for own in documents}
     assert {kept[name] for name in kept.values()} == {name for name in kept if kept[name] == name}
     assert index.stats().kept == sum(name == own for name, own in kept.items())
     fresh = Index.create(FOLDER, index.scheme, durability="bulk", disk=MemoryDisk())
     with fresh:
         fresh.admit(list(kept), index.signatures(list(kept)))
         if not fresh.stats().oversized_buckets:
-            assert {own.id: own.kept for own in fresh.get(kept)} == kept
+            assert {own.id: own.representative for own in fresh.get(kept)} == kept
 
 
 def read_of(files):

@@ -403,9 +403,9 @@ def suppressed(folder, attack, texts, *, key=None, keeps_texts=False):
     victims, ids = documents(attack.victims), [f"victim {number}" for number in range(VICTIMS)]
     with Index.create(folder, attack.scheme, key=key, texts=keeps_texts, durability="bulk") as index:
         index.admit([f"forged {number}" for number in range(VICTIMS)], *documents(texts))
-        judged = [verdict.kept for verdict in index.judge(*victims)]
+        judged = [verdict.representative for verdict in index.judge(*victims)]
         index.admit(ids, *victims)
-        assert [document.kept for document in index.get(ids)] == [
+        assert [document.representative for document in index.get(ids)] == [
             kept or name for kept, name in zip(judged, ids, strict=True)
         ]
         return sum(kept is not None for kept in judged)

@@ -270,7 +270,7 @@ class Oracle:
         new = [place for place in range(len(ids)) if not same[place]]
         chosen = [[column[place] for place in new] for column in (ids, given, contents, rows)]
         for place, verdict in zip(new, self.admit(*chosen, time), strict=True):
-            verdicts[place] = verdict if there[place] is None else Known(ids[place], True, verdict.kept)
+            verdicts[place] = verdict if there[place] is None else Known(ids[place], True, verdict.representative)
         known = [place for place in range(len(ids)) if same[place]]
         for place, kept in zip(known, self.see([ids[place] for place in known], time), strict=True):
             verdicts[place] = Known(ids[place], False, kept)
@@ -478,7 +478,7 @@ class Life:
             self.same(index.judge(texts, fields, ids=ids), self.oracle.judge(which, contents, ids))
 
     def same(self, found, expected):
-        self.met.update(verdict.name + (" to keep" if verdict.kept is None else "") for verdict in found)
+        self.met.update(verdict.name + (" to keep" if verdict.representative is None else "") for verdict in found)
         assert [*map(as_record, found)] == [*map(as_record, expected)]
 
     def get(self):

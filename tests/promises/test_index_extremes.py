@@ -52,7 +52,7 @@ def test_a_chain_makes_small_groups_of_what_matches_directly(tmp_path, number, c
         assert (
             sum(found for _, found in candidates) < 40 * number
         )  # neighbours on the chain, and no more the longer it is
-        keepers = np.array([place[document.kept] for document in index.get(ids)])
+        keepers = np.array([place[document.representative] for document in index.get(ids)])
         apart = (
             np.bitwise_count(rows ^ rows[keepers]) if hasattr(np, "bitwise_count") else popcounts(rows ^ rows[keepers])
         )
@@ -69,8 +69,8 @@ def test_a_chain_makes_small_groups_of_what_matches_directly(tmp_path, number, c
         assert index.stats().kept == len(promoted)
         assert sum(found for _, found in candidates) < 40 * number
         rest = [document for document in index.get(ids) if document]
-        assert all(document.kept for document in rest)
-        keepers = rows[[place[document.kept] for document in rest]]
+        assert all(document.representative for document in rest)
+        keepers = rows[[place[document.representative] for document in rest]]
         assert popcounts(rows[[place[document.id] for document in rest]] ^ keepers).max() <= 3
 
 

@@ -46,7 +46,7 @@ def admitted(folder, table, scheme, random, *, texts, representative):
             case 2:
                 index.close()
                 index = Index.open(folder, "w", scheme=scheme, durability="bulk")
-    kept = [int(document.kept[1:]) for document in index.get(ids)]
+    kept = [int(document.representative[1:]) for document in index.get(ids)]
     index.close()
     return [-1 if own == place else own for place, own in enumerate(kept)]
 
@@ -171,7 +171,7 @@ def test_oversized_buckets_have_one_answer(tmp_path, name, together):
             index.compact()
             index.close()
             index = Index.open(tmp_path / "index", "w", scheme=scheme, durability="bulk")
-    kept = [int(document.kept[1:]) for document in index.get(ids)]
+    kept = [int(document.representative[1:]) for document in index.get(ids)]
     assert [-1 if own == place else own for place, own in enumerate(kept)] == expected.representatives.tolist()
     index.flush()
     index.compact()
@@ -179,7 +179,10 @@ def test_oversized_buckets_have_one_answer(tmp_path, name, together):
     more = [f"{text} more" for text in texts[::50]]
     again = dedup([*texts, *more], scheme=scheme, threads=1).representatives[len(texts) :].tolist()
     index.admit([f"d{len(ids) + place}" for place in range(len(more))], more)
-    got = [int(document.kept[1:]) for document in index.get([f"d{len(ids) + place}" for place in range(len(more))])]
+    got = [
+        int(document.representative[1:])
+        for document in index.get([f"d{len(ids) + place}" for place in range(len(more))])
+    ]
     assert got == [len(ids) + place if own < 0 else own for place, own in enumerate(again)]
     assert index.stats().oversized_buckets > before
     assert index.check().problems == []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import EMPTY, sketch
 
 from neardup import Analysis, DataError, MinHash, ParameterError
+from neardup.errors import ParameterConflict
 from neardup.model.arrays import Corpus, Signatures
 from neardup.model.recipe import Hashing
 from neardup.schemes.laws import least_count
@@ -109,6 +110,12 @@ def test_a_key_is_not_shown():
     with pytest.raises(ParameterError) as caught:
         MinHash(key=key + b"too long")
     assert "secret key" not in str(caught.value)
+
+
+def test_bands_do_not_go_with_a_recall():
+    assert MinHash(bands=20).layout.bands == 20
+    with pytest.raises(ParameterConflict, match=r"recall=0\.9 cannot be used with bands=20"):
+        MinHash(bands=20, recall=0.9)
 
 
 def test_a_seed_does_not_go_with_a_key():

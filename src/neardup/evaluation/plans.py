@@ -255,7 +255,7 @@ def _classic() -> Plan:
 def _recommended(wanted: Requirements, scheme: "str | Scheme | None") -> Plan:
     require(scheme is None or isinstance(scheme, str), "scheme", scheme, "must be a name, or None for all")
     found, unreached = recommend(wanted, searched_schemes() if scheme is None else [str(scheme)])
-    best = registry.named(found[0].scheme)(**{**found[0].parameters, **found[0].layout})
+    best = registry.named(found[0].scheme)(**found[0].parameters)
     return _drawn(best, threshold=wanted.threshold, requirements=wanted, recommendations=found, unreached=unreached)
 
 

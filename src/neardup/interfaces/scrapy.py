@@ -164,10 +164,10 @@ class Crawl:
             self.count("changed" if verdict.changed else "known")
         else:
             self.count(verdict.name.replace(" ", "_"))
-        if again and verdict.kept == own:
+        if again and verdict.representative == own:
             self.count("passed_on_again")
             return verdict, True
-        return verdict, verdict.kept is None
+        return verdict, verdict.representative is None
 
     def _may_be_lost(self, own: str) -> bool:
         """Return whether an unfinished crawl passed on the item of a page, which may not have been written."""
@@ -275,7 +275,7 @@ class NearDuplicatePipeline:
         fields = {name: adapter.get(name) for name in wanted if name in adapter}
         verdict, passes = crawl.judge(url, text if isinstance(text, str) else text.decode(errors="replace"), fields)
         if own.action == "tag":
-            adapter[own.tag] = {**as_record(verdict), "kept": verdict.kept}
+            adapter[own.tag] = {**as_record(verdict), "representative": verdict.representative}
         elif not passes:
             from scrapy.exceptions import DropItem
 
@@ -309,7 +309,11 @@ def _digest(own: str) -> bytes:
 
 def _reason(verdict: Verdict) -> str:
     if isinstance(verdict, Known):
-        return "known, with another content that repeats " + str(verdict.kept) if verdict.changed else "known"
+        return "known, with another content that repeats " + str(verdict.representative) if verdict.changed else "known"
     close = f" ({verdict.measure} {verdict.value:.2f})" if isinstance(verdict, NearDuplicate) else ""
-    of = "" if isinstance(verdict, NearDuplicate) and verdict.of == verdict.kept else f" for {verdict.kept}"
+    of = (
+        ""
+        if isinstance(verdict, NearDuplicate) and verdict.of == verdict.representative
+        else f" for {verdict.representative}"
+    )
     return f"{verdict.name} of {getattr(verdict, 'of', '')}{close}{of}"

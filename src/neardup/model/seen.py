@@ -10,12 +10,12 @@ class Document:
     """A document as an index knows it.
 
     *admitted* is when its present content was admitted, *seen* when it was last admitted, with this content or another.
-    *kept* is the id of its representative: its own if it is kept.
+    *representative* is the id of the kept document of its cluster: its own if it is kept.
     """
 
     id: str
     admitted: datetime
-    kept: str
+    representative: str
     fields: dict[str, Any]
     text: str | None
     seen: datetime

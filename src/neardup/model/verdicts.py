@@ -9,7 +9,7 @@ class New:
     """No admitted document has the same or nearly the same content."""
 
     name: ClassVar[str] = "new"
-    kept: ClassVar[None] = None
+    representative: ClassVar[None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,20 +17,20 @@ class Empty:
     """There is nothing to compare: the document is empty, has no words, or lacks a field that is signed."""
 
     name: ClassVar[str] = "empty"
-    kept: ClassVar[None] = None
+    representative: ClassVar[None] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExactDuplicate:
     """The same text, byte by byte, as document *of*, the first that was admitted with it.
 
-    *kept* is the representative of *of*. If that was removed, *kept* is the representative among the kept documents
-    that this document itself matches, or ``None``.
+    *representative* is that of *of*. If that was removed, it is chosen among the kept documents that this document
+    itself matches, or ``None``.
     """
 
     name: ClassVar[str] = "exact duplicate"
     of: str
-    kept: str | None = field(default=None, compare=False)
+    representative: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class NearDuplicate:
     the representative of that document.
 
     *value* is the *measure* of the two documents: computed from the features of both texts if *verified*, otherwise the
-    scheme's estimate. *kept* is the representative: of the kept documents that this document itself matches, the first
-    admitted, or the closest if the index was created with ``representative="closest"``. *kept* is ``None`` if this
-    document matches dropped documents only, because a chain of matches is not a reason to drop it.
+    scheme's estimate. *representative* is the first admitted of the kept documents that this document itself matches,
+    or the closest of them if the index was created with ``representative="closest"``. It is ``None`` if this document
+    matches dropped documents only, because a chain of matches is not a reason to drop it.
     """
 
     name: ClassVar[str] = "near duplicate"
@@ -51,21 +51,21 @@ class NearDuplicate:
     measure: str
     value: float
     verified: bool = False
-    kept: str | None = field(default=None, compare=False)
+    representative: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """The address was admitted before, as document *of*; *changed* reports whether its content was different then.
 
-    *kept* is the representative of *of*, which is *of* itself if it is kept. If the content has changed, *kept* is the
-    kept document that the new content repeats, or ``None``.
+    *representative* is that of *of*, which is *of* itself if it is kept. If the content has changed, it is the kept
+    document that the new content repeats, or ``None``.
     """
 
     name: ClassVar[str] = "known"
     of: str
     changed: bool = False
-    kept: str | None = field(default=None, compare=False)
+    representative: str | None = field(default=None, compare=False)
 
 
 Verdict = New | Empty | ExactDuplicate | NearDuplicate | Known

@@ -91,7 +91,7 @@ class Admissions:
                     names = [own[row] for row in rest]
                     judged = self._admitted(names, before, asked, taken_rows(columns, rows), moment)
                 for row, verdict in zip(rest, judged, strict=True):
-                    kept = None if verdict.kept == own[row] else verdict.kept
+                    kept = None if verdict.representative == own[row] else verdict.representative
                     said[row] = verdict if known[row] is None else Known(own[row], True, kept)
             if same and columns is not None:
                 for row, kept in zip(same, self.seen([own[row] for row in same], moment), strict=True):

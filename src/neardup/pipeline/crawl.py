@@ -29,8 +29,9 @@ class CrawlFilter:
     verdict is ``Known`` if the address was admitted before; its *changed* reports whether the content is different now.
     Otherwise it is the verdict of the index: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``.
 
-    Nothing is dropped through a chain of matches: ``verdict.kept`` is a kept page that this page itself matches, so
-    that it may be dropped; ``None`` means to keep it. A ``Known`` and unchanged page may be dropped for itself.
+    Nothing is dropped through a chain of matches: ``verdict.representative`` is a kept page that this page itself
+    matches, so that it may be dropped; ``None`` means to keep it. A ``Known`` and unchanged page may be dropped for
+    itself.
 
     Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records the page. Every page is recorded
     unless it is ``Known`` and unchanged, so its address is known from then on. A page that repeats a kept page has that

@@ -33,9 +33,9 @@ class Answering:
     """Answers JSON lines, each with the verdict on its page compared with those admitted before.
 
     The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; otherwise the field
-    *id*. An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, ``kept`` the
-    kept page for which this page may be dropped, null if it must be kept. The answer to an invalid line has an
-    ``error``.
+    *id*. An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, and
+    ``representative`` the kept page for which this page may be dropped, null if it must be kept. The answer to an
+    invalid line has an ``error``.
 
     With *admit* the pages are recorded, and what ``answer`` returns is acknowledged; with the index's *search* table
     they can be found, too. Otherwise nothing changes, and a reader compares with what a writer has acknowledged.
@@ -77,7 +77,7 @@ class Answering:
                 self.failed += 1
         if pages:
             for row, page, said in zip(rows, pages, self._verdicts(pages), strict=True):
-                answers[row] |= {"id": page[0], **as_record(said), "kept": said.kept}
+                answers[row] |= {"id": page[0], **as_record(said), "representative": said.representative}
             if self._admit and self._search:
                 self._search.catch_up()
         return answers

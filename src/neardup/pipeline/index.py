@@ -126,7 +126,7 @@ class Index:
         A writer discards bytes after the last record of the log, which an interrupted writer leaves. It warns
         (``RuntimeWarning``), and ``stats`` reports their number.
 
-        Raises ``StorageRefused`` if there is no index, or for another recipe, a wrong key or a newer format;
+        Raises ``StorageRefused`` if there is no index, or for another recipe, a wrong key or another format;
         ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
         """
         require(mode in ("r", "w"), "mode", mode, "must be 'r' or 'w'")
@@ -209,6 +209,11 @@ class Index:
         """Whether texts are stored."""
         return self._store.columns.texts
 
+    @property
+    def estimates(self) -> bool:
+        """Whether near duplicates are decided by estimates: no texts are stored that they could be verified on."""
+        return not self.keeps_texts and not self._scheme.columns
+
     # Reading.
 
     def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
@@ -231,8 +236,8 @@ class Index:
     def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
         """Return for each document whether its id was admitted with this content; ``None`` if the id was not admitted.
 
-        Nothing changes, and nothing is signed except *fields*, if the scheme signs fields. *kept* of a verdict is the
-        representative as in ``see``; ``None`` if the content has changed.
+        Nothing changes, and nothing is signed except *fields*, if the scheme signs fields. A verdict has the
+        *representative* that ``see`` returns; ``None`` if the content has changed.
         """
         with self._store.busy:
             given = self._given(text_column(texts), fields)

@@ -52,14 +52,16 @@ class Added:
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; ``repeated`` ones have
     the id of a later document of the same run, which is admitted instead. All others are new to the index and are
     counted by their verdict. Of the empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the
-    rest. ``without_text`` locates the first record without a text, also of known ones. ``total`` is the number of
-    documents in the index after the run.
+    rest. ``without_text`` locates the first record without a text, also of known ones. If ``estimated``, near
+    duplicates are decided by estimates, because the index has no texts. ``total`` is the number of documents in the
+    index after the run.
     """
 
     documents: int
     new: int
     exact: int
     near: int
+    estimated: bool
     empty: int
     no_text: int
     replaced: int
@@ -168,13 +170,14 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         rows = _last(ids)
         batch = _Batch(documents.texts, ids, urls, given)
         counts = _admitted(index, batch, rows, at, progress, table)
-        total = len(index)
+        total, estimated = len(index), index.estimates
     named = len(ids) - len(rejected)
     return Added(
         documents=named,
         new=counts[New.name],
         exact=counts[ExactDuplicate.name],
         near=counts[NearDuplicate.name],
+        estimated=estimated,
         empty=counts[Empty.name],
         no_text=counts[_NO_TEXT],
         replaced=counts[_REPLACED],

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require_share, require_whole
+from neardup.model.errors import ParameterConflict, require_share, require_whole
 from neardup.model.layout import Banding, bands_law
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
@@ -30,6 +30,7 @@ _ABSENT = {
 _SEARCHED = (*range(8, 64, 8), *range(64, 128, 16), *range(128, 256, 32), *range(256, 513, 64))  # permutations
 _LEAST_ROWS = 2  # minima per band, from which 16 bits each are enough for keys
 _LOW = np.uint32(0xFFFF)
+_RECALL = 0.999
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,8 @@ class MinHash(FeatureScheme):
     Recipe: ``analysis``, ``shingle`` (tokens per shingle), ``bag`` (see ``Shingling``), ``permutations`` (a multiple of
     8; 4 bytes each), ``seed`` or ``key`` (see ``Hashing``), and ``common``, the shingles that do not count (see
     ``CommonShingles``). Layout: ``recall``, the share of pairs at the threshold that must become candidates, and
-    ``bands``, the number of bands (``None``: the fewest that reach the recall). Policy: ``threshold``, the least
-    resemblance of a match.
+    ``bands``, the number of bands (``None``: the fewest that reach the recall); one of the two can be chosen. Policy:
+    ``threshold``, the least resemblance of a match.
 
     The minima are those of Fast Similarity Sketching: each equals its counterpart with probability *r*, the
     resemblance, so the estimate is unbiased. Its standard deviation is at most that of independent permutations,
@@ -54,7 +55,7 @@ class MinHash(FeatureScheme):
     shingle: int = 3
     permutations: int = 128
     threshold: float = 0.6
-    recall: float = 0.999
+    recall: float = _RECALL
     bands: int | None = None
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
@@ -89,6 +90,8 @@ class MinHash(FeatureScheme):
         object.__setattr__(self, "permutations", whole)
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         object.__setattr__(self, "recall", require_share("recall", self.recall, below_one=True))
+        if self.bands is not None and self.recall != _RECALL:
+            raise ParameterConflict("recall", self.recall, "bands", self.bands)
         _ = self.shingling, self.layout  # these check the rest
 
     @cached_property
@@ -222,10 +225,9 @@ class MinHash(FeatureScheme):
 
     @classmethod
     def grid(cls, wanted: Requirements) -> Iterator[Self]:
-        """Yield schemes of up to 512 permutations, with the bands of ``_wanted_bands``."""
+        """Yield schemes of up to 512 permutations: those that reach the recall, and others with the best bands."""
         for permutations in _SEARCHED:
-            bands = _wanted_bands(wanted, permutations)
-            yield cls(permutations=permutations, threshold=wanted.threshold, recall=wanted.recall, bands=bands)
+            yield cls(permutations=permutations, threshold=wanted.threshold, **_wanted_layout(wanted, permutations))
 
     @classmethod
     def variants(cls) -> tuple[Any, ...]:
@@ -243,14 +245,14 @@ class MinHash(FeatureScheme):
         )
 
 
-def _wanted_bands(wanted: Requirements, permutations: int) -> int:
-    """Return the fewest bands that reach the recall; if they exceed the false rate, the most that do not."""
+def _wanted_layout(wanted: Requirements, permutations: int) -> dict[str, Any]:
+    """Return the recall, if its bands do not exceed the false rate; otherwise the most bands that do not."""
     met, far = bands_law(wanted.values[:2, None], permutations, np.arange(1, permutations + 1))
     enough = np.flatnonzero(met >= wanted.recall)
     kept = np.flatnonzero(far <= (1.0 if wanted.false_rate is None else wanted.false_rate))
     if enough.size and (enough[0] in kept or not kept.size):
-        return int(enough[0]) + 1
-    return int(kept[np.argmax(met[kept])]) + 1 if kept.size else 1
+        return {"recall": wanted.recall}
+    return {"bands": int(kept[np.argmax(met[kept])]) + 1 if kept.size else 1}
 
 
 @lru_cache(maxsize=64)

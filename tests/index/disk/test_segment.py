@@ -39,7 +39,7 @@ def test_a_copy_among_many_equals_costs_no_more(tmp_path, looked_at):
         index.admit([f"d{number}" for number in range(3000)], texts)
         index.flush()
         looked_at.clear()
-        new = NearDuplicate("d0", "cosine", 1.0, kept="d0")
+        new = NearDuplicate("d0", "cosine", 1.0, representative="d0")
         assert index.judge([texts[2000], f"{TEXT}?"]) == [ExactDuplicate("d2000", "d0"), new]
         assert max(looked_at) <= 2 * ROOM  # of the two
 

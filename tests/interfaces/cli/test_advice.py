@@ -19,20 +19,24 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ParameterError("min_length", 0, "must be an integer of at least 1"), "--min-length 0 must be an integer"),
-        (ParameterError("threshold", 80.0, "must be at most 1"), "--threshold 80 must be at most 1"),
-        (ParameterError("stem", "", "must be one of english"), "--stem '' must be one of english"),
+        (
+            ParameterError("min_length", 0, "must be an integer of at least 1"),
+            "--min-length 0: the value must be an integer",
+        ),
+        (ParameterError("threshold", 80.0, "must be at most 1"), "--threshold 80: the value must be at most 1"),
+        (ParameterError("stem", "", "must be one of english"), "--stem '': the value must be one of english"),
         (
             ParameterConflict("representative", "closest", "gather", "components"),
             "--representative closest cannot be used with --gather components",
         ),
         (ParameterError("bag", None, "does not go with this"), "--bag does not go with this"),
         (ParameterError("fields", ["a", "b"], "must have different names"), "fields a b must have different names"),
-        (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}... must be short"),
+        (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}...: the value must be short"),
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
         (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3: is wrong"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
+        (StorageRefused("seen", "is of format 1", "older format"), "make the index again from its documents"),
         (
             FieldMissing("a.jsonl", "is missing", "field", "text", ("Text", "id")),
             "--text names the field of the text, such as --text Text",
@@ -53,6 +57,8 @@ def test_rejected_records_are_explained_once_for_each_code():
     rejected = [Rejected("a.csv", 1, "too long", "too large"), Rejected("a.csv", 2, "too long", "too large")]
     assert advice_on_rejected(rejected) == ["--max-bytes raises the cap"]
     assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")]) == []
+    [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "it is not valid UTF-8", "encoding")])
+    assert "iconv -f LATIN1 -t UTF-8" in hint
 
 
 def test_records_over_several_lines_are_counted():

@@ -35,8 +35,8 @@ def run(capsys, monkeypatch, tmp_path):
 
 
 def test_both_texts_are_needed(run):
-    assert "error: the following arguments are required: TEXT_B" in run("a.txt", code=2).err
-    assert "error: the following arguments are required: TEXT_A, TEXT_B" in run(code=2).err
+    assert "neardup: the following arguments are required: TEXT_B" in run("a.txt", code=2).err
+    assert "neardup: the following arguments are required: TEXT_A, TEXT_B" in run(code=2).err
 
 
 def test_it_shows_measures_schemes_and_both_texts(run):
@@ -120,7 +120,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["x" * 10_000, "a.txt"], "--strings takes both arguments as texts"),
         (["a.txt", "."], "it is a folder"),
         (["-", "-"], "only one of the two"),
-        (["a.txt", "b.txt", "--context", "-1"], "--context -1 must be at least 0"),
+        (["a.txt", "b.txt", "--context", "-1"], "--context -1: the value must be at least 0"),
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "required"),
@@ -243,6 +243,6 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
 
 
 def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
-    assert "neardup compare: error: unknown option --ontext; did you mean --context? See `neardup compare --help`" in (
+    assert "neardup: unknown option --ontext; did you mean --context? See `neardup compare --help`" in (
         run("a.txt", "b.txt", "c", "--ontext", code=2).err
     )

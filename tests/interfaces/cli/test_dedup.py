@@ -740,7 +740,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--threshold", "60"], "--threshold 60 must be a number above 0 and at most 1; for 60 % write 0.6"),
+        (["--threshold", "60"], "--threshold 60: the value must be a number above 0 and at most 1; for 60 % write 0.6"),
         (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write 0.8, with a point"),
         (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
         (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
@@ -898,20 +898,20 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--shingle", "0"], "--shingle 0 must be an integer from 1 to 1000"),
-        (["--permutations", "7"], "--permutations 7 must be a multiple of 8 from 8 to 65536"),
-        (["--threshold", "0"], "--threshold 0 must be a number above 0 and at most 1"),
-        (["--threshold", "nan"], "--threshold nan must be a number above 0"),
-        (["--threads", "0"], "--threads 0 must be an integer of at least 1"),
-        (["--max-bytes", "0"], "--max-bytes 0 must be an integer of at least 1"),
-        (["--keep", "best"], "--keep best must be first, last"),
-        (["--keep", "max:"], "--keep max: must be first, last"),
-        (["--stem", "klingon"], "--stem klingon must be one of arabic"),
+        (["--shingle", "0"], "--shingle 0: the value must be an integer from 1 to 1000"),
+        (["--permutations", "7"], "--permutations 7: the value must be a multiple of 8 from 8 to 65536"),
+        (["--threshold", "0"], "--threshold 0: the value must be a number above 0 and at most 1"),
+        (["--threshold", "nan"], "--threshold nan: the value must be a number above 0"),
+        (["--threads", "0"], "--threads 0: the value must be an integer of at least 1"),
+        (["--max-bytes", "0"], "--max-bytes 0: the value must be an integer of at least 1"),
+        (["--keep", "best"], "--keep best: the value must be first, last"),
+        (["--keep", "max:"], "--keep 'max:': the value must be first, last"),
+        (["--stem", "klingon"], "--stem klingon: the value must be one of arabic"),
         (
             ["--stem", "english", "--unit", "letter"],
             "--stem english selects words, so it cannot be used with unit letter",
         ),
-        (["--seed", "-1"], "--seed -1 must be an integer"),
+        (["--seed", "-1"], "--seed -1: the value must be an integer"),
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
         (["--key-file", "."], "the key cannot be read"),
@@ -920,9 +920,9 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--scheme", "checksum", "--fields", "a:x"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", ""], "must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a must name each field once"),
+        (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: the value must name each field once"),
         (["--scheme", "simhash", "--bag"], "--bag cannot be used with --scheme simhash, only with minhash or trials"),
-        (["--scheme", "simhash", "--blocks", "3"], "--blocks 3 must be an integer above the distance, 3"),
+        (["--scheme", "simhash", "--blocks", "3"], "--blocks 3: the value must be an integer above the distance, 3"),
         (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
@@ -1079,7 +1079,7 @@ def test_empty_paths_and_patterns_are_refused(neardup, tmp_path):
 
 def test_a_usage_error_is_one_line(neardup):
     shown = neardup("dedup", "in.jsonl", "--threads", "many", code=2).err
-    assert shown == "neardup dedup: error: --threads: 'many' is not a whole number; see `neardup dedup --help`\n"
+    assert shown == "neardup: --threads: 'many' is not a whole number; see `neardup dedup --help`\n"
 
 
 def test_records_without_text_are_counted_apart(run, tmp_path):

@@ -46,12 +46,20 @@ def test_an_index_is_made_and_says_so(neardup, pages):
         "5  documents",
         "2  new",
         "1  exact duplicate, equal byte by byte to a document admitted before",
-        "1  near duplicate of a document admitted before",
+        "1  near duplicate of a document admitted before, estimated: the index has no texts (--texts)",
         "1  empty, or without words to compare",
     ]
     assert "5  documents in the index seen (created)" in shown.out
     assert shown.err == ""
     assert ids("seen") == ["storm", "copy", "edited", "empty", "baker"]
+
+
+def test_near_duplicates_are_estimates_only_without_texts(neardup, pages):
+    assert json.loads(neardup("index", pages, "--to", "seen", "--json").out)["estimated"]
+    assert not json.loads(neardup("index", pages, "--to", "texts", "--texts", "--json").out)["estimated"]
+    assert "estimated" not in neardup("index", pages, "--to", "texts").out
+    fields = neardup("index", pages, "--to", "fields", "--scheme", "checksum", "--fields", "text", "--json")
+    assert not json.loads(fields.out)["estimated"]
 
 
 def test_twice_changes_nothing(neardup, pages):
@@ -64,6 +72,7 @@ def test_twice_changes_nothing(neardup, pages):
         **dict.fromkeys(COUNTS, 0),
         "documents": 5,
         "unchanged": 5,
+        "estimated": True,
         "created": False,
         "total": 5,
         "rejected": [],
@@ -92,7 +101,7 @@ def test_of_one_id_the_last_counts_and_twice_changes_nothing(neardup, tmp_path):
     again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
     assert (again["unchanged"], again["repeated"], again["replaced"]) == (1, 1, 0)
     with Index.open("seen") as index:
-        assert index.judge([BAKER])[0].kept == "a"
+        assert index.judge([BAKER])[0].representative == "a"
 
 
 def test_addresses_are_ids(neardup, pages):
@@ -257,13 +266,16 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["missing.jsonl", "--to", "seen"], "there is no such file"),
         (["pages.jsonl", "--to", "no/seen"], "its folder does not exist"),
         (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
-        (["pages.jsonl", "--to", ""], "--to '' must be a path: not empty"),
+        (["pages.jsonl", "--to", ""], "--to '': the value must be a path: not empty"),
         (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
-        (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a must be NAME:KIND"),
-        (["pages.jsonl", "--to", "seen", "--field", "a:text"], "--field a:text must have one of these kinds:"),
+        (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a: the value must be NAME:KIND"),
+        (
+            ["pages.jsonl", "--to", "seen", "--field", "a:text"],
+            "--field a:text: the value must have one of these kinds:",
+        ),
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
-        (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0 must be at least 1"),
-        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text must be another field"),
+        (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0: the value must be at least 1"),
+        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field"),
         (
             ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
             "--stem english cannot be used",

@@ -161,11 +161,11 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--documents", "5"], "--documents 5 cannot be used with --fingerprints"),
         (["--fingerprints", "20M", "--svg", "a.svg"], "--svg a.svg cannot be used with --fingerprints"),
         (["--fingerprints", "20M", "--force"], "--force cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--distance", "8"], "--distance 8 must be an integer from 0 to 7"),
-        (["--fingerprints", "0"], "--fingerprints 0 must be an integer from 1"),
+        (["--fingerprints", "20M", "--distance", "8"], "--distance 8: the value must be an integer from 0 to 7"),
+        (["--fingerprints", "0"], "--fingerprints 0: the value must be an integer from 1"),
         (["--fingerprints", "2^99"], "must be an integer from 1"),
-        (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1000000 must be at least"),
-        (["--fingerprints", "20M", "--memory", "0"], "--memory 0 must be more than 0 bytes"),
+        (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1000000: the value must be at least"),
+        (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
         (["--hashes", "14"], "--hashes 14 requires a scheme"),
@@ -200,9 +200,9 @@ def test_what_is_no_option(capsys, options):
     with pytest.raises(SystemExit) as stopped:
         main(["plan", *options])
     assert stopped.value.code == 2
-    assert "neardup: error: " in capsys.readouterr().err.replace("neardup plan", "neardup")
+    assert "neardup: " in capsys.readouterr().err.replace("neardup plan", "neardup")
 
 
 def test_a_number_is_shown_with_all_its_digits(neardup):
     assert "recall 0.9999999," in neardup("plan", "--threshold", "0.8", "--recall", "0.9999999").out
-    assert "--recall 1.0000001 " in neardup("plan", "--threshold", "0.8", "--recall", "1.0000001", code=2).err
+    assert "--recall 1.0000001: " in neardup("plan", "--threshold", "0.8", "--recall", "1.0000001", code=2).err

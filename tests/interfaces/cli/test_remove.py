@@ -37,7 +37,7 @@ def test_a_cluster_whose_representative_is_removed_has_another(neardup, seen, tm
     told = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
     assert told == {"removed": 1, "unknown": 0, "promoted": 1, "documents": 3}
     with Index.open(seen) as index:
-        assert index.judge([STORM])[0].kept == "second"
+        assert index.judge([STORM])[0].representative == "second"
 
 
 def test_documents_that_are_removed_in_the_same_run_are_not_promoted(neardup, tmp_path):

@@ -148,12 +148,12 @@ def test_json_has_everything(neardup, seen):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--size", "0"], "--size 0 must be"),
-        (["--page", "0"], "--page 0 must be"),
-        (["--threshold", "1.5"], "--threshold 1.5 must be a number above 0 and at most 1"),
+        (["--size", "0"], "--size 0: the value must be"),
+        (["--page", "0"], "--page 0: the value must be"),
+        (["--threshold", "1.5"], "--threshold 1.5: the value must be a number above 0 and at most 1"),
         (["--threshold", "0.5", "--collapse", "site"], "--threshold 0.5 can only be used with"),
-        (["--top", "0"], "--top 0 must be"),
-        (["--seconds", "0"], "--seconds 0 must be more than 0"),
+        (["--top", "0"], "--top 0: the value must be"),
+        (["--seconds", "0"], "--seconds 0: the value must be more than 0"),
         (["--collapse", "most"], "invalid choice"),
     ],
 )

@@ -64,7 +64,7 @@ def test_each_line_is_answered_at_once_and_durable_by_then(seen):
             assert (answer["line"], answer["id"]) == (number, f"http://a.example/{number}")
             with Index.open(seen) as reader:
                 assert len(reader) == number
-        assert answer == {"line": 3, "id": "http://a.example/3", "verdict": "new", "kept": None}
+        assert answer == {"line": 3, "id": "http://a.example/3", "verdict": "new", "representative": None}
 
 
 def test_many_lines_are_answered_together(seen):
@@ -73,7 +73,7 @@ def test_many_lines_are_answered_together(seen):
     answers, told = asked(seen, lines, "--admit")
     assert time.monotonic() - started < 60
     assert [answer["line"] for answer in answers] == list(range(1, 8_001))
-    assert {answer["kept"] for answer in answers} == {None, "0"}
+    assert {answer["representative"] for answer in answers} == {None, "0"}
     assert told == ""
 
 
@@ -113,8 +113,16 @@ def test_after_a_kill_it_goes_on_behind_the_last_answer(seen):
     assert {answer["verdict"] for answer in again} == {"known"}
 
 
-def test_more_lines_may_be_skipped_than_there_are(seen):
-    assert asked(seen, line(id="a", text=STORM), "--skip", "5") == ([], "")
+def test_a_skip_beyond_the_input_is_reported(seen):
+    told = "neardup: --skip 5: the input has only 1 line, so none was checked\n"
+    assert asked(seen, line(id="a", text=STORM), "--skip", "5", code=1) == ([], told)
+    assert asked(seen, line(id="a", text=STORM), "--skip", "1") == ([], "")
+
+
+def test_the_summary_reports_estimates(seen):
+    lines = line(id="a", text=STORM) + line(id="b", text=f"{STORM} on Tuesday") + line(id="c")
+    told = asked(seen, lines, "--admit", code=1)[1]
+    assert "1 near duplicate (estimated: the index has no texts)" in told
     assert asked(seen, b"") == ([], "")
 
 
@@ -160,8 +168,8 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
     ("options", "complaint"),
     [
         (["none"], "none: there is nothing at this path; to create one: neardup index INPUT --to DIR"),
-        (["seen", "--skip", "-1"], "--skip -1 must be at least 0"),
-        (["seen", "--url", "text"], "--text text must be another field"),
+        (["seen", "--skip", "-1"], "--skip -1: the value must be at least 0"),
+        (["seen", "--url", "text"], "--text text: the value must be another field"),
         (["seen", "--key-file", "none"], "the key cannot be read"),
         (["seen", "--url", 'a"b'], "must not contain quotation marks"),
     ],

@@ -20,7 +20,7 @@ def test_judging_changes_nothing(serve, texts):
             ask.post("/v1/judge", {"documents": [{"text": texts.storm}, {"text": texts.heron}, {"text": ""}]})
         )
         assert [one["verdict"] for one in said] == ["exact duplicate", "new", "empty"]
-        assert (said[0]["of"], said[0]["kept"]) == ("a", "a")
+        assert (said[0]["of"], said[0]["representative"]) == ("a", "a")
     assert len(ask.service.index) == 3
 
 
@@ -30,7 +30,7 @@ def test_a_near_duplicate_says_how_near(serve, texts):
         "verdict": "near duplicate",
         "id": "new",
         "of": said["of"],
-        "kept": "a",
+        "representative": "a",
         "measure": "resemblance",
         "value": said["value"],
         "verified": True,
@@ -112,7 +112,7 @@ def test_a_document_is_told_about(serve, texts):
     ask = serve()
     told = ask.get("/v1/documents/b").json()
     assert told.pop("admitted") == told.pop("seen")
-    assert told == {"id": "b", "kept": "a", "fields": {"site": "two", "rank": None}, "text": None}
+    assert told == {"id": "b", "representative": "a", "fields": {"site": "two", "rank": None}, "text": None}
     assert ask.get("/v1/documents/b?text=true").json()["text"] == texts.again
     assert ask.get("/v1/documents/nobody").status_code == 404
 
@@ -121,7 +121,7 @@ def test_groups_come_in_pages(serve, texts):
     ask = serve()
     ask.post("/v1/admit", {"documents": [{"id": f"a{n}", "text": texts.storm} for n in range(30)]})
     whole = ask.get("/v1/groups/a7?size=100").json()
-    assert (whole["kept"], whole["total"], whole["members"][0]) == ("a", 32, "a")
+    assert (whole["representative"], whole["total"], whole["members"][0]) == ("a", 32, "a")
     parts = [ask.get(f"/v1/groups/a7?size=10&page={page}").json()["members"] for page in (1, 2, 3, 4, 5)]
     assert [len(part) for part in parts] == [10, 10, 10, 2, 0]
     assert list(chain(*parts)) == whole["members"]
@@ -131,7 +131,7 @@ def test_groups_come_in_pages(serve, texts):
 def test_a_cluster_whose_representative_is_removed_has_another(serve):
     ask = serve()
     assert ask("DELETE", "/v1/documents/a").json() == {"removed": 1, "promoted": 1}
-    assert ask.get("/v1/documents/b").json()["kept"] == "b"
+    assert ask.get("/v1/documents/b").json()["representative"] == "b"
     before = [ask.get(f"/v1/documents/{name}").json() for name in "bc"]
     assert ask("DELETE", "/v1/documents/a").status_code == 404
     assert ask("DELETE", "/v1/documents/nobody?promote=true").status_code in {404, 422}

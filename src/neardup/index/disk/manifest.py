@@ -17,7 +17,7 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 
 NAME: Final = "manifest.json"
 UNFINISHED: Final = "manifest.new"
-FORMAT: Final = 1
+FORMAT: Final = 2  # of the whole index: raised by every change after which older files cannot be read
 FLAGS: Final[frozenset[str]] = frozenset()  # what an index may need a reader to understand; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
@@ -70,8 +70,8 @@ class Manifest:
     def read(cls, disk: Disk, folder: Path) -> Self:
         """Read the state of the index.
 
-        Raises ``StorageRefused`` where there is no index, for a newer format and for flags that are not known, and
-        ``StorageDamaged`` for a manifest that is not as it was written.
+        Raises ``StorageRefused`` if there is no index, or it has another format or unknown flags, and
+        ``StorageDamaged`` if the manifest was damaged.
         """
         path = folder / NAME
         try:
@@ -86,7 +86,10 @@ class Manifest:
             version = counted(given.pop("format"))
             if version > FORMAT:
                 newer = f"is of format {version}, newer than the {FORMAT} that this neardup reads"
-                raise StorageRefused(str(path), newer)
+                raise StorageRefused(str(path), newer, "newer format")
+            if version < FORMAT:
+                older = f"is of format {version}, older than the {FORMAT} that this neardup reads"
+                raise StorageRefused(str(path), older, "older format")
             unknown = sorted(set(given["flags"]) - FLAGS)
             if unknown:
                 raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")

@@ -79,7 +79,7 @@ class _Parser(argparse.ArgumentParser):
 
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
-        self.exit(2, f"{self.prog}: error: {shown}{link} `{self.prog} --help`\n")
+        self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error for unknown arguments that suggests the option that was probably meant."""

@@ -60,10 +60,13 @@ _NEXT_STORAGE = {
     "scheme needed": "this is only possible in Python",
     "search table": "use: neardup reindex DIR",
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
+    "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
+    "newer format": "update neardup",
     "not an index": "to create one: neardup index INPUT --to DIR",
     "other settings": "leave out these options, or use the values of the index",
 }
 _REJECTED = {  # by the code of a rejected record
+    "encoding": "convert it to UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
     "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
@@ -106,7 +109,12 @@ def _of_parameter(error: ParameterError) -> str:
     rule = error.rule
     if isinstance(error, ParameterConflict):
         rule = f"cannot be used with {_option(error.other)} {error.other_value}"
-    return f"{option} {rule}" if error.value is None else f"{option} {value or repr(value)} {rule}"
+    if error.value is None:
+        return f"{option} {rule}"
+    subject = f"{option} {repr(value) if not value or value.endswith(':') else value}"
+    return (
+        f"{subject}: the value {rule}" if rule.startswith("must ") and option.startswith("--") else f"{subject} {rule}"
+    )
 
 
 def _option(name: str) -> str:

@@ -117,6 +117,7 @@ def _fields(described: list[str]) -> dict[str, Any]:
 
 
 def _show(added: "Added", folder: str, seconds: float) -> None:
+    estimated = ", estimated: the index has no texts (--texts)" if added.estimated else ""
     show_counts(
         [
             (added.documents, plural(added.documents, "document"), True),
@@ -126,7 +127,7 @@ def _show(added: "Added", folder: str, seconds: float) -> None:
                 f"exact {plural(added.exact, 'duplicate')}, equal byte by byte to a document admitted before",
                 True,
             ),
-            (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before", True),
+            (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before{estimated}", True),
             (added.empty, "empty, or without words to compare", False),
             *([(added.no_text, without_text(added.without_text), False)] if added.without_text else []),
             (added.replaced, "known, with other content: replaced", False),

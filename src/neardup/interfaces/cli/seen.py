@@ -11,6 +11,7 @@ from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, OutputRefused, counted, require
+from neardup.model.verdicts import NearDuplicate
 
 EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit'
 INTERRUPTED = (
@@ -63,15 +64,19 @@ def run(arguments: argparse.Namespace) -> int:
                 number += len(some)
                 out.write(b"".join(encode(answer) + b"\n" for answer in answers))
                 out.flush()
-                counts.update(map(_name, answers))
+                counts.update(_name(answer, estimated=index.estimates) for answer in answers)
     if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
         told = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
         complain(f"{counted(counts.total(), 'line')}: {told}")
-    return 1 if answering.failed else 0
+    if number < arguments.skip:
+        complain(f"--skip {arguments.skip}: the input has only {counted(number, 'line')}, so none was checked")
+    return 1 if answering.failed or number < arguments.skip else 0
 
 
-def _name(answer: dict[str, Any]) -> str:
+def _name(answer: dict[str, Any], *, estimated: bool) -> str:
     if "error" in answer:
         return "invalid"
     name = str(answer["verdict"])
+    if estimated and name == NearDuplicate.name:
+        return f"{name} (estimated: the index has no texts)"
     return f"{name}, changed" if answer.get("changed") else name

@@ -50,14 +50,14 @@ class AdmitBody(Input):
 class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     """The verdict on a document: ``new``, ``empty``, ``exact duplicate`` or ``near duplicate``.
 
-    *of* is the document that it repeats, *kept* the representative of that document, *value* the *measure* of both;
-    *verified* means measured on the texts.
+    *of* is the document that it repeats, *representative* the kept document for which it may be dropped, *value* the
+    *measure* of both; *verified* means measured on the texts.
     """
 
     verdict: str
     id: str | None = None
     of: str | None = None
-    kept: str | None = None
+    representative: str | None = None
     measure: str | None = None
     value: float | None = None
     verified: bool | None = None
@@ -82,12 +82,12 @@ class DocumentQuery(IdQuery):
 
 
 class DocumentAnswer(msgspec.Struct):
-    """A document of the index; *kept* is the id of its representative."""
+    """A document of the index, and the id of its *representative*."""
 
     id: str
     admitted: str
     seen: str
-    kept: str
+    representative: str
     fields: Fields
     text: str | None = None
 
@@ -100,10 +100,10 @@ class GroupQuery(IdQuery):
 
 
 class GroupAnswer(msgspec.Struct):
-    """A page of the *total* members of a cluster; the first member of all is the representative, *kept*."""
+    """A page of the *total* members of a cluster; the first member of all is the *representative*."""
 
     id: str
-    kept: str
+    representative: str
     total: int
     page: int
     size: int
@@ -146,7 +146,7 @@ def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
         raise Refusal(NO_DOCUMENT)
     fields = {name: value if isinstance(value, Value) else str(value) for name, value in found.fields.items()}
     text = found.text if given.text else None
-    return DocumentAnswer(found.id, written(found.admitted), written(found.seen), found.kept, fields, text)
+    return DocumentAnswer(found.id, written(found.admitted), written(found.seen), found.representative, fields, text)
 
 
 def group(service: Service, given: GroupQuery) -> GroupAnswer:
@@ -195,7 +195,7 @@ def _answer(documents: Sequence[Any], verdicts: Sequence[Verdict]) -> VerdictsAn
                 verdict.name,
                 document.id,
                 getattr(verdict, "of", None),
-                verdict.kept,
+                verdict.representative,
                 getattr(verdict, "measure", None),
                 rounded(getattr(verdict, "value", None)),
                 getattr(verdict, "verified", None),

@@ -56,11 +56,13 @@ def entry_of(document: "Document") -> Entry:
 def document_view(document: "Document", members: Sequence[str], page: int) -> DocumentView:
     """Return the page of a document; *members* are the ids of its cluster."""
     own = document.id
-    stands = document.kept == own
+    stands = document.representative == own
     others = [member for member in members if member != own] if stands else []
     begin = (page - 1) * SIZE
     compares = document.text is not None
-    representative = None if stands else _other(document.kept, own, document.kept, compares=compares)
+    representative = (
+        None if stands else _other(document.representative, own, document.representative, compares=compares)
+    )
     pages = -(-len(others) // SIZE)
     return DocumentView(
         entry=entry_of(document),
