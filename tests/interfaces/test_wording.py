@@ -74,7 +74,7 @@ def test_large_clusters_in_words():
         f"largest cluster: 1,200 documents, 71% of the drops; kept: {'a' * 60}...",
         "another large cluster: 30 documents, 2% of the drops; kept: c",
         (
-            '  These documents differ except for 1,096 shared features: "You are a...".'
+            '  These documents differ except for 1,096 shared shingles: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.02"
         ),
     ]

@@ -88,7 +88,7 @@ def template_hint(cluster: "LargeCluster") -> str:
     """Describe the block that the documents of a cluster share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
     return (
-        f"These documents differ except for {cluster.shared:,} shared features{beginning}."
+        f"These documents differ except for {cluster.shared:,} shared shingles{beginning}."
         f" If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
     )
 

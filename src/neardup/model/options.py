@@ -26,8 +26,8 @@ class Option(NamedTuple):
 THRESHOLD: Final = Option(
     "threshold", "number", "least resemblance of a match; least overlap with --relative-to smaller", "", "T"
 )
-SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a feature", "", "Q")
-BAG: Final = Option("bag", "flag", "count the repeats of a feature")
+SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a shingle", "", "Q")
+BAG: Final = Option("bag", "flag", "count the repeats of a shingle")
 STEM: Final = Option("stem", "text", "stem words", "no", "LANGUAGE")
 MIN_LENGTH: Final = Option("min_length", "whole", "leave out words of fewer characters", "1")
 ANALYSIS: Final = (
