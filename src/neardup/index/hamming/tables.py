@@ -1,7 +1,9 @@
 """All fingerprints within a Hamming distance, exactly."""
 
+from functools import partial
+from itertools import pairwise
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, overload
 
 import numpy as np
 
@@ -15,6 +17,10 @@ from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import ParameterError, require, require_path, require_whole
 from neardup.model.tables import MOST_DISTANCE, TableDesign
 
+if TYPE_CHECKING:
+    from neardup.index.hamming.shards import ShardedTables
+
+MOST_SHARDS: Final = 99_999
 MOST = 1 << kernels.POSITION_BITS  # fingerprints of an index, and queries that are looked up together
 NO_FLAGS = np.empty(0, np.bool_)
 BLOCK = 1 << 20  # queries that are looked up together if few matches of each are wanted
@@ -46,6 +52,30 @@ class HammingTables:
         self._lists = lists
         self._file = file
 
+    @overload
+    @classmethod
+    def build(
+        cls,
+        fingerprints: Words,
+        distance: int = ...,
+        design: TableDesign | Literal["auto"] = ...,
+        *,
+        compressed: bool = ...,
+        shards: None = ...,
+    ) -> Self: ...
+
+    @overload
+    @classmethod
+    def build(
+        cls,
+        fingerprints: Words,
+        distance: int = ...,
+        design: TableDesign | Literal["auto"] = ...,
+        *,
+        compressed: bool = ...,
+        shards: int,
+    ) -> "ShardedTables": ...
+
     @classmethod
     def build(
         cls,
@@ -54,7 +84,8 @@ class HammingTables:
         design: TableDesign | Literal["auto"] = "auto",
         *,
         compressed: bool = False,
-    ) -> Self:
+        shards: int | None = None,
+    ) -> "Self | ShardedTables":
         """Index an array of uint64, at most 2**30, for lookups within *distance*, 0 to 7.
 
         *design* says how the tables are cut; ``"auto"`` lets ``TableDesign.choose`` choose for so many. *compressed*
@@ -62,13 +93,26 @@ class HammingTables:
         ones take a tenth to a sixth less memory so, similar ones less still, and a lookup 3 times as long, or 11 times
         with four tables, whose buckets are large. A join reads all entries first, into as much memory as they take
         uncompressed.
+
+        *shards* divides the array, which may then be mapped from a file, into this many parts of at most 2**30
+        fingerprints each. They are indexed when they are read or saved, one after another; see ``ShardedTables``.
         """
-        fingerprints = _words("fingerprints", fingerprints)
+        parts = 1 if shards is None else require_whole("shards", shards, 1, MOST_SHARDS)
+        fingerprints = _array("fingerprints", fingerprints, parts * MOST)
         distance = require_whole("distance", distance, 0, MOST_DISTANCE)
         if isinstance(design, TableDesign):
             require(design.distance == distance, "design", design, f"must be for distance {distance}")
         else:
             require(isinstance(design, str) and design == "auto", "design", design, "must be a TableDesign or 'auto'")
+        if shards is not None:
+            from neardup.index.hamming.shards import ShardedTables
+
+            edges = [len(fingerprints) * part // parts for part in range(parts + 1)]
+            if not isinstance(design, TableDesign):
+                design = TableDesign.choose(distance=distance, fingerprints=-(-len(fingerprints) // parts))
+            make = partial(cls.build, distance=distance, design=design, compressed=compressed)
+            made = [(begin, partial(make, fingerprints[begin:end])) for begin, end in pairwise(edges)]
+            return ShardedTables(design, made, len(fingerprints))
         values, lists = _ranked(fingerprints)
         if not isinstance(design, TableDesign):
             design = TableDesign.choose(distance=distance, fingerprints=len(values))
@@ -106,9 +150,7 @@ class HammingTables:
         marks the positions that count; without it all do.
         """
         queries = _words("queries", queries)
-        flags = NO_FLAGS if there is None else there
-        fits = flags is NO_FLAGS or (flags.dtype == np.bool_ and flags.shape == (len(self),))
-        require(fits, "there", there, f"must be {len(self):,} flags, one per fingerprint")
+        flags = require_flags(there, len(self))
         most, block = MOST, MOST
         if first is not None:
             most, block = require_whole("first", first, 1), BLOCK
@@ -195,10 +237,8 @@ class HammingTables:
         if self._file is not None and guard is not None:
             self._file.require(guard)
         index, positions, distances = _unpacked(pairs)
-        if most < MOST and len(index):
-            begins = np.searchsorted(index, index)
-            kept = np.arange(len(index)) - begins < most
-            index, positions, distances = index[kept], positions[kept], distances[kept]
+        if most < MOST:
+            index, positions, distances = first_found((index, positions, distances), most)
         return index + shift, positions, distances
 
 
@@ -207,13 +247,35 @@ def _entries(design: TableDesign, values: Words, *, compressed: bool) -> Plain |
     return (Coded if compressed else Plain).of(design, Layout.of(design), values)
 
 
+def require_flags(there: Flags | None, number: int) -> Flags:
+    """Return the flags of this number of fingerprints, none for ``None``; ``ParameterError`` for anything else."""
+    if there is None:
+        return NO_FLAGS
+    fits = there.dtype == np.bool_ and there.shape == (number,)
+    require(fits, "there", there, f"must be {number:,} flags, one per fingerprint")
+    return there
+
+
+def first_found(found: Found, most: int) -> Found:
+    """Return the first matches of each query, at most this many."""
+    index, positions, distances = found
+    kept = np.arange(len(index)) - np.searchsorted(index, index) < most
+    return index[kept], positions[kept], distances[kept]
+
+
 def _words(name: str, given: Any) -> Words:
     """Give an array of uint64 as it can go into kernels; ``ParameterError`` for anything else."""
+    words = _array(name, given, MOST)
+    return words if words.flags.carray else words.copy()  # read-only ones would be compiled for anew
+
+
+def _array(name: str, given: Any, most: int) -> Words:
+    """Return an array of at most this many uint64; ``ParameterError`` for anything else."""
     words = np.asarray(given)
     if words.dtype != np.uint64 or words.ndim != 1:
         raise ParameterError(name, given, "must be a one-dimensional array of uint64")
-    require(len(words) <= MOST, name, given, f"must be at most {MOST:,}")
-    return words if words.flags.carray else words.copy()  # read-only ones would be compiled for anew
+    require(len(words) <= most, name, given, f"must be at most {most:,}")
+    return words
 
 
 def _unpacked(found: Words) -> Found:

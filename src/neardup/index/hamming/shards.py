@@ -1,0 +1,143 @@
+"""Fingerprint tables in shards, with one or two of them in memory at a time."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+
+from neardup.index.disk.files import Disk
+from neardup.index.hamming.tables import Found, HammingTables, first_found, require_flags
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.errors import StorageDamaged, StorageRefused, require_path, require_whole
+from neardup.model.tables import TableDesign
+
+_NAME: Final = "{:05d}-of-{:05d}.tables"
+
+_Shards = Sequence[tuple[int, Callable[[], HammingTables]]]
+
+
+class ShardedTables:
+    """Tables of consecutive parts of an array of fingerprints, with the answers of one index of them all.
+
+    ``HammingTables.build(..., shards=n)`` returns tables that are not yet built: every method builds one shard after
+    another. Save them, and open the folder, for several calls. Each call opens the files again, one or two at a time,
+    and verifies what it reads: call with many queries together.
+
+    >>> fingerprints = np.array([0b0000, 0b0111, 0b1111, 0b0111], np.uint64)
+    >>> tables = HammingTables.build(fingerprints, distance=1, shards=3)
+    >>> [found.tolist() for found in tables.self_join()]
+    [[1, 1, 2], [2, 3, 3], [1, 0, 1]]
+    """
+
+    def __init__(self, design: TableDesign, shards: _Shards, number: int) -> None:
+        """Take the first position and the tables of each shard, and the *number* of fingerprints in all."""
+        self.design = design
+        self._shards = shards
+        self._number = number
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Open a folder of saved shards, as ``HammingTables.open`` opens each file.
+
+        Raises ``StorageRefused`` unless the folder has all files of one ``save``.
+        """
+        folder = require_path("path", path)
+        try:
+            names = Disk().names(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            raise StorageRefused(str(folder), "is not a folder") from None
+        if not names or names != [_NAME.format(number, len(names)) for number in range(len(names))]:
+            raise StorageRefused(str(folder), "does not have all shards of an index, and nothing else; save it again")
+        shards, designs, number = [], set(), 0
+        for name in names:
+            shards.append((number, partial(HammingTables.open, folder / name)))
+            tables = shards[-1][1]()
+            designs.add(tables.design)
+            number += len(tables)
+        if len(designs) > 1:
+            raise StorageDamaged(str(folder), "has shards of different designs")
+        return cls(designs.pop(), shards, number)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write each shard to a file of a new or empty folder; after an error the folder is empty again."""
+        folder, disk = require_path("path", path), Disk()
+        disk.make_folder(folder)
+        if disk.names(folder):
+            raise StorageRefused(str(folder), "is not empty")
+        try:
+            for number, (_, shard) in enumerate(self._shards):
+                shard().save(folder / _NAME.format(number, len(self._shards)))
+        except BaseException:
+            for name in disk.names(folder):
+                disk.remove(Path(folder, name))
+            raise
+
+    def lookup(self, queries: Words, first: int | None = None, there: Flags | None = None) -> Found:
+        """Find the fingerprints near each query, as ``HammingTables.lookup`` does."""
+        require_flags(there, len(self))
+        if first is not None:
+            first = require_whole("first", first, 1)
+        parts = []
+        for begin, shard in self._shards:
+            tables = shard()
+            flags = None if there is None else there[begin : begin + len(tables)]
+            parts.append(_moved(tables.lookup(queries, first, flags), 0, begin))
+        found = _merged(parts)
+        return found if first is None else first_found(found, first)
+
+    def count(self, queries: Words) -> Positions:
+        """Count the fingerprints near each query."""
+        counts: Positions = np.sum([shard().count(queries) for _, shard in self._shards], axis=0)
+        return counts
+
+    def self_join(self) -> Found:
+        """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted."""
+        parts = []
+        for number, (begin, shard) in enumerate(self._shards):
+            tables = shard()
+            parts.append(_moved(tables.self_join(), begin, begin))
+            parts += [_moved(tables.join(later()), begin, other) for other, later in self._shards[number + 1 :]]
+        return _merged(parts)
+
+    def join(self, other: "ShardedTables | HammingTables | Words") -> Found:
+        """Find the pairs of near fingerprints of two indexes, as ``HammingTables.join`` does."""
+        if isinstance(other, ShardedTables):
+            shards = other._shards  # noqa: SLF001 - of the same class
+        else:
+            shards = [(0, lambda: other if isinstance(other, HammingTables) else self._indexed(other))]
+        parts = []
+        for begin, shard in shards:
+            theirs = shard()
+            if theirs.design != self.design:
+                theirs = theirs.redesigned(self.design)
+            parts += [_moved(ours().join(theirs), here, begin) for here, ours in self._shards]
+        return _merged(parts)
+
+    def _indexed(self, fingerprints: Words) -> HammingTables:
+        return HammingTables.build(fingerprints, self.distance, self.design)
+
+    @property
+    def distance(self) -> int:
+        """The most bits in which a fingerprint may differ from a query and still be near."""
+        return self.design.distance
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __repr__(self) -> str:
+        return f"<ShardedTables of {len(self):,} fingerprints in {len(self._shards):,} shards, {self.design}>"
+
+
+def _moved(found: Found, left: int, right: int) -> Found:
+    """Return the pairs with positions of all fingerprints instead of those of a shard."""
+    return found[0] + left, found[1] + right, found[2]
+
+
+def _merged(parts: Iterable[Found]) -> Found:
+    """Return the pairs of all parts, sorted."""
+    left, right, distances = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((right, left))
+    return left[order], right[order], distances[order]
