@@ -1,4 +1,4 @@
-"""Documents that come to an index: whether it knows them already, and what they are to it when it remembers them."""
+"""Admitting documents to an index, and finding those that it knows already."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,13 +19,13 @@ from neardup.text.columns import whole_batch
 
 
 class Admissions:
-    """Admits documents step by step. Who asks must keep the store ``busy``."""
+    """Admits documents step by step. Callers must hold ``store.busy``."""
 
     def __init__(self, store: Store, scheme: Any, judge: Judge) -> None:
         self._store, self._scheme, self._judge = store, scheme, judge
 
     def known(self, ids: list[str], given: Given) -> list[Known | None]:
-        """Say of each document whether its id was admitted, and with this content; ``None`` if it was not."""
+        """Return for each document whether its id was admitted with this content; ``None`` for an unknown id."""
         found: list[Known | None] = []
         for step in given.steps():
             places = self._store.with_ids(ids[step])
@@ -43,7 +43,7 @@ class Admissions:
         return found
 
     def _changed(self, own: Places, given: Given, rows: Places) -> Flags:
-        """Say where texts, and fields that are signed if they are given, are not those of documents."""
+        """Return which texts, and signed fields if there are any, differ from those of the documents at *own*."""
         if not set(self._scheme.columns).isdisjoint(given.table.column_names):
             return ~self._judge.unchanged(own, given.at(rows))
         signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
@@ -52,21 +52,21 @@ class Admissions:
         return changed
 
     def _kept(self, places: Places) -> list[str | None]:
-        """Give the ids of representatives; ``None`` for -1, and for a kept document of which no caller knows that."""
+        """Return the ids of representatives; ``None`` for -1, and for a kept document not yet reported as kept."""
         ordinals, keepers, told = self._store.take_all(("ordinal", "keeper", "told"), places)
         representatives = self._store.with_ordinals(keepers)
         representatives[(places < 0) | ((ordinals == keepers) & (told == NEVER))] = NONE
         return self._judge.names(representatives)
 
     def seen(self, ids: Sequence[str], moment: int) -> list[str | None]:
-        """Record that documents were seen; give the representative of each, as ``Index.see`` has it."""
+        """Record that documents were seen, and return the representative of each, as ``Index.see`` does."""
         places = self._store.with_ids(ids)
         kept = self._kept(places)
         self._judge.seen(np.unique(places[places >= 0]), moment)
         return kept
 
     def admitted(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
-        """Remember documents, and say of each what it repeats of those admitted before."""
+        """Admit documents, and return for each what it repeats among those admitted before."""
         verdicts: list[Verdict] = []
         for step in given.steps(ids):
             places = self._store.with_ids(ids[step])
@@ -74,7 +74,7 @@ class Admissions:
         return verdicts
 
     def visited(self, ids: list[str], given: Given, columns: Batch | None, moment: int) -> list[Verdict]:
-        """Say of each document what it is, ``Known`` included; with *columns*, remember those that are not known so."""
+        """Return the verdict on each document, ``Known`` included; with *columns*, admit new and changed ones."""
         verdicts: list[Verdict] = []
         for step in given.steps(None if columns is None else ids):
             own = ids[step]
@@ -100,7 +100,7 @@ class Admissions:
         return verdicts
 
     def _admitted(self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int) -> list[Verdict]:
-        """Remember documents of different ids, which are at *before* so far."""
+        """Admit documents with different ids; *before* are the places of their earlier versions."""
         unchanged = self._judge.unchanged(before, given)
         same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
         verdicts: list[Verdict] = [New()] * len(ids)

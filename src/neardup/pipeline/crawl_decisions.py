@@ -1,4 +1,4 @@
-"""What documents repeat of those that an index has: asked, and remembered."""
+"""The decisions of an index: what a document repeats, with or without admitting it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from neardup.pipeline.verification import Asked, Verifier
 
 
 class Judge:
-    """Gives verdicts: an index proposes, the signatures or the texts decide."""
+    """Returns verdicts: the index proposes candidates, and signatures or texts decide."""
 
     def __init__(self, store: Store, scheme: Any) -> None:
         self._store, self._scheme = store, scheme
@@ -25,7 +25,7 @@ class Judge:
         self._revision = Revision(store, scheme, self._verifier)
 
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
-        """Judge documents that are not those at *own*; with *before*, only by what was admitted before them."""
+        """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them."""
         store, nowhere = self._store, np.full(len(given), NONE)
         own = nowhere if own is None else own
         equal = store.leaders(given.equals, own)
@@ -39,9 +39,9 @@ class Judge:
         return self._verdicts(given, nowhere, equal, copies, matches, self._stand(nowhere, equal, matches))
 
     def _of_others(self, found: Found, own: Places, *, before: bool) -> Found:
-        """Leave the documents themselves out of their candidates, and with *before* all that are later.
+        """Remove documents from their own candidates, and with *before* all later documents.
 
-        The next of its equals takes the place of a document that leads them, as it has the same keys.
+        A leader is replaced by the next of its equals, which has the same keys.
         """
         asking = own[found.rows]
         if before:
@@ -54,7 +54,7 @@ class Judge:
         return found._replace(places=places).where(places >= 0)
 
     def _copies(self, given: Asked, equal: Places, own: Places, *, before: bool) -> Places:
-        """Find the first document with the same content as each, or ``NONE``; *equal* are the first of its equals."""
+        """Return the first document with the content of each, or ``NONE``; *equal* are the leaders of its equals."""
         store, copies = self._store, np.full(len(equal), NONE)
         rows = np.flatnonzero(equal >= 0)
         same = (store.take("content", equal[rows]) == given.contents[rows]).all(axis=1)
@@ -101,7 +101,7 @@ class Judge:
         return verdicts
 
     def names(self, places: Places) -> list[str | None]:
-        """Give the ids of documents that are there; ``None`` for the others."""
+        """Return the ids of documents; ``None`` for those that do not exist."""
         there = self._store.alive(places)
         names: list[str | None] = [None] * len(places)
         known = self._store.decoded("id", places[there])
@@ -110,7 +110,7 @@ class Judge:
         return names
 
     def remembered(self, given: Asked, batch: Batch, before: Places) -> list[Verdict]:
-        """Admit documents of different ids, with the columns of *batch*, in place of the documents *before*."""
+        """Admit documents with different ids and the columns of *batch*; they replace the documents *before*."""
         store = self._store
         with store.change():
             old = store.take("ordinal", before)
@@ -152,7 +152,7 @@ class Judge:
         return verdicts
 
     def removed(self, places: Places) -> list[str]:
-        """Remove documents; give the ids of those that are kept from now on in their stead."""
+        """Remove documents; return the ids of those that are kept from now on as a result."""
         store = self._store
         with store.change():
             ordinals = store.take("ordinal", places)
@@ -170,7 +170,7 @@ class Judge:
             self._store.commit()
 
     def unchanged(self, before: Places, given: Asked) -> Flags:
-        """Say which documents are there as they come: with the same content and signature."""
+        """Return which documents have the content and the signature of those at *before*."""
         there = np.flatnonzero(before >= 0)
         flags = np.zeros(len(before), np.bool_)
         if len(there):
@@ -182,15 +182,15 @@ class Judge:
 
 
 def _nothing_repeated(equal: Places, matches: Matches) -> bool:
-    """Tell whether no document repeats another one, as is so of most pages of a crawl."""
+    """Return whether no document repeats another one, which holds for most pages of a crawl."""
     return not len(matches.rows) and not (equal >= 0).any()
 
 
 def _first_rows(equals: Words) -> Positions:
-    """Find the first row of each row's equals: itself if there is no better."""
+    """Return the first row with the features of each row."""
     rows = np.arange(len(equals))
     known = np.flatnonzero(equals.any(axis=1))
-    if len(np.unique(equals[known, 0])) < len(known):  # hardly ever for another reason than equals
+    if len(np.unique(equals[known, 0])) < len(known):  # almost only if there are equals
         leaders_by_content(as_bytes(equals), rows.tolist(), rows)
     return rows
 

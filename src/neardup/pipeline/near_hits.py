@@ -1,4 +1,4 @@
-"""Near duplicates among ranked hits: their signatures, their texts where these are at hand, and the rule of both."""
+"""Near duplicates among ranked hits: their signatures, their texts if available, and the rule."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +26,7 @@ from neardup.text.shingling import FeatureBuffer
 
 HitVerify = Literal["exact", "estimate"]
 
-# Bounds of one set of hits: the estimate decides what lies beyond, and verify="exact" is refused.
+# Bounds of one set of hits: beyond them the estimate decides, and verify="exact" is refused.
 _BYTES: Final = 1 << 26  # of texts that are read from an index
 _LONGEST: Final = 1 << 22  # bytes of a text that is read
 _FEATURES: Final = 1 << 28  # that are compared
@@ -38,10 +38,10 @@ _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine f
 
 
 class NearHits(Struct):
-    """What a rule of near duplicates asks of hits: a *scheme*, the hits' *signatures*, and the rule as a kernel.
+    """The input of a rule for near duplicates: a *scheme*, the hits' *signatures*, and the rule as a kernel.
 
-    Where texts decide, the kernel fills *verified*, by rank, for a hit that matches a better one: whether the texts of
-    both were compared; and then *shares*, what these have in common.
+    If texts decide, the kernel fills two arrays by rank, for hits that match a better one: *verified*, whether both
+    texts were compared, and *shares*, their measure.
     """
 
     scheme: Scheme
@@ -109,7 +109,7 @@ def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
 
 
 def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int, verify: HitVerify | None) -> NearHits:
-    """Sign hits by what their records say, which is also what decides."""
+    """Sign hits by the texts or fields of their records, which also decide."""
     if scheme.columns:
         fields = pa.table({name: text_column(given.values(name, number), name) for name in scheme.columns})
         signed = scheme.sign(fields)
@@ -133,9 +133,9 @@ def _signed_features(scheme: Scheme, column: pa.ChunkedArray) -> tuple[Features,
 
 
 def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> _SetsOf | None:
-    """Return what makes sets of the texts that records have beside signatures, if any is what was signed.
+    """Return the maker of feature sets of records' texts, if any text is the signed one.
 
-    A record may hold another text, such as a summary, which is left out.
+    Records may have another text, such as a summary, which is ignored.
     """
     if not given.says(rule.text):
         return None
@@ -161,7 +161,7 @@ def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> Nea
 
 
 def _by_texts(scheme: Scheme, signed: Signatures, sets_of: _SetsOf, verify: HitVerify | None) -> NearHits:
-    """Compare what the texts of plausible pairs share; *sets_of* is asked about the hits of such pairs only."""
+    """Compare what the texts of plausible pairs share; *sets_of* is called with the hits of such pairs only."""
     pairs = plausible_pairs(scheme, signed)
     ranks = np.unique(np.concatenate(pairs))
     sets, known = sets_of(ranks)
@@ -190,9 +190,9 @@ def _given_sets(features: Features, ranks: Positions) -> tuple[FeatureSets, Flag
 
 
 def _kept_sets(index: Index, scheme: Scheme, places: Places, ranks: Positions) -> tuple[FeatureSets, Flags]:
-    """Read the texts of hits from an index, best ranks first, as far as the bounds allow; and make their features."""
+    """Read the texts of hits from an index, best ranks first, within the bounds, and make their features."""
     buffer = FeatureBuffer(0)
-    buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits of which nothing is known
+    buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits without a known text
     known, rows = np.zeros(len(places), np.bool_), np.zeros(len(places), np.int64)
     spent, made = 0, 1
     for begin in range(0, len(ranks), _TOGETHER):

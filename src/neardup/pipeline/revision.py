@@ -1,4 +1,4 @@
-"""Documents that are judged again when documents by which they were judged are removed."""
+"""Judging documents again when documents that decided about them are removed."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,35 +14,35 @@ from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.verification import Asked, Verifier
 
 FIRST: Final = 64  # documents of the first step; later steps are larger
-NEAR: Final = 16  # times as many documents of a key are looked at for those that a newly kept one concerns
+NEAR: Final = 16  # times as many documents of a key are examined to find those that a newly kept document affects
 
 _Pairs = tuple[Positions, Places]
 
 
 class Revision:
-    """Keeps the representatives of an index as they are in a fresh one.
+    """Keeps the representatives of an index equal to those of a new index of the same documents.
 
-    **The state of an index.** After every change, whatever was done to the index before:
+    **The state of an index.** After every change, regardless of earlier ones:
 
     - every document has exactly one representative, which is in the index and is its own representative: it is kept;
     - documents with equal features have the same representative, and only the first of them is found by its keys;
     - every other document matches its representative, or did so when it was judged under another policy.
 
-    Moreover, the representatives, and the verdicts of ``judge``, are those of a fresh index to which the documents
-    alive are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
-    while there are no oversized buckets (``Stats.oversized_buckets``), and the policy stays the same; verdicts, if
-    no document has more than ``CLOSEST`` candidates that are not kept.
+    Moreover, the representatives, and the verdicts of ``judge``, are those of a new index to which the present
+    documents are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
+    while there are no oversized buckets (``Stats.oversized_buckets``) and the policy stays the same; for verdicts, also
+    only if no document has more than ``CLOSEST`` candidates that are not kept.
     """
 
     def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
         self._store, self._scheme, self._verifier = store, scheme, verifier
 
     def remove(self, places: Places) -> tuple[Places, Places]:
-        """Remove documents in memory, and judge again every document that this concerns.
+        """Remove documents in memory, and judge again every document that this affects.
 
-        Returns the places of the documents that lead their equals from now on, and of those whose representative has
-        changed, ascending. The work grows with the clusters of the documents removed, and with the number of documents
-        near the newly kept ones.
+        Returns the places of the new leaders of equals, and of the documents whose representative has changed,
+        ascending. The work grows with the clusters of the removed documents, and with the number of documents near
+        newly kept documents.
         """
         store = self._store
         ordinals, keepers, equals, leads = store.take_all(("ordinal", "keeper", "equal", "leads"), places)
@@ -54,9 +54,9 @@ class Revision:
         return leaders, self._judged_again(np.union1d(members, leaders))
 
     def _judged_again(self, pending: Places) -> Places:
-        """Judge documents in the order of their admission, step by step, and the later documents that this concerns.
+        """Judge documents in the order of their admission, step by step, and the later documents that this affects.
 
-        A step ends before the first document outside of it that it concerns.
+        A step ends before the first document outside of it that it affects.
         """
         store, moved, size = self._store, [np.empty(0, np.int64)], FIRST
         while len(pending):
@@ -73,7 +73,7 @@ class Revision:
         return np.unique(np.concatenate(moved))
 
     def _decided(self, places: Places) -> "_Step":
-        """Judge documents of a step by the documents before them; those before the step have their representatives."""
+        """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""
         store, given = self._store, self._stored(places)
         equal = store.leaders(given.equals)
         equal[equal == places] = NONE
@@ -91,7 +91,7 @@ class Revision:
         return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
 
     def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
-        """Find the documents that are not *pending* and that the decisions of a step concern: rows and places."""
+        """Return the documents that a step affects and that are not *pending*, as rows of the step and places."""
         changed, was, now = step.changed, step.old == step.own, step.new == step.own
         pairs = [
             self._near(step, np.flatnonzero(changed & now), pending),
@@ -103,7 +103,7 @@ class Revision:
         return rows[others], places[others]
 
     def _near(self, step: "_Step", rows: Positions, pending: Places) -> _Pairs:
-        """Find the later documents that match those newly kept."""
+        """Return the later documents that match newly kept documents."""
         if not len(rows):
             return rows, rows
         given, own = step.given.at(rows), step.places[rows]
@@ -114,7 +114,7 @@ class Revision:
         return rows[matches.rows], matches.documents
 
     def _members(self, step: "_Step", rows: Positions) -> _Pairs:
-        """Find the documents whose representative is no longer kept."""
+        """Return the documents whose representative is no longer kept."""
         if not len(rows):
             return rows, rows
         members = self._store.kept_by(step.own[rows])
@@ -123,9 +123,9 @@ class Revision:
         return rows[order[at]], members
 
     def _equals(self, step: "_Step", rows: Positions) -> _Pairs:
-        """Find the equals of leaders that move to another representative: they follow."""
+        """Return the equals of leaders that have another representative now, as they get the same one."""
         store = self._store
-        rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # else the equals are pending, too
+        rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # otherwise the equals are pending, too
         rows = rows[store.leaders(step.given.equals[rows], step.places[rows]) >= 0]
         if not len(rows):
             return rows, rows
@@ -136,7 +136,7 @@ class Revision:
         return of[equals], members[equals]
 
     def _stored(self, places: Places) -> Asked:
-        """Give documents as they were admitted."""
+        """Return the stored signatures, digests and texts of documents."""
         store = self._store
         rows, present, contents, equals = store.take_all(("rows", "present", "content", "equal"), places)
         texts = store.strings("text", places) if store.columns.texts else None
@@ -145,9 +145,10 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """Documents that were judged again, ascending: their own ordinals, and those of their old and new representatives.
+    """Documents that were judged again, ascending.
 
-    *equal* are the leaders of their equals, ``NONE`` for these themselves.
+    *own*, *old* and *new* are the ordinals of the documents and of their old and new representatives; *equal* are the
+    leaders of their equals, ``NONE`` for leaders.
     """
 
     places: Places
@@ -159,11 +160,11 @@ class _Step:
 
     @property
     def changed(self) -> Flags:
-        """Which have another representative than before."""
+        """Which documents have another representative than before."""
         return np.asarray(self.old != self.new)
 
     def done(self, rows: Positions, concerned: Places) -> int:
-        """Count the first rows whose decisions hold: those before every document that an earlier row concerns."""
+        """Return the number of rows whose decisions are final: those before any document that an earlier row affects."""
         least = np.full(len(self.places), np.iinfo(np.int64).max)
         np.minimum.at(least, rows, concerned)
         before = np.minimum.accumulate(least)

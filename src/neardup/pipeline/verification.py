@@ -1,4 +1,4 @@
-"""Documents that are asked about, and which of an index's candidates they match."""
+"""Signing documents to be judged, and verifying which candidates of an index they match."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -30,17 +30,17 @@ from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import plausible_tests
 from neardup.text.columns import batches, text_column, whole_batch
 
-CLOSEST: Final = 64  # candidates of a document that are not kept, and are verified: the highest estimates
-BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, as far as near duplicates are of one size
+CLOSEST: Final = 64  # candidates that are not kept: of each document, those with the highest estimates are verified
+BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, if near duplicates have the same size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Signatures, digests of contents and of what equal documents have in common, and the texts if they were given.
+    """Documents to judge: signatures, digests of *contents* and of *equals*, and the texts if they were given.
 
-    Digests are uint64[n, 2], zero for none. Equal are documents with the same features, and those without features but
-    with the same text, unless it is blank. Where fields are signed, equal are those with a signature and the same
-    content.
+    Digests are uint64[n, 2], zero for none. Documents with the same features are equals, and so are documents without
+    features but with the same text, unless it is blank. For schemes that sign fields, documents with a signature and the
+    same content are equals.
     """
 
     signatures: Signatures
@@ -52,18 +52,18 @@ class Asked:
         return len(self.signatures)
 
     def at(self, rows: AnyPositions | slice) -> Self:
-        """Give some of them; a slice copies nothing."""
+        """Return some of the documents; a slice copies nothing."""
         texts = None if self.texts is None else some(self.texts, rows)
         return type(self)(self.signatures[rows], self.contents[rows], self.equals[rows], texts)
 
 
 def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Asked:
-    """Sign and digest texts; take signatures as they are, which have no digests.
+    """Sign and digest texts; signatures are used unchanged and have no digests.
 
-    Where fields are signed, the checksum of theirs is a part of the content. Without the *salt* (uint64[2]) nobody can
-    make different features with equal digests.
+    If fields are signed, their checksum is a part of the content. The secret *salt* (uint64[2]) prevents different
+    features with equal digests.
 
-    Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for what is no text.
+    Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for values that are not texts.
     """
     if isinstance(documents, Signatures):
         require_same_recipe(scheme.recipe, documents.recipe)
@@ -81,9 +81,9 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
 
 
 def _signed(scheme: Scheme, column: pa.ChunkedArray, contents: Words, salt: Words) -> tuple[Signatures, Words, Words]:
-    """Sign texts; also return their *contents*, and the digests of their features, or contents where they have none."""
+    """Return the signatures of texts, their *contents*, and the digests of equals: of features, or of contents."""
     parts, equals, begin = [], contents.copy(), 0
-    for batch in batches(column):  # each at once, while its features are in the processor's cache
+    for batch in batches(column):  # one at a time, while its features are in the processor's cache
         end = begin + len(batch)
         features = scheme.shingling.batch_features(batch)
         digest_words(features.values, features.offsets, salt, equals[begin:end])
@@ -96,7 +96,7 @@ def _signed(scheme: Scheme, column: pa.ChunkedArray, contents: Words, salt: Word
 
 
 def contents(texts: TextBatch, more: bytes = b"") -> Words:
-    """Digest texts to 128 bits each (BLAKE2b), with as many bytes *more* each; nothing but white space has none."""
+    """Return digests of 128 bits (BLAKE2b) of texts and an equal share of *more* each; zero for blank texts."""
     without = np.empty(len(texts), np.bool_)
     blank(texts.data, texts.offsets, without)
     raw, bounds = texts.data.data, texts.offsets.tolist()
@@ -116,22 +116,22 @@ def contents(texts: TextBatch, more: bytes = b"") -> Words:
 
 
 class Verifier:
-    """Says which candidates match: on the features of both texts where they are there, else by the signatures."""
+    """Decides which candidates match: by the features of both texts if these are available, otherwise by signatures."""
 
     def __init__(self, store: Store, scheme: Scheme) -> None:
         self._store, self._scheme = store, scheme
         self._by_fields, self._filters = isinstance(scheme, FieldScheme), isinstance(scheme, FilterScheme)
 
     def verified(self, given: Asked) -> bool:
-        """Say whether matches are verified on texts."""
+        """Return whether matches are verified on texts."""
         return self._store.columns.texts and given.texts is not None and not self._by_fields
 
     def measure(self, given: Asked) -> str:
-        """Say what the values of the matches are."""
+        """Return the measure of the values of matches."""
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
     def matches(self, given: Asked, found: Found, most: int | None = CLOSEST) -> Matches:
-        """Verify candidates: all kept ones of a document, and of its others the *most* highest estimates."""
+        """Verify all kept candidates of each document, and of the others those with the *most* highest estimates."""
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
         scheme, number = self._scheme, len(given)

@@ -79,7 +79,7 @@ def create_app(
 
 async def _handle(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
-        return Response(status_code=DISCONNECTED)  # which nobody receives
+        return Response(status_code=DISCONNECTED)  # which no client receives
     response = response_to(request, error)
     if "allow" in response.headers:  # Starlette lists the methods of the first route with this path only
         matching = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)

@@ -30,7 +30,7 @@ class PairBody(Input):
 
 
 class Estimate(msgspec.Struct):
-    """What the signatures alone say."""
+    """The result of the signatures alone."""
 
     rule: str
     measure: str

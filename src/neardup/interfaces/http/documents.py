@@ -111,7 +111,7 @@ class GroupAnswer(msgspec.Struct):
 
 
 class RemovedAnswer(msgspec.Struct):
-    """The number of removed documents, and of those that are kept from now on because their representative is gone."""
+    """The number of removed documents, and of those that are kept now because their representative was removed."""
 
     removed: int
     promoted: int

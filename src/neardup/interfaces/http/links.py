@@ -1,4 +1,4 @@
-"""URLs of the pages, with any text as a parameter, and URLs of other sites, of which only some become links."""
+"""URLs of the pages, with any text as a parameter, and URLs of other sites, if they may become links."""
 
 from typing import Final
 from urllib.parse import quote, urlsplit

@@ -22,7 +22,7 @@ class SearchQuery(Input):
     *collapse* hides near duplicates, from *threshold* on if it is given; exact duplicates; all but one of a site; or
     nothing. The *keep* best of each group are shown. *include* lists the members of one group. The best *top* hits are
     examined. *verify*: "exact" compares the texts of near duplicates, "estimate" their signatures; by default texts
-    are compared as far as there are not too many.
+    are compared unless there are too many.
     """
 
     q: Query
@@ -37,7 +37,7 @@ class SearchQuery(Input):
 
 
 def search_table(service: Service) -> Search:
-    """Return the search table; raise a refusal that says how to make one."""
+    """Return the search table; raise a refusal that explains how to make one."""
     if service.search is None:
         raise Refusal(NO_SEARCH, "" if service.index.keeps_texts else NOT_SEARCHABLE)
     return service.search

@@ -30,7 +30,7 @@ Answer = TypeVar("Answer")
 class Service:
     """An index that is served: for writing, unless it is *read_only* or another process writes it.
 
-    Short work runs on the event loop. Long work runs in its own threads; meanwhile short work runs in other threads,
+    Short work runs on the event loop. Long work runs in its own threads, and short work in other threads,
     because an index serves one thread at a time, and the event loop must not wait for it.
     """
 
