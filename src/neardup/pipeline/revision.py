@@ -164,7 +164,7 @@ class _Step:
         return np.asarray(self.old != self.new)
 
     def done(self, rows: Positions, concerned: Places) -> int:
-        """Return the number of rows whose decisions are final: those before any document that an earlier row affects."""
+        """Return how many rows have final decisions: those before any document that an earlier row affects."""
         least = np.full(len(self.places), np.iinfo(np.int64).max)
         np.minimum.at(least, rows, concerned)
         before = np.minimum.accumulate(least)

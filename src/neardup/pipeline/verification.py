@@ -39,8 +39,8 @@ class Asked:
     """Documents to judge: signatures, digests of *contents* and of *equals*, and the texts if they were given.
 
     Digests are uint64[n, 2], zero for none. Documents with the same features are equals, and so are documents without
-    features but with the same text, unless it is blank. For schemes that sign fields, documents with a signature and the
-    same content are equals.
+    features but with the same text, unless it is blank. For schemes that sign fields, documents with a signature and
+    the same content are equals.
     """
 
     signatures: Signatures
