@@ -104,7 +104,7 @@ def test_a_scheme_of_unknown_numbers_is_drawn_by_its_own_law():
         ({"scheme": object()}, "scheme"),
         ({"hashes": 14}, "hashes"),
         ({"threshold": 0.8}, "threshold"),
-        ({"documents": 10}, "documents"),
+        ({"apart": 0.3, "documents": 10}, "apart"),
         ({"scheme": "trials", "false_rate": 0.1}, "false_rate"),
         ({"scheme": "trials", "threshold": 0.8}, "threshold"),
         ({"scheme": "trials", "permutations": 8}, "permutations"),

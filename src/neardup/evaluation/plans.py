@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.evaluation.crowding import Crowding, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
+from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterError, require
 from neardup.model.protocols import require_scheme
 from neardup.model.requirements import Requirements
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _CLASSIC_SCHEME: Final = "trials"
 _CLASSIC: Final = range(10, 21)  # hashes
 _ROWS: Final = 20  # steps of a table
+_RECALLS: Final = (0.99, 0.95, 0.9, 0.8)  # that are tried where no parameters keep the buckets small
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +41,9 @@ class Plan:
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. A plan with
     ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else describes the
-    first of these, the cheapest, and ``unreached`` has the best recall of each other scheme. Printed, a plan is a
-    table.
+    first of these, the cheapest, and ``unreached`` has the best recall of each other scheme. A plan of a scheme for a
+    number of documents has ``crowding``, the expected candidates, and if unrelated documents fill the buckets,
+    ``smaller``: parameters with smaller buckets. Printed, a plan is a table.
     """
 
     scheme: str
@@ -53,6 +57,8 @@ class Plan:
     requirements: Requirements | None = None
     recommendations: tuple[Recommendation, ...] = ()
     unreached: tuple[Unreached, ...] = ()
+    crowding: Crowding | None = None
+    smaller: Recommendation | None = None
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -76,6 +82,8 @@ class Plan:
         return {
             **asdict(self),
             "recommendations": [one.as_dict() for one in self.recommendations],
+            "crowding": self.crowding and self.crowding.as_dict(),
+            "smaller": self.smaller and self.smaller.as_dict(),
         }
 
     def __str__(self) -> str:
@@ -113,7 +121,23 @@ class Plan:
             return ["14 hashes are the default."]
         if self.signature_bytes is None or self.keys is None:
             return []
-        return [f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}"]
+        return [
+            f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}",
+            *self._crowding_notes(),
+        ]
+
+    def _crowding_notes(self) -> list[str]:
+        crowding = self.crowding
+        if crowding is None:
+            return []
+        number = f"Among {crowding.documents:,} documents, one has {_amount(crowding.candidates)} unrelated candidates"
+        notes = [f"{number}, {_amount(crowding.bucket)} in each bucket"]
+        if crowding.overflows:
+            notes.append(f"Warning: a bucket has room for {ROOM}; unrelated documents fill it, and the recall falls")
+        if self.smaller:
+            each = self.smaller.candidates / self.smaller.keys
+            notes.append(f"Better, with {_amount(each)} in each bucket: {self.smaller.options}")
+        return notes
 
     @property
     def is_classic(self) -> bool:
@@ -153,6 +177,9 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     given scheme. The requirements are these and *false_rate*, *documents*, *apart*, *background* (see
     ``Requirements``).
 
+    With *documents* and no *recall*, the plan of the scheme (default: ``minhash``) has the expected candidates of a
+    document if any two documents are at the *background* (0.05), and a warning if they fill the buckets.
+
     Raises ``ParameterError`` for a number that is out of range, cannot be used with the scheme, or cannot be reached.
 
     >>> classic = plan()
@@ -174,7 +201,9 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
         wanted = Requirements(threshold=threshold, recall=recall, **given)
         return _recommended(wanted, scheme)
     for name, value in given.items():
-        raise ParameterError(name, value, "requires threshold and recall")
+        if name in {"false_rate", "apart"} or documents is None:
+            raise ParameterError(name, value, "requires threshold and recall")
+        scheme = "minhash" if scheme is None else scheme
     if threshold is not None:
         parameters["threshold"] = threshold
     if scheme is None:
@@ -182,10 +211,31 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
             raise ParameterError(name, value, "requires recall" if name == "threshold" else "requires a scheme")
         return _classic()
     if isinstance(scheme, str):
-        return _drawn(_of_numbers(scheme, parameters))
+        scheme = _of_numbers(scheme, parameters)
+        parameters = {}
     for name, value in parameters.items():
         raise ParameterError(name, value, "is already set by the given scheme; leave it out")
-    return _drawn(scheme)
+    return _drawn(scheme, **_crowded(scheme, **given))
+
+
+def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05) -> dict[str, Any]:
+    """Return the expected candidates among this many documents, and better parameters if they fill the buckets."""
+    if documents is None:
+        return {}
+    require_scheme(scheme, "probability")
+    crowding = candidates_by_law(scheme, documents, background)
+    smaller = None
+    if crowding.overflows and {"threshold", "recall"} <= set(scheme.searched_numbers) and background < scheme.threshold:
+        for recall in (scheme.recall, *(one for one in _RECALLS if one < scheme.recall)):
+            wanted = Requirements(threshold=scheme.threshold, recall=recall, documents=documents, background=background)
+            try:
+                found, _ = recommend(wanted, [scheme.name])
+            except ParameterError:
+                continue
+            smaller = next((one for one in found if one.candidates <= ROOM * one.keys), None)
+            if smaller:
+                break
+    return {"crowding": crowding, "smaller": smaller}
 
 
 def _plain(value: Any) -> Any:

@@ -23,6 +23,9 @@ from neardup.interfaces.cli import amounts
         ("2^34", 2**34),
         ("2**30", 2**30),
         ("10^9", 10**9),
+        ("8e9", 8 * 10**9),
+        ("1.5e6", 1_500_000),
+        ("40E6", 40 * 10**6),
     ],
 )
 def test_counts(text, value):
@@ -48,7 +51,26 @@ def test_sizes(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "M", "x", "-1", "1e6", "nan", "1.5", "1.0001K", "1,00", "20MB", "2^", "2^-1", "9^999", "1" * 100, "٣", "1..5"],
+    [
+        "",
+        "M",
+        "x",
+        "-1",
+        "1e",
+        "1.5e0",
+        "1e999",
+        "nan",
+        "1.5",
+        "1.0001K",
+        "1,00",
+        "20MB",
+        "2^",
+        "2^-1",
+        "9^999",
+        "1" * 100,
+        "٣",
+        "1..5",
+    ],
 )
 def test_what_is_no_count(text):
     with pytest.raises(ArgumentTypeError):

@@ -80,6 +80,29 @@ def test_recommendations_come_with_what_uses_them(capsys):
     assert f"neardup dedup FILE --out KEPT {made.recommendations[0].options}\n" in shown
 
 
+def test_large_collections_are_warned_of(capsys):
+    assert main(["plan", "--documents", "40e6"]) == 0
+    shown = capsys.readouterr().out
+    made = plan(documents=40_000_000)
+    assert shown.startswith(f"{made}\n")
+    assert "Among 40,000,000 documents, one has 104,121 unrelated candidates, 2,814 in each bucket" in shown
+    assert "Warning: a bucket has room for 64" in shown
+    assert f"in each bucket: {made.smaller.options}\n" in shown
+    better = plan(neardup.MinHash(**made.smaller.parameters), documents=40_000_000)
+    assert not better.crowding.overflows
+    assert better.crowding.candidates == made.smaller.candidates
+    assert "Warning" not in str(better)
+
+
+def test_small_collections_are_not_warned_of(capsys):
+    assert main(["plan", "--documents", "5000", "--background", "0.04", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["crowding"]["documents"] == 5000
+    assert not shown["crowding"]["overflows"]
+    assert shown["smaller"] is None
+    assert plan("trials", documents=5000).crowding.candidates > 0
+
+
 def test_below_recommendations_it_says_what_they_hold_for(capsys):
     assert main(["plan", "--threshold", "0.8", "--recall", "0.9"]) == 0
     said = "These recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.\n"
@@ -180,7 +203,10 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 cannot be reached"),
         (["--scheme", "simhash", "--threshold", "0.8"], "requires --recall with simhash"),
         (["--scheme", "trials", "--threshold", "0.8"], "requires --recall with trials"),
-        (["--documents", "5"], "--documents requires --threshold and --recall"),
+        (["--apart", "0.5", "--documents", "5"], "--apart requires --threshold and --recall"),
+        (["--background", "0.1"], "--background requires --recall or --documents"),
+        (["--documents", "0"], "--documents 0: the value must be an integer from 1"),
+        (["--documents", "5", "--background", "2"], "--background 2"),
         (["--force"], "--force requires --svg"),
     ],
 )
@@ -194,7 +220,7 @@ def test_wrong_options_are_told(capsys, options, complaint):
 
 @pytest.mark.parametrize(
     "options",
-    [["--scheme", "checksums"], ["--hashes", "many"], ["--documents", "1e6"], ["--fingerprints", "x"], ["more"]],
+    [["--scheme", "checksums"], ["--hashes", "many"], ["--documents", "many"], ["--fingerprints", "x"], ["more"]],
 )
 def test_what_is_no_option(capsys, options):
     with pytest.raises(SystemExit) as stopped:

@@ -5,7 +5,7 @@ from argparse import ArgumentTypeError
 from fractions import Fraction
 from typing import Final
 
-_NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?) ?([A-Za-z]*)", re.ASCII)
+_NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
 _COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
@@ -20,10 +20,10 @@ _SIZES: Final = {
 def count(text: str) -> int:
     """Parse a number, such as ``20M``.
 
-    >>> count("20M"), count("1.5B"), count("2^34"), count("20,000,000")
-    (20000000, 1500000000, 17179869184, 20000000)
+    >>> count("20M"), count("1.5B"), count("2^34"), count("20,000,000"), count("8e9")
+    (20000000, 1500000000, 17179869184, 20000000, 8000000000)
     """
-    return _read(text, _COUNTS, "a number such as 20000000, 20M, 1B or 2^34")
+    return _read(text, _COUNTS, "a number such as 20000000, 20M, 1B, 8e9 or 2^34")
 
 
 def size(text: str) -> int:
@@ -40,9 +40,9 @@ def _read(text: str, units: dict[str, int], wanted: str) -> int:
         raised: int = int(power[1]) ** int(power[2])
         return raised
     number = _NUMBER.fullmatch(text.strip())
-    if number is None or number[2].lower() not in units:
+    if number is None or number[3].lower() not in units:
         raise ArgumentTypeError(f"{text[:50]!r} is not {wanted}")
-    value = Fraction(re.sub("[,_]", "", number[1])) * units[number[2].lower()]
+    value = Fraction(re.sub("[,_]", "", number[1])) * 10 ** int(number[2] or 0) * units[number[3].lower()]
     if value.denominator != 1:
         raise ArgumentTypeError(f"{text[:50]!r} is not a whole number")
     return int(value)

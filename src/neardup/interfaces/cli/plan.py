@@ -22,7 +22,7 @@ _SHARES: Final = {
     "recall": "recommend parameters that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
     "apart": "with --recall: the resemblance of pairs that are not near-duplicates (default: half the threshold)",
-    "background": "with --recall: the resemblance of documents that have nothing to do with each other (default: 0.05)",
+    "background": "with --recall or --documents: the resemblance of unrelated documents (default: 0.05)",
 }
 _WITH_FINGERPRINTS: Final = {"distance": "; 0 to 7 with --fingerprints"}
 _OF_TABLES: Final = ("memory", "measure")
@@ -50,10 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     requirements.add_argument(
         "--documents",
-        type=amounts.whole,
+        type=amounts.count,
         metavar="N",
         default=_HIDDEN,
-        help="with --recall: how many documents the collection has (default: 1,000,000)",
+        help="the number of documents, such as 40e6; without --recall: estimate the candidates of a document with"
+        " the scheme (default: minhash)",
     )
     tables = parser.add_argument_group("tables for fingerprints")
     tables.add_argument(
@@ -141,8 +142,11 @@ def _require_together(wanted: dict[str, Any]) -> None:
     if "recall" in wanted:
         require("threshold" in wanted, "recall", None, "requires --threshold")
         return
-    for name in ("false_rate", "documents", "apart", "background"):
+    for name in ("false_rate", "apart"):
         require(name not in wanted, name, None, "requires --threshold and --recall")
+    require("background" not in wanted or "documents" in wanted, "background", None, "requires --recall or --documents")
+    if "documents" in wanted:
+        wanted.setdefault("scheme", "minhash")
     require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "requires --recall")
     from neardup.schemes.registry import named
 

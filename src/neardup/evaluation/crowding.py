@@ -1,0 +1,77 @@
+"""Expected candidates of a document in a large collection, and whether unrelated documents fill the buckets."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.model.arrays import Words
+from neardup.model.candidates import ROOM
+from neardup.model.errors import ParameterError, require, require_share, require_whole
+
+SAMPLE: Final = 1 << 13  # documents; comparing all pairs takes a byte each
+
+_MANY: Final = 10**15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crowding:
+    """The expected number of *candidates* of a document among this many *documents*.
+
+    Candidates are the other documents that share a key with a document, before buckets are limited. ``bucket`` is the
+    mean number of other documents in a bucket of a document.
+    """
+
+    documents: int
+    candidates: float
+    bucket: float
+
+    @property
+    def overflows(self) -> bool:
+        """Whether the mean bucket has more documents than a document is compared with, so that recall falls."""
+        return self.bucket > ROOM
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        return {**asdict(self), "overflows": self.overflows}
+
+
+def expected_candidates(keys: Words, documents: int, *, pooled: bool = False) -> Crowding:
+    """Estimate the candidates of a document among *documents* from the keys of a random sample of them.
+
+    *keys* is uint64[n, K], of documents with different features; n is at least 2, and of more than 8,192 rows evenly
+    spaced ones are used. With *pooled*, a shared key counts in any column. The shares of the pairs that meet, and
+    that meet in a bucket, are those of the sample: both estimates are unbiased and grow with ``documents - 1``. Raises
+    ``ParameterError`` for keys of another type or shape.
+
+    >>> expected_candidates(np.array([[1, 2], [1, 3], [4, 5]], np.uint64), 7)
+    Crowding(documents=7, candidates=2.0, bucket=1.0)
+    """
+    documents = require_whole("documents", documents, 1, _MANY)
+    if keys.dtype != np.uint64 or keys.ndim != 2 or not keys.shape[1]:  # noqa: PLR2004 - rows and columns
+        raise ParameterError("keys", keys, "must be a two-dimensional array of uint64")
+    require(len(keys) > 1, "keys", keys, "must be of at least 2 documents")
+    keys = keys[:: -(-len(keys) // SAMPLE)]
+    number, columns = keys.shape
+    met = np.zeros((number, number), np.bool_)
+    meetings = 0
+    for column in [keys.ravel()] if pooled else keys.T:
+        order = np.argsort(column, kind="stable")
+        for bucket in np.split(order, np.flatnonzero(np.diff(column[order])) + 1):
+            members = np.unique(bucket // columns) if pooled else bucket
+            if len(members) > 1:
+                met[np.ix_(members, members)] = True
+                meetings += len(members) * (len(members) - 1)
+    np.fill_diagonal(met, val=False)
+    scale = (documents - 1) / (number - 1) / number
+    return Crowding(documents=documents, candidates=int(met.sum()) * scale, bucket=meetings * scale / columns)
+
+
+def candidates_by_law(scheme: Any, documents: int, background: float) -> Crowding:
+    """Return the expected candidates if any two documents have the resemblance *background* in the scheme's measure."""
+    documents = require_whole("documents", documents, 1, _MANY)
+    background = require_share("background", background) if background else 0.0
+    require(scheme.key_count is not None, "documents", documents, f"requires a scheme with keys, not {scheme.name}")
+    curves = scheme.curves(np.array([background]))
+    candidates = (documents - 1) * float(curves.get("candidate", curves["match"])[0])
+    return Crowding(documents=documents, candidates=candidates, bucket=candidates / scheme.key_count)

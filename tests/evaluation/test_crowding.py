@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+import neardup
+from neardup.evaluation import crowding
+from neardup.evaluation.crowding import candidates_by_law, expected_candidates
+from neardup.model.errors import ParameterError
+
+
+def measured(keys, *, pooled=False):
+    """The definition: candidates of a document, and others in a bucket of it, on average."""
+    rows = keys.tolist()
+    met, shared = 0, 0
+    for i, one in enumerate(rows):
+        for j, other in enumerate(rows):
+            if i != j:
+                common = len({*one} & {*other}) if pooled else sum(map(int.__eq__, one, other))
+                met += common > 0
+                shared += common
+    return met / len(rows), shared / len(rows) / keys.shape[1]
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_of_all_documents_it_is_the_definition(pooled):
+    keys = np.random.default_rng(1).integers(0, 60, (90, 4), np.uint64)
+    found = expected_candidates(keys, 90, pooled=pooled)
+    assert (found.candidates, found.bucket) == pytest.approx(measured(keys, pooled=pooled))
+
+
+def texts(number, seed):
+    """Strangers with words of a small vocabulary, by Zipf's law; they share some shingles."""
+    random = np.random.default_rng(seed)
+    chances = 1 / np.arange(1, 301)
+    drawn = random.choice(300, (number, 60), p=chances / chances.sum())
+    return [" ".join(f"w{word}" for word in words) for words in drawn.tolist()]
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        neardup.MinHash(shingle=1, permutations=64, bands=16, threshold=0.6),
+        neardup.SimHash(bits=64, distance=7, blocks=8),
+        neardup.Trials(words=1, hashes=2),
+    ],
+    ids=lambda scheme: scheme.name,
+)
+def test_a_sample_predicts_larger_collections(scheme):
+    """At 4 and 16 times the sample; averaged over samples, a biased estimate would be outside."""
+    keys = scheme.keys(scheme.sign(texts(4000, 3)))
+    for documents in (1000, 4000):
+        exact = expected_candidates(keys[:documents], documents, pooled=scheme.pooled)
+        assert exact.candidates > 1
+        samples = [expected_candidates(keys[begin : begin + 250], documents, pooled=scheme.pooled)
+                   for begin in range(0, documents, 250)]  # fmt: skip
+        assert np.mean([one.candidates for one in samples]) == pytest.approx(exact.candidates, rel=0.15)
+        assert np.mean([one.bucket for one in samples]) == pytest.approx(exact.bucket, rel=0.15)
+        assert samples[0].candidates == pytest.approx(exact.candidates, rel=0.5)
+
+
+def test_rooms_overflow():
+    keys = np.arange(400, dtype=np.uint64).reshape(200, 2)
+    assert not expected_candidates(keys, 10**9).overflows
+    keys[:100, 0] = 7  # a quarter of the pairs of the column: on average an eighth of the others in a bucket
+    assert not expected_candidates(keys, 500).overflows
+    assert expected_candidates(keys, 600).overflows
+
+
+def test_large_samples_are_thinned(monkeypatch):
+    monkeypatch.setattr(crowding, "SAMPLE", 50)
+    keys = np.random.default_rng(1).integers(0, 60, (99, 4), np.uint64)
+    assert expected_candidates(keys, 10**6) == expected_candidates(keys[::2], 10**6)
+
+
+@pytest.mark.parametrize(
+    ("keys", "documents", "name"),
+    [
+        (np.zeros((1, 2), np.uint64), 9, "keys"),
+        (np.zeros((2, 0), np.uint64), 9, "keys"),
+        (np.zeros((2, 2)), 9, "keys"),
+        (np.zeros((2, 2), np.uint64), 0, "documents"),
+    ],
+)
+def test_a_broken_rule_is_named(keys, documents, name):
+    with pytest.raises(ParameterError) as caught:
+        expected_candidates(keys, documents)
+    assert caught.value.name == name
+
+
+def test_the_law_of_the_default_scheme():
+    """37 bands of 3 or 4 minima: a pair at 0.05 meets with a probability of 2.6 in a thousand."""
+    found = candidates_by_law(neardup.MinHash(), 40_000_001, 0.05)
+    assert found.candidates == pytest.approx(40_000_000 * 2.6e-3, rel=0.02)
+    assert found.bucket == pytest.approx(found.candidates / 37)
+    assert found.overflows
+    assert candidates_by_law(neardup.MinHash(), 40_000_000, 0).candidates == 0
