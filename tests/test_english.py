@@ -35,6 +35,10 @@ CLEAN = (  # folders and files of the package whose docstrings and comments are 
     "errors.py",
     "evaluation",
     "hamming.py",
+    "index/__init__.py",
+    "index/disk",
+    "index/fulltext.py",
+    "index/hamming",
     "interfaces/cli",
     "interfaces/escaping",
     "interfaces/http",
@@ -209,8 +213,8 @@ def of_public(module: ModuleType) -> Iterator[Text]:
     for name in getattr(module, "__all__", None) or dir(module):
         owner = getattr(module, name)
         home = getattr(owner, "__module__", "")
-        if name.startswith("_") or not home.startswith("neardup") or home.startswith("neardup.index"):
-            continue  # the rooms of an index have their own turn
+        if name.startswith("_") or not home.startswith("neardup"):
+            continue
         members = vars(owner).items() if inspect.isclass(owner) else ()
         documented = {name: owner} | {f"{name}.{part}": value for part, value in members if not part.startswith("_")}
         for path, value in documented.items():

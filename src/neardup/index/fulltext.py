@@ -1,7 +1,7 @@
 """Full text in one SQLite file: titles and bodies by ordinal, found by words and phrases and ranked by BM25.
 
-The table is derived: whatever is wrong with it, it can be built again from what it was built from. Each update is one
-transaction, in which it is written down, too, up to where the table has come.
+The table is derived from an index and can always be built again. Each update is one transaction, which also records the
+latest document that the table has seen.
 """
 
 import os
@@ -36,7 +36,7 @@ TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
 MOST_BODY: Final = 1_000_000  # characters of a body that are found
 MOST_TITLE: Final = 10_000
-MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered, of 16 bytes, as long as the table is as it was
+MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
 REBUILD: Final = "rebuild it"
 
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
@@ -46,17 +46,17 @@ _ALONE: Final = (  # scripts written without spaces: Thai, Lao, Burmese, Khmer, 
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _BESIDE: Final = re.compile(f"(?=[{_ALONE}])|(?<=[{_ALONE}])")
-_WAIT: Final = 5.0  # seconds for another's transaction
-_STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
+_WAIT: Final = 5.0  # seconds to wait for another transaction
+_STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of the clock
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
-_MAPPED: Final = 1 << 31  # bytes of the file that are read as they lie in the system's memory, as an index's files are
-_QUERY_COST, _TERM_COST = 32, 8  # hits that take as much memory as a query, and as each of its terms but its letters
+_MAPPED: Final = 1 << 31  # bytes of the file that are mapped into memory, as files of an index are
+_QUERY_COST, _TERM_COST = 32, 8  # hits that take as much memory as a query, and as each term without its letters
 _DAMAGED: Final = frozenset(
     {
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_ERROR,  # another table, or none: what we say is no mistake
+        sqlite3.SQLITE_ERROR,  # another table, or none
         sqlite3.SQLITE_CONSTRAINT,
         sqlite3.SQLITE_MISMATCH,
     }
@@ -64,7 +64,7 @@ _DAMAGED: Final = frozenset(
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
-_RANKED: Final = (  # since SQLite 3.35 what matches is gone through once, to be counted and to be ranked
+_RANKED: Final = (  # since SQLite 3.35 matches are read once, to be counted and ranked
     f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "  # noqa: S608
     f"{_FOUND}) SELECT id, score, (SELECT count(*) FROM found) FROM found ORDER BY score, id LIMIT ?"
 )
@@ -79,7 +79,7 @@ _TABLES: Final = (
 
 
 class Texts(NamedTuple):
-    """Documents for the table: their ordinals, ascending, and what is known of each."""
+    """Documents for the table: their ordinals, ascending, titles and bodies."""
 
     ordinals: Sequence[int]
     ids: Sequence[str]
@@ -88,9 +88,10 @@ class Texts(NamedTuple):
 
 
 class State(NamedTuple):
-    """Up to where a table has come: all before the ordinal *following* were seen; so many *documents* are in it.
+    """The state of a table: it has seen all ordinals before *following*, and has this number of *documents*.
 
-    Each change changes it: of what was seen, documents can only go. *built* tells one building from the next.
+    Every change of the table changes it, because documents that were seen can only be removed. *built* identifies the
+    build of the table.
     """
 
     following: int
@@ -99,7 +100,7 @@ class State(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The best of *total* documents that match, ranked: the scores fall, and equal ones go to the smallest ordinal."""
+    """The best of *total* documents that match, by descending score, and equal ones by ordinal."""
 
     ordinals: Positions
     scores: npt.NDArray[np.float64]
@@ -108,18 +109,18 @@ class Matches(NamedTuple):
 
 
 class TimeLimit:
-    """So many seconds from now on."""
+    """A time limit of some seconds from now on."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self._end = seconds, time.monotonic() + seconds
 
     def passed(self) -> bool:
-        """Tell whether they are over."""
+        """Return whether the time is over."""
         return time.monotonic() > self._end
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let time go by that does not count, as what is done has its own bounds, or compiles."""
+        """Stop the clock during work that has its own bounds, or compiles."""
         began = time.monotonic()
         try:
             yield
@@ -127,40 +128,40 @@ class TimeLimit:
             self._end += time.monotonic() - began
 
     def require(self) -> None:
-        """Raise ``QueryTimeout`` if they are."""
+        """Raise ``QueryTimeout`` if the time is over."""
         if self.passed():
             raise QueryTimeout(self.seconds)
 
 
 def cut(text: str) -> str:
-    """Put a space around each character of the scripts that are written without any."""
+    """Put spaces around each character of scripts written without spaces."""
     return text if text.isascii() else _BESIDE.sub(" ", text)
 
 
 class FullText:
-    """A search table, opened to read or to write. Threads may read and write side by side; the writers queue.
+    """A search table, opened to read or to write. Threads may read and write at once; writers take turns.
 
-    What SQLite refuses is told as ``StorageDamaged`` where only building it again helps, ``StorageBusy`` and
-    ``StorageFailed`` elsewhere.
+    Errors of SQLite are raised as ``StorageDamaged`` if the table must be built again, otherwise as ``StorageBusy`` or
+    ``StorageFailed``.
     """
 
     def __init__(self, path: Path, mark: str, *, writes: bool = False) -> None:
         self._path, self._mark, self._writes = path, mark, writes
         self._idle: list[sqlite3.Connection] = []
         self._inode = -1
-        self._busy = threading.Lock()  # held by who writes
-        self._pool = threading.Lock()  # held by who takes or gives back a connection
+        self._busy = threading.Lock()  # held while writing
+        self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False
-        self._known: dict[tuple[tuple[Term, ...], int], Matches] = {}  # what queries found, the latest last
-        self._remembered = 0  # hits that are known, and what else that takes, as so many hits
+        self._known: dict[tuple[tuple[Term, ...], int], Matches] = {}  # results of queries, the latest last
+        self._remembered = 0  # remembered hits, including other memory converted to hits
         with self._connected():
             pass
 
     @classmethod
     def build(cls, path: Path, mark: str, following: int, batches: Iterable[Texts]) -> None:
-        """Make a table of these documents, in place of one that is there: readers have that one until it is done.
+        """Build a table of these documents, replacing an existing one, which remains readable until then.
 
-        A death leaves what was there before.
+        If the process is killed, the existing one remains.
         """
         _require_fts5(path)
         with _translated(path):
@@ -174,7 +175,7 @@ class FullText:
             new.rename(path)
 
     def close(self) -> None:
-        """Let go of the file; a second call does nothing."""
+        """Close the file; a second call does nothing."""
         with self._pool:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -184,20 +185,20 @@ class FullText:
     # Reading.
 
     def state(self) -> State:
-        """Tell up to where the table has come."""
+        """Return the state of the table."""
         with self._connected() as connection:
             return _state(connection)
 
     def ordinals(self) -> Positions:
-        """Give the ordinals of all documents of the table, ascending."""
+        """Return the ordinals of all documents of the table, ascending."""
         with self._connected() as connection:
             return _numbers(connection.execute("SELECT id FROM documents_docsize ORDER BY id"))
 
     def find(self, query: str, top: int, limit: TimeLimit) -> Matches:
-        """Find the documents that have every word and phrase of a query: the best *top*, and how many there are.
+        """Return the best *top* documents that have every word and phrase of a query, and their total number.
 
-        The score is BM25, titles weighing ``TITLE_WEIGHT`` times as much. A query with nothing to look for finds
-        nothing. Raises ``QueryTimeout``.
+        The score is BM25, with titles weighted by ``TITLE_WEIGHT``. A query without terms finds nothing. Raises
+        ``QueryTimeout``.
         """
         terms = terms_of(query)
         with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
@@ -214,7 +215,7 @@ class FullText:
         return found
 
     def _remember(self, asked: tuple[tuple[Term, ...], int], found: Matches) -> None:
-        """Keep what was found last, in place of what was found longest ago."""
+        """Remember a result, replacing the oldest ones."""
         with self._pool:
             for old in filter(None, [self._known.pop(asked, None)]):
                 self._remembered -= _cost(asked[0], old)
@@ -225,7 +226,7 @@ class FullText:
                 self._remembered -= _cost(oldest[0], self._known.pop(oldest))
 
     def matching(self, query: str, limit: TimeLimit) -> Positions:
-        """Give the ordinals of all documents that ``find`` counts, ascending."""
+        """Return the ordinals of all documents that ``find`` counts, ascending."""
         terms = terms_of(query)
         if not terms:
             return np.empty(0, np.int64)
@@ -235,7 +236,7 @@ class FullText:
     # Writing.
 
     def update(self, following: int, added: Texts | None = None, gone: Iterable[int] = ()) -> State:
-        """Add documents and leave some out, in one transaction, which has seen all before the ordinal *following*."""
+        """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
         with self._busy, self._connected() as connection, _transaction(connection):
             left_out = [(ordinal,) for ordinal in gone]
             removed = 0
@@ -250,7 +251,7 @@ class FullText:
 
     @contextmanager
     def _connected(self, limit: TimeLimit | None = None) -> Iterator[sqlite3.Connection]:
-        """Lend a connection, for so long at most. What was interrupted on it is the end of it."""
+        """Lend a connection, until the time limit. A connection is closed if its query was interrupted."""
         with _translated(self._path, limit):
             inode, connection = self._taken()
             try:
@@ -270,7 +271,7 @@ class FullText:
                 connection.close()
 
     def _taken(self) -> tuple[int | None, sqlite3.Connection]:
-        """Take an idle connection to the file that is there now, or open one, and tell the file if it may stay open."""
+        """Return an idle connection to the present file, or a new one, and the file if the connection may stay open."""
         try:
             inode = self._path.stat().st_ino
         except FileNotFoundError:
@@ -279,7 +280,7 @@ class FullText:
         with self._pool:
             if self._closed:
                 raise StorageRefused(str(self._path), "was closed")
-            if inode != self._inode:  # it was built again; none of the old ones has a file of this number
+            if inode != self._inode:  # it was built again; no old connection has this file
                 old, self._idle, self._inode = self._idle, [], inode
             found = self._idle.pop() if self._idle else None
         for connection in old:
@@ -313,7 +314,7 @@ class FullText:
 
 
 def remove(path: Path) -> None:
-    """Remove a table, with what SQLite keeps beside it; whoever has it open still reads it."""
+    """Remove a table, with the other files of SQLite; processes that have it open can still read it."""
     for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         name.unlink(missing_ok=True)
 
@@ -327,11 +328,11 @@ def _fill(path: Path, mark: str, following: int, batches: Iterable[Texts]) -> No
             documents = sum(_insert(connection, batch) for batch in batches)
             connection.execute("INSERT INTO documents(documents) VALUES ('optimize')")
             connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (mark, following, documents, token_hex(8)))
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # as far as nobody reads the old pages
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # those that no reader uses
 
 
 def _is_whole(path: Path) -> bool:
-    """Tell whether a file is a database without damage, whatever is in it."""
+    """Return whether a file is an undamaged database, regardless of its contents."""
     if not path.exists():
         return False
     try:
@@ -346,7 +347,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _is_still(path: Path) -> bool:
-    """Tell whether nobody writes to a table at the moment, in a folder where SQLite may not even say that it reads."""
+    """Return whether no process is writing to a table, in a folder where SQLite cannot register readers."""
     return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
 
 
@@ -355,7 +356,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
     connection.execute(f"PRAGMA mmap_size = {_MAPPED}")
-    connection.execute("PRAGMA temp_store = MEMORY")  # what matches; there may be nowhere else
+    connection.execute("PRAGMA temp_store = MEMORY")  # the only place for matches
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -371,7 +372,7 @@ def _closing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    """Do all or nothing; what only reads sees one state."""
+    """Run a transaction; reading sees one state."""
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -384,7 +385,7 @@ def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Ite
 
 @contextmanager
 def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
-    """Tell what SQLite says in our own words."""
+    """Return the error of this package for an error of SQLite."""
     try:
         yield
     except sqlite3.Error as error:
@@ -396,7 +397,7 @@ def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
 
 
 def _cost(terms: tuple[Term, ...], found: Matches) -> int:
-    """Tell how many hits take as much memory as a query and what it found: both may be long without the other."""
+    """Return the number of hits that take as much memory as a query and its result."""
     return len(found.ordinals) + _QUERY_COST + sum(_TERM_COST + len(term.text) // 4 for term in terms)
 
 
@@ -412,12 +413,12 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
 
 
 def _code(error: sqlite3.Error) -> int:
-    """Give the primary code of what SQLite says; the module itself has none."""
+    """Return the primary code of an error of SQLite; Python has no function for it."""
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE)) & 0xFF
 
 
 def _require_fts5(path: Path) -> None:
-    """Raise ``StorageRefused`` where Python's SQLite has no full text."""
+    """Raise ``StorageRefused`` if Python's SQLite has no full text."""
     with _closing(sqlite3.connect(":memory:")) as connection:
         if not connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchall():
             raise StorageRefused(str(path), f"needs FTS5, which this Python's SQLite {sqlite3.sqlite_version} lacks")
@@ -436,7 +437,7 @@ def _insert(connection: sqlite3.Connection, batch: Texts) -> int:
 
 
 def _matching(terms: Sequence[Term]) -> str:
-    """Write down, as FTS5 has it, that all terms must be there; of its syntax only strings in quotes are used."""
+    """Return an FTS5 query for all terms; it consists of quoted strings only."""
     return " ".join(f'"{" ".join(cut(term.text).split())}"{"*" if term.begins else ""}' for term in terms)
 
 

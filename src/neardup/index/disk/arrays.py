@@ -1,8 +1,8 @@
 """A file of named arrays: written once, mapped into memory, each block verified before it is first read.
 
-One array after the other, each beginning at a multiple of ``ALIGNMENT`` bytes; the checksums of all blocks of ``BLOCK``
-bytes (``neardup.kernels.blocks``); a directory, which is JSON; and a tail of fixed size that tells where all these
-are. The directory and the checksums are verified on opening, a block when somebody reads it.
+The file consists of the arrays, each beginning at a multiple of ``ALIGNMENT`` bytes; the checksums of all blocks of
+``BLOCK`` bytes (``neardup.kernels.blocks``); a directory in JSON; and a tail of fixed size with their sizes. The
+directory and the checksums are verified on opening, and each block before it is first read.
 """
 
 import json
@@ -28,7 +28,7 @@ FORMAT: Final = 1
 ALIGNMENT: Final = 64
 MOST: Final = 1 << 62  # of every number that a file states
 
-_AT_ONCE: Final = kernels.BLOCK << 10  # bytes that are verified between two signs of progress
+_AT_ONCE: Final = kernels.BLOCK << 10  # bytes that are verified between two calls of progress
 
 _MAGIC: Final = b"neardupA"
 _TAIL: Final = struct.Struct("<8sIIQQ")  # magic, format, bytes of the directory, bytes of the arrays, checksum
@@ -47,7 +47,7 @@ class Guard(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What an index keeps of a file, to know it again."""
+    """The name, size and checksum of a file, to recognise it."""
 
     name: str
     size: int
@@ -61,9 +61,9 @@ def checksum(data: bytes | memoryview | Bytes) -> int:
 
 @contextmanager
 def understood(path: Path) -> Iterator[None]:
-    """Raise ``StorageDamaged`` where a file says what makes no sense, although its checksums are right.
+    """Raise ``StorageDamaged`` for invalid contents of a file whose checksums are right.
 
-    They tell accidents, not forgeries: what is parsed is not relied upon before it is checked.
+    Checksums detect accidents, not forgeries, so parsed values are checked before they are used.
     """
     try:
         yield
@@ -80,13 +80,13 @@ def expect(holds: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentenc
 
 
 def counted(given: Any, most: int = MOST) -> int:
-    """Take a number that a file states; for use in ``understood``."""
+    """Check and return a number from a file; for use in ``understood``."""
     expect(type(given) is int and 0 <= given <= most, f"{given!r} is not a number up to {most}")
     return int(given)
 
 
 def described(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
-    """Take the type, the shape and so the bytes of an array that a file states; for use in ``understood``."""
+    """Check and return the type, shape and size of an array in a file; for use in ``understood``."""
     expect(isinstance(kind, str) and _TYPES.fullmatch(kind) is not None, f"{kind!r} is not an array type")
     counts = tuple(counted(count) for count in shape)
     dtype = np.dtype(kind)
@@ -94,7 +94,7 @@ def described(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], in
 
 
 class ArraysWriter:
-    """Writes a file of named arrays. Nobody may read it before ``finish`` has returned."""
+    """Writes a file of named arrays, which may be read after ``finish`` has returned."""
 
     def __init__(self, disk: Disk, path: Path, kind: str) -> None:
         self._disk, self._path, self._kind = disk, path, kind
@@ -102,14 +102,14 @@ class ArraysWriter:
         self._arrays: dict[str, tuple[str, tuple[int, ...], int]] = {}
         self._size = 0
         self._sums: list[Words] = []
-        self._rest = b""  # behind the last whole block
+        self._rest = b""  # after the last whole block
 
     def add(self, name: str, array: Array) -> None:
         """Write one array."""
         self.extend(name, [array], array.dtype, array.shape[1:])
 
     def extend(self, name: str, parts: Iterable[Array], kind: npt.DTypeLike, shape: tuple[int, ...] = ()) -> None:
-        """Write one array that comes in parts; *shape* is that of an entry."""
+        """Write one array in parts; *shape* is that of an entry."""
         self._append(bytes(-self._size % ALIGNMENT))
         begin, number = self._size, 0
         for part in parts:
@@ -120,7 +120,7 @@ class ArraysWriter:
         self._arrays[name] = (np.dtype(kind).str, (number, *shape), begin)
 
     def finish(self, meta: dict[str, Any]) -> Stored:
-        """Write the directory, wait until all is on the disk, and tell how to know the file again."""
+        """Write the directory, wait until the file is on the disk, and return what identifies it."""
         sums = np.concatenate([*self._sums, _sums(np.frombuffer(self._rest, np.uint8))])
         content = {"kind": self._kind, "meta": meta, "arrays": self._arrays, "sums": checksum(sums.view(np.uint8))}
         directory = json.dumps(content, sort_keys=True).encode()
@@ -149,7 +149,7 @@ class ArraysWriter:
             return
         self._disk.append(self._file, data, self._path)
         self._size += len(data)
-        whole = kernels.BLOCK - len(self._rest) if self._rest else 0  # bytes that fill the last block up
+        whole = kernels.BLOCK - len(self._rest) if self._rest else 0  # bytes that fill the last block
         if self._rest and len(data) < whole:
             self._rest += data
             return
@@ -163,8 +163,7 @@ class ArraysWriter:
 class StoredArrays:
     """A file of named arrays, mapped into memory.
 
-    Raises ``StorageDamaged`` for a file that is not as it was written, ``StorageRefused`` for one of another kind or
-    of a newer format.
+    Raises ``StorageDamaged`` for a damaged file, ``StorageRefused`` for one of another kind or a newer format.
     """
 
     def __init__(self, disk: Disk, path: Path, kind: str, stored: Stored | None = None) -> None:
@@ -195,7 +194,7 @@ class StoredArrays:
         self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
 
     def _directory(self, stored: Stored | None) -> tuple[int, dict[str, Any], int]:
-        """Verify the tail and the directory, and everything about sizes that could lead astray."""
+        """Verify the tail, the directory and all sizes."""
         data, where = self.data, str(self.path)
         if len(data) < _TAIL.size:
             raise StorageDamaged(where, "is too short to be a file of arrays")
@@ -224,21 +223,21 @@ class StoredArrays:
         return name in self._arrays
 
     def __getitem__(self, name: str) -> Array:
-        """Give an array as it is mapped: who reads it must verify its blocks (``guard``, from byte ``begin`` on)."""
+        """Return a mapped array, not verified: readers must verify its blocks (``guard``, from byte ``begin`` on)."""
         return self._arrays[name]
 
     def begin(self, name: str) -> int:
-        """Tell at which byte an array begins."""
+        """Return the byte at which an array begins."""
         return self._begins[name]
 
     def whole(self, name: str) -> Array:
-        """Give a whole array, verified."""
+        """Return a whole array, verified."""
         array, begin = self._arrays[name], self._begins[name]
         self.require(kernels.damaged_range(self.guard, begin, begin + array.nbytes))
         return array
 
     def slice(self, name: str, first: int, last: int) -> Array:
-        """Give the entries from *first* up to *last*, verified."""
+        """Return the entries from *first* up to *last*, verified."""
         array, begin = self._arrays[name], self._begins[name]
         each = array.nbytes // max(len(array), 1)
         self.require(kernels.damaged_range(self.guard, begin + first * each, begin + last * each))
@@ -255,13 +254,13 @@ class StoredArrays:
         return out.view(array.dtype).reshape(len(positions), *shape)
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
-        """Copy the first *most* bytes of strings: of ``NAME.data``, where ``NAME.offsets`` says."""
+        """Copy the first *most* bytes of strings, which are ``NAME.data``, cut at ``NAME.offsets``."""
         found, block = gathered(self.guard, *self._column(name), positions, most)
         self.require(block)
         return found
 
     def _column(self, name: str) -> tuple[Positions, TextBatch]:
-        """Give a column of strings, and where its offsets and its data begin."""
+        """Return a column of strings, and where its offsets and its data begin."""
         if name not in self._columns:
             parts = [f"{name}.{part}" for part in ("offsets", "data")]
             begins = np.array([self._begins[part] for part in parts])
@@ -269,12 +268,12 @@ class StoredArrays:
         return self._columns[name]
 
     def require(self, block: int) -> None:
-        """Raise ``StorageDamaged`` unless a kernel found all blocks intact that it read."""
+        """Raise ``StorageDamaged`` if a kernel has read a damaged block."""
         if block != kernels.INTACT:
             raise StorageDamaged(str(self.path), f"the block at byte {block * kernels.BLOCK:,} is damaged")
 
     def problems(self, progress: Callable[[int], None] | None = None) -> list[str]:
-        """Verify every block, and name the damaged ones; *progress* is told how many bytes are done."""
+        """Verify every block, and return the damaged ones; *progress* is called with the bytes done."""
         guard = self.guard._replace(seen=np.zeros(len(self.guard.seen), np.uint8))
         found, begin, end = [], 0, len(guard.data)
         while begin < end:

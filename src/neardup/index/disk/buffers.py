@@ -1,4 +1,4 @@
-"""Arrays that grow at their end, at a price that does not depend on how often."""
+"""Arrays that grow at their end, in amortised constant time per entry."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from neardup.kernels.strings import WHOLE, copy, locate
 from neardup.model.arrays import AnyPositions, Positions, TextBatch
 
 _LEAST = 64
-_NOWHERE = np.zeros(2, np.int64)  # where what lies in no file begins
+_NOWHERE = np.zeros(2, np.int64)  # the beginning of data that are in no file
 
 
 class Growing:
-    """An array to which more is appended; *shape* is that of an entry."""
+    """An array that grows; *shape* is that of an entry."""
 
     def __init__(self, kind: npt.DTypeLike, shape: tuple[int, ...] = ()) -> None:
         self.room: npt.NDArray[Any] = np.empty((_LEAST, *shape), kind)
@@ -22,16 +22,16 @@ class Growing:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """What was appended, until more is."""
+        """The entries; valid until more are appended."""
         return self.room[: self.size]
 
     @property
     def nbytes(self) -> int:
-        """The memory it takes, what is reserved included."""
+        """The memory that it takes, including reserved memory."""
         return self.room.nbytes
 
     def reserve(self, more: int) -> None:
-        """Make room for so many entries."""
+        """Reserve memory for this number of entries."""
         if self.size + more > len(self.room):
             larger = np.empty((max(self.size + more, 2 * len(self.room)), *self.room.shape[1:]), self.room.dtype)
             larger[: self.size] = self.values
@@ -45,7 +45,7 @@ class Growing:
 
 
 class GrowingStrings:
-    """Byte strings to which more are appended."""
+    """A growing list of byte strings."""
 
     def __init__(self) -> None:
         self.data, self.offsets = Growing(np.uint8), Growing(np.int64)
@@ -53,7 +53,7 @@ class GrowingStrings:
 
     @property
     def nbytes(self) -> int:
-        """The memory they take, what is reserved included."""
+        """The memory that they take, including reserved memory."""
         return self.data.nbytes + self.offsets.nbytes
 
     def extend(self, strings: TextBatch) -> None:
@@ -68,7 +68,7 @@ class GrowingStrings:
 
 
 def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
-    """Give some of the strings; those of a slice (from a start to a stop) are not copied."""
+    """Return some of the strings; a slice (from a start to a stop) copies nothing."""
     if isinstance(rows, slice):
         return TextBatch(strings.data, strings.offsets[rows.start : rows.stop + 1])
     return taken(strings, rows)
@@ -85,7 +85,7 @@ def taken(strings: TextBatch, positions: AnyPositions, most: int = WHOLE) -> Tex
 def gathered(
     guard: Any, begins: Positions, strings: TextBatch, positions: AnyPositions, most: int
 ) -> tuple[TextBatch, int]:
-    """Copy the first *most* bytes of strings; and give the damaged block, for which there are none, or ``INTACT``."""
+    """Copy the first *most* bytes of strings; return them and ``INTACT``, or none and the damaged block."""
     firsts, bounds = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
     block = locate(
         guard, begins, strings.offsets, strings.data, positions.astype(np.int64, copy=False), most, firsts, bounds

@@ -1,4 +1,4 @@
-"""Everything about an index that can be wrong, looked for."""
+"""Checking an index for every kind of damage."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the powe
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check has found: *problems* is empty when all is whole."""
+    """The result of a check: *problems* is empty if the index is intact."""
 
     problems: list[str]
     files: int
@@ -34,14 +34,14 @@ class Report:
 
     @property
     def interrupted(self) -> bool:
-        """Whether there is nothing but what the death of a writer leaves, and the next one leaves out."""
+        """Whether the only problems are remains of a killed writer, which the next writer discards."""
         return bool(self.problems) and all(problem.endswith(LEFT_OUT) for problem in self.problems)
 
 
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
-    """Verify every byte of an index, and what its files say of each other. Changes nothing and needs no key.
+    """Verify every byte of an index, and that its files agree. Changes nothing and needs no key.
 
-    What a writer replaced meanwhile is no problem: the files that count then are looked at instead.
+    If a writer replaces files during the check, the new files are checked instead.
     """
     for _ in range(TRIES):
         try:
@@ -95,7 +95,7 @@ def _advance(progress: Progress, before: int, total: int, verified: int) -> None
 
 
 def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> Iterator[str]:
-    """Say where the columns of a segment contradict each other."""
+    """Return where the columns of a segment contradict each other."""
     where = str(arrays.path)
     row_kind, row_width = manifest.terms.get("row", ["|u1", 0])
     fields: Any = manifest.terms.get("fields", [])

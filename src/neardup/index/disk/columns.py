@@ -1,4 +1,4 @@
-"""What an index knows of its documents, column by column, in memory as in its files."""
+"""The columns of an index, in memory and in its files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,24 +23,24 @@ FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<
 packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 
 Array = npt.NDArray[Any]
-Batch = dict[str, Array | TextBatch]  # one entry a column, all of the same length
+Batch = dict[str, Array | TextBatch]  # one entry per column, all of the same length
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of an index, and of each its type and the shape of an entry, or that it holds strings.
+    """The columns of an index: the type and shape of their entries, or strings.
 
     ``ordinal``   the number of its admission, which grows and is never used again
     ``time``      when it was admitted, in microseconds since 1970, UTC
     ``keeper``    the ordinal of its representative; its own if it is kept
     ``seen``      when it was last seen, in microseconds since 1970, UTC
-    ``told``      the next ordinal when a caller was last told to keep it; ``NEVER`` before that
-    ``content``   128 bits that tell contents apart; zero where only a signature was given
-    ``equal``     128 bits that documents with equal features have in common; zero if they are unknown
-    ``leads``     whether it is the first of those documents, the only one that is found by its keys
+    ``told``      the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
+    ``content``   a digest of its content; zero if only a signature was given
+    ``equal``     a digest of its features; zero if they are unknown
+    ``leads``     whether it is the leader of documents with this digest, which alone is found by its keys
     ``present``   whether it has a signature
     ``rows``      its signature
-    ``id``, ``text`` (if texts are kept), and ``field.NAME`` with ``known.NAME``, which tells nulls
+    ``id``, ``text`` (if texts are kept), and ``field.NAME`` with ``known.NAME``, which is false for nulls
     """
 
     row_kind: str
@@ -50,7 +50,7 @@ class Columns:
 
     @cached_property
     def fixed(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Type and shape of the columns that hold no strings."""
+        """The type and shape of each column without strings."""
         own: dict[str, tuple[str, tuple[int, ...]]] = {
             "ordinal": ("<i8", ()),
             "time": ("<i8", ()),
@@ -71,13 +71,13 @@ class Columns:
 
     @cached_property
     def strings(self) -> tuple[str, ...]:
-        """The columns that hold strings."""
+        """The columns of strings."""
         named = tuple(f"field.{name}" for name, kind in self.fields if kind == STRING)
         return ("id", *(("text",) if self.texts else ()), *named)
 
 
 def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
-    """Take strings apart: ``NAME.data`` and ``NAME.offsets``."""
+    """Return columns with strings as two arrays, ``NAME.data`` and ``NAME.offsets``."""
     flat: dict[str, Array] = {}
     for name, column in batch.items():
         if isinstance(column, TextBatch):
@@ -90,7 +90,7 @@ def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
 
 
 def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
-    """Put the columns together again; for use in ``understood``."""
+    """Return columns from their arrays; for use in ``understood``."""
     number = len(flat["ordinal"])
     for name, (kind, shape) in columns.fixed.items():
         expect((flat[name].dtype.str, flat[name].shape) == (kind, (number, *shape)), f"{name!r} is another column")
@@ -107,16 +107,16 @@ def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
 
 
 def as_bytes(digests: Words) -> list[bytes | None]:
-    """Give digests (uint64[n, 2]) as bytes; none for those that are zero."""
+    """Return digests (uint64[n, 2]) as bytes; empty for zero."""
     known: list[bool] = np.asarray(digests.any(axis=1)).tolist()
     raw = np.ascontiguousarray(digests).tobytes()
     return [raw[16 * place : 16 * place + 16] if is_known else None for place, is_known in enumerate(known)]
 
 
 def decoded(strings: TextBatch) -> list[str]:
-    """Give strings as Python has them."""
+    """Return strings as Python objects."""
     raw, bounds = strings.data.tobytes(), strings.offsets.tolist()
-    if raw.isascii():  # as ids mostly are: then a character is a byte
+    if raw.isascii():  # as most ids: then a character is a byte
         plain = raw.decode("ascii")
         return [plain[begin:end] for begin, end in pairwise(bounds)]
     try:
@@ -126,13 +126,13 @@ def decoded(strings: TextBatch) -> list[str]:
 
 
 def encoded(strings: list[str]) -> TextBatch:
-    """Give strings as columns have them; what UTF-8 cannot write becomes bytes that no string has.
+    """Return strings as a column has them; lone surrogates become bytes that are in no other string.
 
-    Raises ``TypeError`` for what is no string.
+    Raises ``TypeError`` for values that are not strings.
     """
     offsets = np.empty(len(strings) + 1, np.int64)
     try:
-        written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as to encode and measure each
+        written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as encoding and measuring each
     except UnicodeEncodeError:
         raw = [string.encode(errors="surrogatepass") for string in strings]
         np.cumsum([0, *map(len, raw)], out=offsets)

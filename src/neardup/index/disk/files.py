@@ -1,4 +1,4 @@
-"""Every file operation of an index, and no other: what a test must be able to stop, refuse or lose is here."""
+"""All file operations of an index, so that tests can interrupt, refuse or lose each of them."""
 
 import errno
 import fcntl
@@ -36,7 +36,7 @@ class _Held(NamedTuple):
 
 
 class Disk:
-    """The file system, as an index uses it. An operation that the system refuses raises ``StorageFailed``.
+    """The file system for an index. An operation that the system refuses raises ``StorageFailed``.
 
     Files are made once, appended to, renamed and removed; nothing is ever written over. While a folder is locked, its
     files are reached through the descriptor of the folder, so that they are the same files after it was moved.
@@ -60,12 +60,12 @@ class Disk:
         return os.open(name, flags | os.O_CLOEXEC, 0o666, dir_fd=folder)
 
     def _reached(self, path: Path) -> tuple[Path | str, int | None]:
-        """Return the name of a file and the descriptor of its folder; its path and none where that is not locked."""
+        """Return the name of a file and the descriptor of its locked folder; otherwise its path and none."""
         held = self._held.get(path.parent)
         return (path, None) if held is None else (path.name, held.folder)
 
     def append(self, file: int, data: bytes | memoryview, path: Path) -> None:
-        """Write all of *data* behind what is there."""
+        """Append all of *data*."""
         rest = memoryview(data).cast("B")
         with _named(path):
             while rest:
@@ -78,12 +78,12 @@ class Disk:
         return os.write(file, data)
 
     def sync(self, file: int, path: Path) -> None:
-        """Wait until what was written is on the disk."""
+        """Wait until all written data are on the disk."""
         with _named(path):
             os.fsync(file)
 
     def close(self, file: int, path: Path) -> None:
-        """Close a file; what was not synced may still be lost."""
+        """Close a file; unsynced data may still be lost."""
         with _named(path):
             os.close(file)
 
@@ -99,13 +99,13 @@ class Disk:
                     os.close(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name in its folder, in place of the file that has it."""
+        """Rename a file in its folder; it replaces a file of that name."""
         with _named(new):
             (source, folder), (target, _) = self._reached(old), self._reached(new)
             os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, path: Path) -> None:
-        """Remove a file; one that is gone already is no trouble."""
+        """Remove a file if it exists."""
         with _named(path), suppress(FileNotFoundError):
             name, folder = self._reached(path)
             os.unlink(name, dir_fd=folder)
@@ -127,13 +127,13 @@ class Disk:
             return sorted(os.listdir(path if held is None else held.folder))  # noqa: PTH208 - a descriptor
 
     def size(self, path: Path) -> int:
-        """Tell how many bytes a file has."""
+        """Return the number of bytes of a file."""
         with _named(path):
             name, folder = self._reached(path)
             return os.stat(name, dir_fd=folder).st_size
 
     def read(self, path: Path, begin: int = 0) -> bytes:
-        """Read a file from a byte on."""
+        """Read a file from this byte to its end."""
         with _named(path), self._readable(path) as file:
             file.seek(begin)
             return file.read()
@@ -141,8 +141,7 @@ class Disk:
     def map(self, path: Path) -> Bytes:
         """Map a whole file into memory.
 
-        The array could be written to, as those of kernels can, which compile once for both; the file would never
-        know.
+        The array is writable, so that kernels are compiled only once; writing to it does not change the file.
         """
         with _named(path), self._readable(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -154,7 +153,7 @@ class Disk:
     def _readable(self, path: Path) -> BinaryIO:
         return open(self._open(path, os.O_RDONLY), "rb")  # noqa: PTH123 - a descriptor, closed by the caller
 
-    # Who may write.
+    # The lock.
 
     def lock(self, path: Path) -> int:
         """Become the one writer of a folder and return its descriptor, or raise ``StorageBusy`` at once.
@@ -180,7 +179,7 @@ class Disk:
                     raise StorageBusy(str(path), rule) from None
                 raise
         folder, file = opened
-        with suppress(OSError):  # it only tells other processes whom to look for
+        with suppress(OSError):  # for the messages of other processes only
             os.ftruncate(file, 0)
             os.pwrite(file, b"%d\n" % os.getpid(), 0)
         self._held[path.absolute()] = _Held(folder, file, str(locked.absolute()), identity)
@@ -197,31 +196,31 @@ class Disk:
             raise StorageFailed(held.locked, error.strerror or str(error)) from error
 
     def moved_to(self, path: Path) -> str:
-        """Return the path that a locked folder has now, or words where the system does not tell it."""
+        """Return the present path of a locked folder, or a description if the system does not report it."""
         try:
             return str(Path(f"/proc/self/fd/{self._held[path].folder}").readlink())
         except OSError:
             return "the folder that it opened"
 
     def identity(self, path: Path) -> Identity:
-        """Return what tells a file or folder from another one that takes its path."""
+        """Return the identity of a file or folder, which another one at its path does not have."""
         with _named(path):
             return _identity(os.stat(path))  # noqa: PTH116 - thrice as quick as Path.stat
 
     def unlock(self, path: Path) -> None:
-        """Release the lock, also where a process that was forked meanwhile still has its descriptors."""
+        """Release the lock, even if a forked process still has its descriptors."""
         held = self._held.pop(path)
         with _named(path):
             try:
                 fcntl.flock(held.file, fcntl.LOCK_UN)
-                with suppress(OSError):  # where folders cannot be locked
+                with suppress(OSError):  # if folders cannot be locked
                     fcntl.flock(held.folder, fcntl.LOCK_UN)
             finally:
                 os.close(held.file)
                 os.close(held.folder)
 
     def forget(self, path: Path) -> None:
-        """After a fork, close in the child what its parent has locked; that stays locked."""
+        """After a fork, close the parent's locked files in the child; they remain locked."""
         held = self._held.pop(path)
         os.close(held.file)
         os.close(held.folder)
@@ -258,7 +257,7 @@ def _writer_of(folder: Path) -> str:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Name the file in what the system says."""
+    """Raise the error of the system with the name of the file."""
     try:
         yield
     except StorageError:

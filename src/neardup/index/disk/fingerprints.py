@@ -1,4 +1,4 @@
-"""Which documents of a file have a near fingerprint: tables by Hamming distance, with the face of lists of keys."""
+"""Documents with a near fingerprint: tables by Hamming distance, with the interface of lists of keys."""
 
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""How the folder of an index is made and opened."""
+"""Creating and opening the folder of an index."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -17,18 +17,18 @@ from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 _FIRST_LOG: Final = "log-00000001"
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
-_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # what a death while it is made leaves
+_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
 
 
 class Terms(NamedTuple):
-    """What a store must be told, because only the scheme knows."""
+    """What the scheme defines for a store."""
 
     columns: Columns
     lookup: Lookup
 
 
 class Ways(NamedTuple):
-    """How an index is used, each time anew."""
+    """How an index is used, chosen on each opening."""
 
     durability: Durability
     memory: int
@@ -36,13 +36,13 @@ class Ways(NamedTuple):
 
 
 def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways, *, attached: bytes | None = None) -> Store:
-    """Make an index in a folder that does not exist or is empty; *stated* is what opening it will want to know.
+    """Make an index in a folder that does not exist or is empty; *stated* are the terms for opening it.
 
-    What is *attached* becomes the file ``ATTACHED``.
+    *attached* is the content of the file ``ATTACHED``.
     """
     disk = ways.disk
     disk.make_folder(folder)
-    _require_empty(folder, disk)  # nothing is left in a folder that is somebody else's, not even a lock
+    _require_empty(folder, disk)  # a folder of other files is left unchanged, without a lock
     _sync_name(folder, disk)
     with _lock(folder, disk, wanted=True) as lock:
         _require_empty(folder, disk)
@@ -59,13 +59,13 @@ def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways, *, at
 
 def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:
     """Open an index; *terms_of* may refuse what its manifest states."""
-    terms_of(Manifest.read(ways.disk, folder))  # where there is no index, or a wrong key, no lock is taken
+    terms_of(Manifest.read(ways.disk, folder))  # without an index, or with a wrong key, no lock is taken
     with _lock(folder, ways.disk, wanted=writes) as lock:
         for left in range(0 if writes else TRIES, -1, -1):
             manifest = Manifest.read(ways.disk, folder)
             try:
                 return _store(folder, manifest, terms_of(manifest), ways, lock)
-            except FileNotFoundError as error:  # a newer manifest does without it, or nobody has it
+            except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
                 if not left:
                     raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
     raise AssertionError
@@ -73,7 +73,7 @@ def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, wr
 
 @contextmanager
 def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
-    """Take the writer's lock, and release it only if opening fails: the store keeps it."""
+    """Lock the folder for the writer; released only if opening fails, as the store keeps it."""
     lock = disk.lock(folder) if wanted else -1
     try:
         yield lock
@@ -84,7 +84,7 @@ def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
 
 
 def _sync_name(folder: Path, disk: Disk) -> None:
-    """Wait until the folder's own name is on the disk; who may not read the one above it was given it by others."""
+    """Wait until the folder's name is on the disk, unless its parent folder cannot be read."""
     try:
         disk.sync_folder(folder.absolute().parent)
     except StorageFailed as error:
@@ -105,7 +105,7 @@ def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if names - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own")
-    if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # no creation that died leaves records
+    if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
         rule = f"has {_FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
         raise StorageRefused(str(folder), rule)
 

@@ -1,9 +1,9 @@
 """An append-only log of framed, checksummed records.
 
-A header tells what it is: magic, format, the index's *mark* and the number of its first record. Then come the frames:
+The header has a magic string, the format, the index's *mark* and the number of the first record. Then come the frames:
 the record's number, its size, the number of the first record that was not known to be on the disk yet, a checksum, and
-the record. The checksum covers the numbers, the record and the header, so that no frame of another log or place passes
-for one of this.
+the record. The checksum covers the numbers, the record and the header, so that frames of other
+logs or places are not accepted.
 
 A record is a kind and named arrays: the size of a JSON directory, the directory, the arrays' bytes.
 """
@@ -31,13 +31,13 @@ _HEADER: Final = struct.Struct(f"<8sQ{MARK_BYTES}sQQ")  # magic, format, mark, n
 HEADER_BYTES: Final = _HEADER.size
 _FRAME: Final = struct.Struct("<QQQQ")  # number, bytes, first number not synced, checksum
 _SIZE: Final = struct.Struct("<I")
-_AHEAD: Final = 64  # records that are looked for behind a damaged one
+_AHEAD: Final = 64  # records that are looked for after a damaged one
 
 _encoder: Final = msgspec.json.Encoder()
 
 
 class Record(NamedTuple):
-    """One step in the life of an index."""
+    """One change of an index."""
 
     number: int
     kind: str
@@ -45,7 +45,7 @@ class Record(NamedTuple):
 
 
 class Tail(NamedTuple):
-    """Where the records of a log end, and how many bytes lie behind that are no records."""
+    """Where the records of a log end, and how many bytes after that are not records."""
 
     end: int
     torn: int
@@ -53,7 +53,7 @@ class Tail(NamedTuple):
 
 
 class LogWriter:
-    """Appends records to a log. Raises ``StorageFailed`` if the system refuses; then nobody may append again."""
+    """Appends records to a log. After ``StorageFailed``, which it raises if the system refuses, it must not be used."""
 
     def __init__(self, disk: Disk, path: Path, file: int, seed: int, tail: Tail) -> None:
         self._disk, self._path, self._file, self._seed = disk, path, file, seed
@@ -74,7 +74,7 @@ class LogWriter:
 
     @classmethod
     def reopen(cls, disk: Disk, path: Path, seed: int, tail: Tail) -> "LogWriter":
-        """Go on behind the last record, all being on the disk; the file must end there."""
+        """Continue after the last record, which must be the end of the file, with all records on the disk."""
         writer = cls(disk, path, disk.reopen(path), seed, tail)
         with writer.closed_on_failure():
             writer.sync()
@@ -82,7 +82,7 @@ class LogWriter:
 
     @contextmanager
     def closed_on_failure(self) -> Iterator[None]:
-        """Close it if what is done within fails."""
+        """Close the file if the block raises."""
         try:
             yield
         except BaseException:
@@ -90,7 +90,7 @@ class LogWriter:
             raise
 
     def append(self, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Write one record. It is safe from the process's death on return, from the system's after ``sync``."""
+        """Write one record. On return it survives the end of the process, after ``sync`` that of the system."""
         record = _encoded(kind, arrays)
         total = _frame_sum(self._seed, self.following, self._synced, record)
         frame = _FRAME.pack(self.following, len(record), self._synced, total)
@@ -113,9 +113,9 @@ class LogWriter:
 class LogReader:
     """Reads the records of a log, and those that were appended since.
 
-    Bytes behind the last record are what a death in the middle of writing leaves, or a power failure of what was not
-    synced: ``tail`` tells how many. But where *sealed* says that so many bytes were records, or where a record follows
-    that was written when this one was on the disk, it is damage, and raises ``StorageDamaged``.
+    Bytes after the last record remain if a writer is killed, or if the power fails before they are synced: ``tail`` has
+    their number. They are damage, which raises ``StorageDamaged``, if they are among the first *sealed* bytes, or if a
+    record follows that was written after they were synced.
     """
 
     def __init__(self, disk: Disk, path: Path, mark: bytes, sealed: int) -> None:
@@ -135,7 +135,7 @@ class LogReader:
         self.tail = Tail(_HEADER.size, 0, first)
 
     def read(self) -> Iterator[Record]:
-        """Give the records that were not given yet."""
+        """Yield the records that were not read yet."""
         data = memoryview(self._disk.read(self._path, self.tail.end))
         base, place, number = self.tail.end, 0, self.tail.following
         while (size := self._frame(data, place, number)) >= 0:
@@ -151,7 +151,7 @@ class LogReader:
         self.tail = Tail(base + place, len(data) - place, number)
 
     def _frame(self, data: memoryview, place: int, number: int) -> int:
-        """Give the size of the record that begins here, or -1 if none does."""
+        """Return the size of the record that begins here, or -1 if none does."""
         begin = place + _FRAME.size
         if begin > len(data):
             return -1
@@ -161,7 +161,7 @@ class LogReader:
         return size if _frame_sum(self.seed, number, synced, data[begin : begin + size]) == total else -1
 
     def _records_follow(self, data: memoryview, number: int) -> bool:
-        """Say whether a whole record stands anywhere behind a damaged one that was on the disk before it."""
+        """Return whether a whole record follows a damaged one that was on the disk before it was written."""
         raw = bytes(data)
         for later in range(number + 1, number + _AHEAD):
             place = raw.find(struct.pack("<Q", later))

@@ -12,11 +12,11 @@ Keyed = Callable[[npt.NDArray[Any], Flags], Words]
 
 
 class Lookup(NamedTuple):
-    """How signatures lead to candidates: by a shared key or, of fingerprints in files, by their distance.
+    """How signatures become candidates: by a shared key or, for fingerprints in files, by their distance.
 
-    *keyed* gives the keys of rows of signatures, and is told which are there; *pooled* says that a key counts in
-    whatever column it stands. *design* says how the tables of so many fingerprints of 64 bits are cut; without it files
-    have lists of keys.
+    *keyed* returns the keys of rows of signatures and takes which rows are present. If *pooled*, keys are compared
+    across columns. *design* returns the design of tables for a number of fingerprints of 64 bits; without it files have
+    lists of keys.
     """
 
     keyed: Keyed

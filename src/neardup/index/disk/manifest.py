@@ -1,7 +1,7 @@
-"""The one file that says what an index is made of: whatever it does not name is no part of it.
+"""The file that lists the files of an index; other files are not part of it.
 
-It is JSON, a line, and a second line with its checksum. It is replaced as a whole, by a rename: a reader finds the
-old one or the new one, and a death leaves one of both.
+It has a line of JSON and a line with its checksum. It is replaced as a whole, by a rename: readers, and a killed
+writer, find the old one or the new one.
 """
 
 import errno
@@ -18,7 +18,7 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 NAME: Final = "manifest.json"
 UNFINISHED: Final = "manifest.new"
 FORMAT: Final = 2  # of the whole index: raised by every change after which older files cannot be read
-FLAGS: Final[frozenset[str]] = frozenset()  # what an index may need a reader to understand; none so far
+FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
@@ -26,10 +26,10 @@ _NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """A committed state: files by name, size and checksum, and the terms on which the index was created.
+    """A committed state: files by name, size and checksum, and the terms of the index.
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
-    ``terms`` is what the owner of the index wants to know on opening it.
+    ``terms`` are the settings that opening it requires.
     """
 
     mark: str
@@ -45,7 +45,7 @@ class Manifest:
 
     @property
     def files(self) -> list[str]:
-        """Name every file of the index but this one."""
+        """The names of all files of the index except the manifest."""
         stored = [*self.segments, *([self.updates] if self.updates else [])]
         return [self.log, *(file.name for file in stored)]
 
@@ -54,14 +54,14 @@ class Manifest:
         following = replace(self, generation=self.generation + 1)
         content = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
         new = folder / UNFINISHED
-        disk.remove(new)  # what a death has left
+        disk.remove(new)  # the remains of an interrupted commit
         file = disk.create(new)
         try:
             disk.append(file, content + b"\n" + _seal(content), new)
             disk.sync(file, new)
         finally:
             disk.close(file, new)
-        disk.sync_folder(folder)  # the files that it names must be there before it is
+        disk.sync_folder(folder)  # the files that it names must be on the disk before it is
         disk.rename(new, folder / NAME)
         disk.sync_folder(folder)
         return following
@@ -107,7 +107,7 @@ class Manifest:
 
 
 def _require_sense(manifest: Manifest) -> None:
-    """Raise ``ValueError`` unless names are names of files here, and numbers such as there can be."""
+    """Raise ``ValueError`` for invalid names of files and invalid numbers."""
     expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
     expect(isinstance(manifest.terms, dict), "invalid terms")
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")

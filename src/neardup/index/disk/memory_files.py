@@ -1,4 +1,4 @@
-"""The files of an index that lives in memory."""
+"""The files of an index in memory."""
 
 import errno
 import os
@@ -9,11 +9,11 @@ import numpy as np
 from neardup.index.disk.files import Disk, Identity
 from neardup.model.arrays import Bytes
 
-FOLDER = Path("/index in memory")  # what messages call it
+FOLDER = Path("/index in memory")  # its name in messages
 
 
 class MemoryDisk(Disk):
-    """Files in memory, of one index and one process. They are gone with the index."""
+    """Files in memory, of one index and one process. They are lost when the index is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,21 +32,21 @@ class MemoryDisk(Disk):
         return file
 
     def append(self, file: int, data: bytes | memoryview, path: Path) -> None:  # noqa: ARG002 - named as on a disk
-        """Write all of *data* behind what is there."""
+        """Append all of *data*."""
         self._opened[file] += memoryview(data).cast("B")
 
     def sync(self, file: int, path: Path) -> None:
-        """Do nothing: there is nothing that would last longer."""
+        """Do nothing: memory cannot be synced."""
 
     def sync_folder(self, path: Path) -> None:
-        """Do nothing: there is nothing that would last longer."""
+        """Do nothing: memory cannot be synced."""
 
     def close(self, file: int, path: Path) -> None:  # noqa: ARG002 - named as on a disk
         """Close a file."""
         del self._opened[file]
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name, in place of the file that has it."""
+        """Rename a file; it replaces a file of that name."""
         self._files[new] = self._files.pop(old)
 
     def remove(self, path: Path) -> None:
@@ -54,7 +54,7 @@ class MemoryDisk(Disk):
         self._files.pop(path, None)
 
     def make_folder(self, path: Path) -> None:
-        """Do nothing: files have their names without one."""
+        """Do nothing: names need no folder."""
 
     def names(self, path: Path) -> list[str]:
         """List the files of a folder, sorted."""
@@ -65,11 +65,11 @@ class MemoryDisk(Disk):
         return len(self._found(path))
 
     def read(self, path: Path, begin: int = 0) -> bytes:
-        """Return the bytes of a file from one on."""
+        """Return the bytes of a file from this one to its end."""
         return bytes(self._found(path)[begin:])
 
     def map(self, path: Path) -> Bytes:
-        """Return the bytes of a file that nothing is appended to any more."""
+        """Return the bytes of a complete file."""
         return np.frombuffer(self._found(path), np.uint8)
 
     def lock(self, path: Path) -> int:  # noqa: ARG002 - named as on a disk
@@ -80,14 +80,14 @@ class MemoryDisk(Disk):
         """Do nothing: no other process can write."""
 
     def forget(self, path: Path) -> None:
-        """Do nothing: the process that was forked has files of its own."""
+        """Do nothing: a forked process has its own copy."""
 
     def holds(self, path: Path) -> bool:  # noqa: ARG002 - named as on a disk
         """Return that the files are in their place."""
         return True
 
     def identity(self, path: Path) -> Identity:  # noqa: ARG002 - named as on a disk
-        """Return what is the same for all files: none is ever replaced from outside."""
+        """Return the same for all files, because no other process replaces them."""
         return 0, 0
 
     def _found(self, path: Path) -> bytearray:

@@ -1,4 +1,4 @@
-"""Which segments of an index are merged, and how its next state is written: new files first, then their manifest."""
+"""Merging segments, and writing the next state of an index: first new files, then their manifest."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
@@ -17,11 +17,11 @@ from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
 from neardup.index.disk.segment import Segment, write_segment
 
-FAN: Final = 4  # segments of about one size that are merged into one
+FAN: Final = 4  # segments of similar size that are merged into one
 UPDATES: Final = "updates of an index"
 KINDS: Final = ("segment-", "log-", "updates-")
 
-_BYTES_WHILE_MERGING: Final = 32  # a list entry takes so many at most
+_BYTES_WHILE_MERGING: Final = 32  # the most bytes of a list entry
 
 
 class Files(NamedTuple):
@@ -43,7 +43,7 @@ class NextLog(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state that is on the disk: its manifest and segments, and its log if that is a new one."""
+    """A committed state: its manifest and segments, and its log if that is new."""
 
     manifest: Manifest
     segments: list[Segment]
@@ -51,7 +51,7 @@ class State(NamedTuple):
 
 
 def tail(segments: Sequence[Segment], most: int) -> int | None:
-    """Return the first of the last segments to be merged; ``None`` where there are few of one size, or too large."""
+    """Return the first of the last segments to be merged; ``None`` for few of one size, or too large ones."""
     levels = [_level(segment.documents) for segment in segments]
     run = 0
     while run < len(levels) and levels[-1 - run] <= levels[-1]:
@@ -108,7 +108,7 @@ def write(
 
 
 def discard(disk: Disk, folder: Path, number: int) -> None:
-    """Remove the files of a commit that failed, at once, as they may fill the disk; unless it reached the disk."""
+    """Remove the files of a failed commit at once, as they may fill the disk, unless the commit reached the disk."""
     with suppress(OSError):  # the next writer removes what is left
         if Manifest.read(disk, folder).next_file <= number:
             for kind in KINDS:
@@ -117,7 +117,7 @@ def discard(disk: Disk, folder: Path, number: int) -> None:
 
 
 def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment]) -> Stored | None:
-    """Write what happened to documents of segments since those were written."""
+    """Write the changes of documents in segments since these were written."""
     if not any(part.is_changed for part in segments):
         return None
     nothing = np.empty(0, np.int64)

@@ -1,4 +1,4 @@
-"""What the parts of an index have in common: each holds documents in the order of their admission."""
+"""The common interface of the parts of an index, which have documents in the order of admission."""
 
 from typing import Any, Final, Protocol
 
@@ -23,17 +23,17 @@ class Part(Protocol):
 
     @property
     def documents(self) -> int:
-        """How many there are, removed ones included."""
+        """The number of documents, including removed ones."""
         ...
 
     @property
     def bits(self) -> int:
-        """How many low bits of its keys have given way to numbers of documents, in lists."""
+        """The number of low bits of keys that are replaced by numbers of documents in lists."""
         ...
 
     @property
     def alive(self) -> Flags:
-        """Which of them were not removed; empty if none was."""
+        """Which documents were not removed; empty if none was removed."""
         ...
 
     @property
@@ -43,19 +43,19 @@ class Part(Protocol):
 
     @property
     def kept(self) -> int:
-        """How many of those that are there stand for themselves."""
+        """The number of kept documents."""
         ...
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
-        """Copy what a column says of some documents."""
+        """Copy the values of a column for some documents."""
         ...
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
-        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        """Copy the first *most* bytes of the values of a column of strings for some documents."""
         ...
 
     def propose(self, rows: Rows, query: Query) -> Hits:
-        """Find the documents that share a key with each row of signatures that asks, or those with a near one."""
+        """Find the documents that share a key with each asking row of signatures, or have a near one."""
         ...
 
     def divide(self, division: Division) -> Hits:
@@ -71,11 +71,11 @@ class Part(Protocol):
         ...
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
-        """Give one of the ``LISTS`` for a new part, by the numbers there (less than 0: left out), in any order."""
+        """Return one of the ``LISTS`` for a new part, in any order; documents with negative numbers are omitted."""
         ...
 
     def lists(self, name: str) -> int:
-        """Tell how many lists of this name there are."""
+        """Return the number of lists of this name."""
         ...
 
     def remove(self, positions: AnyPositions) -> None:
@@ -85,20 +85,20 @@ class Part(Protocol):
     def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
         """Replace the values of different documents in one of the ``CHANGING`` columns.
 
-        Those that lead from now on are found by their keys.
+        New leaders are found by their keys from then on.
         """
         ...
 
 
 def id_keys(ids: TextBatch, salt: Words) -> Words:
-    """Give a key for each id; who does not know the salt cannot make many equal ones."""
+    """Return a key for each id; without the salt, many equal ones cannot be made."""
     keys = np.zeros(len(ids), np.uint64)
     add_field(ids.data, ids.offsets, ids.offsets[1:], salt, keys)
     return keys
 
 
 def ordinal_keys(ordinals: Positions) -> Words:
-    """Give a key for each ordinal; no two have the same, and their high bits differ."""
+    """Return a key for each ordinal; keys of different ordinals differ, also in their high bits."""
     return ordinals.astype(np.uint64) * _ORDINAL
 
 
@@ -108,7 +108,7 @@ def alive_in(part: Part) -> int:
 
 
 def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, pooled: bool) -> Words:
-    """Make the entries of one list of the keys (uint64[n, K]) of documents of these numbers; less than 0: left out."""
+    """Return the entries of one list: keys (uint64[n, K]) and numbers of documents; negative numbers are omitted."""
     rows = np.flatnonzero(documents >= 0)
     chosen, numbers = keys[rows, number], documents[rows]
     if pooled:

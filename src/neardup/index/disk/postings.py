@@ -1,4 +1,4 @@
-"""Which documents have a key: sorted lists in a file, chains in memory. Both propose the same documents."""
+"""The documents of each key: sorted lists in a file, chains in memory. Both propose the same documents."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -22,7 +22,7 @@ Documents = npt.NDArray[np.int32]
 
 
 class Hits(NamedTuple):
-    """Row *r* has found ``documents[bounds[r]:bounds[r + 1]]``; *oversized* keys had more than were looked at."""
+    """Row *r* has found ``documents[bounds[r]:bounds[r + 1]]``; *oversized* keys had more than were listed."""
 
     bounds: Positions
     documents: Documents
@@ -30,22 +30,22 @@ class Hits(NamedTuple):
 
     @property
     def rows(self) -> Positions:
-        """The asking row beside each document."""
+        """The asking row of each document."""
         bounds = self.bounds
         return np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
 
     def joined(self, others: "Hits") -> "Hits":
-        """Give what each row has found here and there."""
+        """Return the documents of both, row by row."""
         order = np.argsort(np.concatenate([self.rows, others.rows]), kind="stable")
         documents = np.concatenate([self.documents, others.documents])[order]
         return Hits(self.bounds + others.bounds, documents, self.oversized + others.oversized)
 
 
 class Query(NamedTuple):
-    """Rows of keys that are *asking* for documents; the parts of an index answer one after the other.
+    """Rows of keys whose documents are looked up (those that are *asking*), in one part of an index after another.
 
-    Of each key *room* documents are listed at most: ``listed`` (int32[n, K]) counts them over all parts, and is
-    ``room + 1`` for an oversized key. ``ends`` (int64[n]) is how far each row has come in the last part.
+    At most *room* documents are listed per key: ``listed`` (int32[n, K]) counts them over all parts, and is
+    ``room + 1`` for an oversized key. ``ends`` (int64[n]) is the end of each row in the last part.
     """
 
     keys: Words
@@ -56,17 +56,17 @@ class Query(NamedTuple):
 
     @classmethod
     def of(cls, keys: Words, asking: Flags, room: int) -> "Query":
-        """Begin to ask."""
+        """Return a new query."""
         return cls(keys, asking, room, np.zeros(keys.shape, np.int32), np.zeros(len(keys), np.int64))
 
     def division(self) -> "Division":
-        """Return the oversized keys, when all parts have answered."""
+        """Return the oversized keys, after the lookup in all parts."""
         rows, columns = np.nonzero(self.listed > self.room)
         return Division(self, rows, columns, np.zeros((len(rows), DEPTH), np.int32))
 
 
 class Division(NamedTuple):
-    """Oversized keys of a query, ``rows[i]`` in ``columns[i]``, and how many documents each level has listed."""
+    """Oversized keys of a query, ``rows[i]`` in ``columns[i]``, and the number of documents listed at each level."""
 
     query: Query
     rows: Positions
@@ -75,12 +75,12 @@ class Division(NamedTuple):
 
 
 def is_divided(columns: int, *, pooled: bool) -> bool:
-    """Say whether oversized keys are divided: those of other columns tell their documents apart."""
+    """Return whether oversized keys are divided, by the keys of other columns."""
     return columns > 1 and not pooled
 
 
 def document_bits(documents: int) -> int:
-    """Tell how many bits number so many documents."""
+    """Return the number of bits that number this many documents."""
     return max(1, (documents - 1).bit_length())
 
 
@@ -99,7 +99,7 @@ def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words], number:
 
 
 def write_finer(writer: ArraysWriter, name: str, parts: Iterable[Words]) -> list[int]:
-    """Write the sorted entries of each column and level for divisions, as ``NAME.finer``; return where they begin."""
+    """Write the sorted entries of each column and level for divisions, as ``NAME.finer``; return their beginnings."""
     cuts = [0]
 
     def noted() -> Iterator[Words]:
@@ -112,7 +112,7 @@ def write_finer(writer: ArraysWriter, name: str, parts: Iterable[Words]) -> list
 
 
 def behind(entries: Words, bits: int) -> Words:
-    """Return the entries of a sorted list that are behind the first ``ROOM`` of their key."""
+    """Return the entries of a sorted list without the first ``ROOM`` of each key."""
     later = entries[ROOM:]
     found: Words = later[(later ^ entries[: len(later)]) >> np.uint64(bits) == 0]
     return found
@@ -121,7 +121,7 @@ def behind(entries: Words, bits: int) -> Words:
 def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Words]:
     """Return the sorted entries of each level for some entries of a column.
 
-    *further* are, by document, the keys of the columns behind it without their low *bits*.
+    *further* are, by document, the keys of the following columns without their low *bits*.
     """
     below = np.uint64((1 << bits) - 1)
     documents, keys = members & below, members & ~below
@@ -133,7 +133,7 @@ def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Wor
 
 
 class SortedLists:
-    """Keys of the documents of a file; see ``write_lists``. Raises ``StorageDamaged`` where a block is damaged.
+    """Keys of the documents of a file; see ``write_lists``. Raises ``StorageDamaged`` for a damaged block.
 
     *cuts* are what ``write_finer`` returned if oversized keys are divided.
     """
@@ -159,11 +159,11 @@ class SortedLists:
 
     @property
     def longest(self) -> int:
-        """How many entries the longest list has, those for divisions included."""
+        """The number of entries of the longest list, including those for divisions."""
         return int(np.diff([0] if self._cuts is None else self._cuts).max(initial=self.entries.shape[1]))
 
     def find(self, query: Query, alive: Flags, *, pooled: bool = False) -> Hits:
-        """Find the documents that share a key with each row that asks; *alive* says which are there, empty: all."""
+        """Find the documents that share a key with each asking row; *alive* marks existing ones, empty means all."""
         if len(self.entries) != (1 if pooled else query.keys.shape[1]):
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
         bounds, documents, oversized, block = kernels.find(
@@ -208,7 +208,7 @@ class SortedLists:
         return Hits(bounds, documents, 0)
 
     def find_strings(self, keys: Words, strings: TextBatch, alive: Flags) -> Positions:
-        """Find for each of these strings the document that is there and has it, or -1: one at most does.
+        """Return for each of these strings the existing document that has it (at most one), or -1.
 
         The list is that of a column of strings of its own name, and *keys* (uint64[n]) are made as those of the column.
         """
@@ -230,7 +230,7 @@ class SortedLists:
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} has documents that are not there")
 
     def list(self, number: int) -> Words:
-        """Give one whole list, verified."""
+        """Return one whole list, verified."""
         entries: Words = self._arrays.slice(f"{self._name}.entries", number, number + 1)[0]
         below = np.uint64((1 << self._bits) - 1)
         self._require_documents(int((entries & below).max(initial=0)))
@@ -238,7 +238,7 @@ class SortedLists:
 
 
 class Chains:
-    """Keys of documents that come one after the other, in memory."""
+    """Keys of documents in memory, added in the order of their numbers."""
 
     def __init__(self, *, pooled: bool) -> None:
         self._pooled = pooled
@@ -249,7 +249,7 @@ class Chains:
 
     @property
     def nbytes(self) -> int:
-        """The memory it takes."""
+        """The memory that it takes."""
         return (
             self._heads.nbytes
             + self._tails.nbytes
@@ -259,13 +259,13 @@ class Chains:
         )
 
     def find(self, query: Query, alive: Flags) -> Hits:
-        """Find the documents that share a key with each row that asks."""
-        if not self._nodes:  # as while all documents are in segments
+        """Find the documents that share a key with each asking row."""
+        if not self._nodes:  # true while all documents are in segments
             return Hits(np.zeros(len(query.keys) + 1, np.int64), np.empty(0, np.int32), 0)
         return self._follow(query, -1, alive)
 
     def find_and_add(self, query: Query, first: int, alive: Flags) -> Hits:
-        """Find them, and put row *r* there as document ``first + r`` before row ``r + 1`` asks."""
+        """Find them, and add row *r* as document ``first + r`` before row ``r + 1`` is looked up."""
         more = query.keys.size
         for column in (self._keys, self._documents, self._following):
             column.reserve(more * (1 + self._depth(query)))
@@ -303,20 +303,20 @@ class Chains:
 
 
 class LateChains:
-    """Keys of documents of any numbers, for those whose keys come later than their turn."""
+    """Keys of documents in memory, added in any order."""
 
     def __init__(self, *, pooled: bool) -> None:
         self._chains, self._documents = Chains(pooled=pooled), Growing(np.int32)
 
     def add(self, keys: Words, documents: AnyPositions) -> None:
-        """Put documents there."""
+        """Add documents."""
         first = self._documents.size
         self._documents.extend(documents)
         everybody = np.ones(self._documents.size, np.bool_)
         self._chains.find_and_add(Query.of(keys, everybody[first:], ROOM), first, everybody)
 
     def find(self, query: Query, alive: Flags) -> Hits:
-        """Find the documents that share a key with each row that asks: as many more as the query has room for."""
+        """Find the documents that share a key with each asking row, within the remaining room of the query."""
         own = Query.of(query.keys, query.asking, query.room)
         hits = self._chains.find(own, alive[self._documents.values])
         return hits._replace(documents=self._documents.values[hits.documents])

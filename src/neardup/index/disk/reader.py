@@ -1,6 +1,6 @@
-"""An index as its readers see it: the documents in its files, found, looked up, and read again when they change.
+"""Reading an index: documents are found and looked up in its files, which are read again when they change.
 
-A document's *place* is its part's number and its position there. It holds until the next change.
+A document's *place* is the number of its part and its position there. It is valid until the next change.
 """
 
 import os
@@ -33,21 +33,21 @@ from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
 Places = Positions
 
-TRIES: Final = 20  # of a reader whose files a writer removes meanwhile
+TRIES: Final = 20  # attempts of a reader whose files a writer removes
 
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
 class Found(NamedTuple):
-    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more documents than they list."""
+    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more documents than were listed."""
 
     rows: Positions
     places: Places
     oversized: int
 
     def where(self, holds: Flags) -> "Found":
-        """Keep the candidates that *holds* marks."""
+        """Return the candidates that *holds* marks."""
         return Found(self.rows[holds], self.places[holds], self.oversized)
 
 
@@ -58,10 +58,10 @@ class Reader:
     """
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
-        self.folder, self.columns = folder.absolute(), columns  # the process may change its own folder
+        self.folder, self.columns = folder.absolute(), columns  # the working directory may change
         self._disk, self._lookup = disk, lookup
         self._process = os.getpid()
-        self._stale = False  # whether the memory has what the files do not have
+        self._stale = False  # whether some changes are only in memory
         self._closed = False
         self.busy = threading.RLock()
         self.oversized_buckets = 0
@@ -74,7 +74,7 @@ class Reader:
 
     @property
     def parts(self) -> list[Part]:
-        """The parts, in the order of admission: the last one is the recent one."""
+        """The parts, in the order of admission; the last one is in memory."""
         return [*self.segments, self.recent]
 
     @property
@@ -84,25 +84,25 @@ class Reader:
 
     @property
     def torn(self) -> int:
-        """How many bytes behind the last record are no record: a death in the middle of writing leaves them."""
+        """The number of bytes after the last record, which remain if a writer is killed."""
         return self._reader.tail.torn
 
     @property
     def log_bytes(self) -> int:
-        """How many bytes of records the log has."""
+        """The number of bytes of records in the log."""
         return self._reader.tail.end
 
     def __len__(self) -> int:
         return sum(alive_in(part) for part in self.parts)
 
     def propose(self, rows: Rows, asking: Flags, wider: int = 1) -> Found:
-        """Find the candidates of each row that asks, by the canonical rule; *wider* multiplies its room."""
+        """Return the candidates of each asking row, by the canonical rule; *wider* multiplies its room."""
         self.require_open()
         query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)
         return self._found(query, [part.propose(rows, query) for part in self.parts])
 
     def with_ids(self, ids: Sequence[str]) -> Places:
-        """Find the document of each id, or -1."""
+        """Return the document of each id, or -1."""
         self.require_open()
         names = list(ids)
         strings = encoded(names)
@@ -113,26 +113,26 @@ class Reader:
         return self._first(found)
 
     def leaders(self, equals: Words, besides: Places | None = None) -> Places:
-        """Find the first document of each group of equals, or -1; with *besides*, another one than that."""
+        """Return the first document of each group of equals, or -1; with *besides*, another one than that."""
         self.require_open()
         if not equals.any():  # as of signatures
             return np.full(len(equals), -1)
         return self._first([part.leaders(equals, own) for part, own in self._besides(equals, besides)])
 
     def copies(self, contents: Words, equals: Words, besides: Places) -> Places:
-        """Find the first document of each content, among its equals, or -1; another one than *besides*."""
+        """Return the first document of each content, among its equals, or -1; another one than *besides*."""
         self.require_open()
         return self._first([part.copies(contents, equals, own) for part, own in self._besides(equals, besides)])
 
     def _besides(self, asked: Words, places: Places | None) -> Iterator[tuple[Part, Positions]]:
-        """Give each part, and the positions there of the places to leave out, or -1."""
+        """Yield each part, and the positions in it of the excluded places, or -1."""
         left_out = np.full(len(asked), -1) if places is None else places
         numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
         for number, part in enumerate(self.parts):
             yield part, np.where(numbers == number, positions, -1)
 
     def with_ordinals(self, ordinals: Positions) -> Places:
-        """Find the document of each ordinal, or -1, also where it was removed."""
+        """Return the document of each ordinal, or -1, also where it was removed."""
         self.require_open()
         found = [part.with_ordinals(ordinals) for part in self.segments]
         recent = self.recent.ordinals
@@ -143,13 +143,13 @@ class Reader:
         return self._first(found)
 
     def kept_by(self, keepers: Positions) -> Places:
-        """Find the documents for which other ones stand, by the ordinals of those."""
+        """Return the documents with these representatives, given by ordinals."""
         self.require_open()
         found = [*(part.kept_by(keepers) for part in self.segments), self.recent.kept_by(keepers)]
         return np.concatenate([_places_in(number, positions) for number, positions in enumerate(found)])
 
     def alive(self, places: Places) -> Flags:
-        """Say which documents are there: those that have a place and were not removed."""
+        """Return which documents exist: those that have a place and were not removed."""
         flags = places >= 0
         if any(len(part.alive) for part in self.parts):  # as after a removal, or of recent ones
             for part, rows, positions in self._by_part(places):
@@ -158,11 +158,11 @@ class Reader:
         return flags
 
     def take(self, name: str, places: Places) -> npt.NDArray[Any]:
-        """Copy what a column says of some documents."""
+        """Copy the values of a column for some documents."""
         return self.take_all((name,), places)[0]
 
     def take_all(self, names: Sequence[str], places: Places) -> list[npt.NDArray[Any]]:
-        """Copy what several columns say of some documents."""
+        """Copy the values of several columns for some documents."""
         taken: list[npt.NDArray[Any]] = []
         for part, rows, positions in self._by_part(places):
             if len(rows) == len(places):
@@ -173,12 +173,12 @@ class Reader:
         return taken or self._nothing(names, len(places))
 
     def _nothing(self, names: Sequence[str], number: int) -> list[npt.NDArray[Any]]:
-        """Give columns that say nothing of so many documents."""
+        """Return empty columns for a number of documents."""
         kinds = (self.columns.fixed[name] for name in names)
         return [np.zeros((number, *shape), kind) for kind, shape in kinds]
 
     def strings(self, name: str, places: Places, most: int = WHOLE) -> TextBatch:
-        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        """Copy the first *most* bytes of the values of a column of strings for some documents."""
         gathered, order, done = GrowingStrings(), np.empty(len(places), np.int64), 0
         for part, rows, positions in self._by_part(places):
             if len(rows) == len(places):
@@ -189,7 +189,7 @@ class Reader:
         return gathered.take(order)
 
     def decoded(self, name: str, places: Places) -> list[str]:
-        """Give what a column of strings says of some documents, as Python has them."""
+        """Return the values of a column of strings for some documents, as Python strings."""
         found: list[str] = []
         for part, rows, positions in self._by_part(places):
             own = decoded(part.strings(name, positions))
@@ -201,13 +201,13 @@ class Reader:
         return found
 
     def behind(self, ordinal: int, number: int) -> Places:
-        """Give the places of the first documents, so many at most, that were admitted after one."""
+        """Return the places of the first documents, at most this many, that were admitted after one."""
         self.require_open()
         found, missing = [np.empty(0, np.int64)], number
         for part_number, part in enumerate(self.parts):
             begin = int(np.searchsorted(part.ordinals, ordinal, side="right"))
             while missing and begin < part.documents:
-                end = min(begin + number, part.documents)  # no more is looked at than is wanted
+                end = min(begin + number, part.documents)  # at most the requested number is read
                 there = np.flatnonzero(part.alive[begin:end]) + begin if len(part.alive) else np.arange(begin, end)
                 found.append(_places_in(part_number, there[:missing]))
                 missing -= len(found[-1])
@@ -215,7 +215,7 @@ class Reader:
         return np.concatenate(found)
 
     def all_places(self) -> Iterator[Places]:
-        """Give the places of all documents that are there, part by part, in the order of admission."""
+        """Yield the places of all existing documents, part by part, in the order of admission."""
         self.require_open()
         for number, part in enumerate(self.parts):
             positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
@@ -226,15 +226,15 @@ class Reader:
         """The ordinal of the next document."""
         return self._next_ordinal
 
-    # What the log says, in memory.
+    # The changes of the log, in memory.
 
     def remove(self, places: Places) -> None:
-        """Remove documents, in memory; ``log_change`` makes it last."""
+        """Remove documents, in memory; ``log_change`` records it."""
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
     def lead(self, places: Places) -> None:
-        """Make documents the leaders of their equals, in memory; ``log_change`` makes it last."""
+        """Make documents the leaders of their equals, in memory; ``log_change`` records it."""
         self.set("leads", places, np.ones(len(places), np.bool_))
 
     def set(self, name: str, places: Places, values: npt.NDArray[Any]) -> None:
@@ -249,9 +249,9 @@ class Reader:
     # The files.
 
     def refresh(self) -> bool:
-        """Read what a writer has written since; say whether there was anything.
+        """Read the changes since the last call; return whether there were any.
 
-        Raises ``StorageMoved`` where another folder or index is at the path by now.
+        Raises ``StorageMoved`` if another folder or index is at the path now.
         """
         self.require_open()
         for _ in range(TRIES):
@@ -264,13 +264,13 @@ class Reader:
                     self._replay()
                     return self._reader.tail != before
                 self._load(manifest)
-            except FileNotFoundError:  # a newer manifest does without it
+            except FileNotFoundError:  # a newer manifest does not name it
                 continue
             return True
         raise StorageDamaged(str(self.folder), "the files that its manifest names are not there")
 
     def require_open(self) -> None:
-        """Raise ``StorageRefused`` if it was closed; after a failure, take what counts from the files."""
+        """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""
         if self._closed:
             raise StorageRefused(str(self.folder), "was closed")
         if self._stale:
@@ -278,8 +278,8 @@ class Reader:
                 self._read_again()
 
     def _read_again(self) -> None:
-        """Discard the memory, and take from the files what they have."""
-        self.segments, self._stale = [], False  # in memory segments may have what was not acknowledged
+        """Discard the memory, and read the files."""
+        self.segments, self._stale = [], False  # segments in memory may have changes that were not acknowledged
         try:
             self._load(Manifest.read(self._disk, self.folder))
         except BaseException as error:
@@ -289,7 +289,7 @@ class Reader:
             raise
 
     def _load(self, manifest: Manifest) -> None:
-        """Open the files that a manifest names; what is open already stays so."""
+        """Open the files that a manifest names, except those that are open already."""
         known = {segment.stored: segment for segment in self.segments}
         segments = [known.get(stored) or self._segment(stored) for stored in manifest.segments]
         for one, other in pairwise(segments):
@@ -322,7 +322,7 @@ class Reader:
         return Recent(self.columns, self._lookup, self.salt)
 
     def _replay(self) -> None:
-        """Repeat what the log says."""
+        """Apply the records of the log."""
         for record in self._reader.read():
             with understood(self.folder / self.manifest.log):
                 self._repeat(record)
@@ -354,7 +354,7 @@ class Reader:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
     def _found(self, query: Query, hits: list[Hits]) -> Found:
-        """Gather what all parts have found, row by row, and what is in the divisions of oversized keys."""
+        """Return the documents found in all parts, row by row, and in the divisions of oversized keys."""
         rows = np.concatenate([found.rows for found in hits])
         places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])
         oversized = sum(found.oversized for found in hits)
@@ -374,7 +374,7 @@ class Reader:
         return Found(rows[new], places[new], oversized)
 
     def _first(self, by_part: list[Positions]) -> Places:
-        """Give the place in the first part that has one, or -1."""
+        """Return the place in the first part that has one, or -1."""
         last = len(by_part) - 1
         if not last:
             return by_part[0]
@@ -385,7 +385,7 @@ class Reader:
         return places
 
     def _by_part(self, places: Places) -> Iterator[tuple[Part, Positions, Positions]]:
-        """Give each part that has some of these, which of them, and their positions there."""
+        """Yield each part that has some of these, which of them, and their positions there."""
         if not len(places):
             return
         parts = self.parts
@@ -399,7 +399,7 @@ class Reader:
 
 
 def _ordinals(array: npt.NDArray[Any]) -> Positions:
-    """Take a column of ordinals that a file states; for use in ``understood``."""
+    """Check and return a column of ordinals from a file; for use in ``understood``."""
     expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
     return array
 

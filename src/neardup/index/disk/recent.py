@@ -27,18 +27,18 @@ class Recent:
         self._strings = {name: GrowingStrings() for name in columns.strings}
         self._alive = Growing(np.bool_)
         self._chains = Chains(pooled=lookup.pooled)
-        self._late: LateChains | None = None  # the keys of those that lead their equals since others were removed
+        self._late: LateChains | None = None  # the keys of documents that became leaders
         self._ids: dict[str, int] = {}
-        self._equals: dict[bytes, list[int]] = {}  # the documents that are there, by group
+        self._equals: dict[bytes, list[int]] = {}  # the existing documents, by group
 
     @property
     def documents(self) -> int:
-        """How many there are, removed ones included."""
+        """The number of documents, including removed ones."""
         return self._alive.size
 
     @property
     def alive(self) -> Flags:
-        """Which of them were not removed."""
+        """Which documents were not removed."""
         return self._alive.values
 
     @property
@@ -48,13 +48,13 @@ class Recent:
 
     @property
     def nbytes(self) -> int:
-        """The memory it takes, nearly."""
+        """The memory that it takes, approximately."""
         columns = sum(column.nbytes for column in self._fixed.values())
         strings = sum(column.nbytes for column in self._strings.values())
-        return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python has them
+        return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python objects
 
     def propose(self, _: Rows, query: Query) -> Hits:
-        """Find the documents that share a key with each row that asks."""
+        """Find the documents that share a key with each asking row."""
         return self._with_late(self._chains.find(query, self.alive), query)
 
     def _with_late(self, hits: Hits, query: Query) -> Hits:
@@ -65,7 +65,7 @@ class Recent:
         return self._chains.divide(division, self.alive)
 
     def append(self, batch: Batch, query: Query | None = None) -> Hits:
-        """Add documents, one after the other; give for each that leads its equals those before it that share a key."""
+        """Add documents in order; return for each leader the earlier documents that share a key."""
         rows, found = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         first = self.documents
         self._alive.extend(np.ones(len(rows), np.bool_))
@@ -107,18 +107,18 @@ class Recent:
                 del self._equals[group]
 
     def with_ids(self, ids: list[str]) -> Positions:
-        """Find the document of each id, or -1."""
+        """Return the document of each id, or -1."""
         if not self._ids:
             return np.full(len(ids), -1)
         return np.array([self._ids.get(own, -1) for own in ids], np.int64)
 
     def leaders(self, equals: Words, besides: Positions) -> Positions:
-        """Find the first document of each group of equals that is not *besides*, or -1."""
+        """Return the first document of each group of equals that is not *besides*, or -1."""
         pairs = zip(self._groups(equals), besides.tolist(), strict=True)
         return np.array([_first_besides(places[:2], own) for places, own in pairs], np.int64)
 
     def copies(self, contents: Words, equals: Words, besides: Positions) -> Positions:
-        """Find the first document of each content, among its equals, that is not *besides*, or -1."""
+        """Return the first document of each content, among its equals, that is not *besides*, or -1."""
         found = np.full(len(contents), -1)
         for row, places in enumerate(self._groups(equals)):
             same = (self.take("content", np.array(places, np.int64)) == contents[row]).all(axis=1)
@@ -130,43 +130,43 @@ class Recent:
 
     @property
     def kept(self) -> int:
-        """How many of the documents that are there stand for themselves."""
+        """The number of kept documents."""
         return int((self.alive & (self._fixed["keeper"].values == self._fixed["ordinal"].values)).sum())
 
     def kept_by(self, keepers: Positions) -> Positions:
-        """Find the documents for which other ones stand."""
+        """Return the documents with these representatives."""
         own = self._fixed["keeper"].values
         return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, keepers))
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
-        """Copy what a column says of some documents."""
+        """Copy the values of a column for some documents."""
         return np.asarray(self._fixed[name].values[positions])
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
-        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        """Copy the first *most* bytes of the values of a column of strings for some documents."""
         return self._strings[name].take(positions, most)
 
     def lists(self, name: str) -> int:
-        """Tell how many lists of this name it makes."""
+        """Return the number of lists of this name."""
         if name != "key":
             return 1
         none = self._lookup.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
         return 1 if self._lookup.pooled else none.shape[1]
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
-        """Give one of the lists for a new part, in any order."""
+        """Return one of the lists for a new part, in any order."""
         pooled = self._lookup.pooled and name == "key"
         keys, positions = self._keys if name == "key" else self._listed(name)
         return packed_keys(keys, renumbered[positions], number, bits, pooled=pooled)
 
     @cached_property
     def _keys(self) -> tuple[Words, Positions]:
-        """Give all keys, and the positions that have them; asked for when nothing is added any more."""
+        """Return all keys and their positions; only for a part that is complete."""
         present = np.flatnonzero(self._fixed["present"].values & self._fixed["leads"].values)
         return self._lookup.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
 
     def _listed(self, name: str) -> tuple[Words, Positions]:
-        """Give the keys of one list (uint64[n, 1]) and the positions that have them."""
+        """Return the keys of one list (uint64[n, 1]) and their positions."""
         everybody = np.arange(self.documents)
         if name == "id":
             return id_keys(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody

@@ -36,13 +36,13 @@ from neardup.model.errors import StorageDamaged
 KIND: Final = "a segment of an index"
 _TOGETHER: Final = 1 << 14  # documents that are copied together
 _NOBODY: Final = 1 << 31
-MOST_BITS: Final = 31  # that number a document: kernels give them as int32
+MOST_BITS: Final = 31  # that number a document: kernels return them as int32
 MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
-_MORE: Final = 16  # times as much room, where some was not enough
+_MORE: Final = 16  # times as much room if it was not sufficient
 
 
 class Segment:
-    """A part of an index in a file. What happened to its documents since is held in memory."""
+    """A part of an index in a file. Later changes of its documents are held in memory."""
 
     def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, lookup: Lookup) -> None:
         self.stored, self._lookup = stored, lookup
@@ -63,39 +63,39 @@ class Segment:
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
-        self._late = LateChains(pooled=lookup.pooled)  # the keys of those that lead their equals since
+        self._late = LateChains(pooled=lookup.pooled)  # the keys of documents that became leaders
 
     def propose(self, rows: Rows, query: Query) -> Hits:
-        """Find the documents that share a key with each row that asks, or those with a near fingerprint."""
+        """Find the documents that share a key with each asking row, or those with a near fingerprint."""
         if self._tables is not None:
             return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
         hits = self._lists["key"].find(query, self.alive, pooled=self._lookup.pooled)
         return hits.joined(self._late.find(query, self.alive)) if "leads" in self._changes else hits
 
     def divide(self, division: Division) -> Hits:
-        """Find the documents in the divisions of oversized keys; tables find whatever is near without them."""
+        """Find the documents in the divisions of oversized keys; tables need none."""
         if self._tables is not None:
             return Hits(np.zeros(len(division.rows) + 1, np.int64), np.empty(0, np.int32), 0)
         return self._lists["key"].divide(division, self.alive)
 
     @cached_property
     def _leading(self) -> Flags | None:
-        """Mark the documents that tables propose: those alive that have a signature and lead; ``None`` means all."""
+        """Mark the documents that tables propose: existing leaders with a signature; ``None`` means all."""
         there = np.asarray(self.arrays.whole("present")) & self.take("leads", np.arange(self.documents))
         if len(self.alive):
             there &= self.alive
         return None if there.all() else there
 
     def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
-        """Find the document of each id, or -1; *keys* are theirs (``id_keys``)."""
+        """Return the document of each id, or -1; *keys* are those of the ids (``id_keys``)."""
         return self._lists["id"].find_strings(keys, ids, self.alive)
 
     def leaders(self, equals: Words, besides: Positions) -> Positions:
-        """Find the first document of each group of equals that is not *besides*, or -1."""
+        """Return the first document of each group of equals that is not *besides*, or -1."""
         return self._first("equal", equals, besides)
 
     def copies(self, contents: Words, _: Words, besides: Positions) -> Positions:
-        """Find the first document of each content that is not *besides*, or -1."""
+        """Return the first document of each content that is not *besides*, or -1."""
         return self._first("content", contents, besides)
 
     def _first(self, name: str, digests: Words, besides: Positions) -> Positions:
@@ -105,11 +105,11 @@ class Segment:
             same = (self.take(name, hits.documents) == digests[hits.rows]).all(axis=1)
             same &= hits.documents != besides[hits.rows]
             np.minimum.at(found, hits.rows[same], hits.documents[same])
-            asking &= found == _NOBODY  # a digest that a million have must not be listed for the sake of another
+            asking &= found == _NOBODY  # or a digest of a million documents would be listed because of another
         return np.where(found == _NOBODY, -1, found)
 
     def kept_by(self, keepers: Positions) -> Positions:
-        """Find the documents for which other ones stand."""
+        """Return the documents with these representatives."""
         hits = self._find("keeper", ordinal_keys(np.unique(keepers)))
         found = hits.documents.astype(np.int64)
         if "keeper" in self._changes:
@@ -121,9 +121,9 @@ class Segment:
         return np.asarray(found[others & self._are_alive(found)])
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[Hits]:
-        """Find documents with a key, more each time, until no key that is *asking* has more than there was room for.
+        """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.
 
-        Who is content with what was found may take its flag back before more is asked for.
+        Callers may unset the flag of a key between two steps.
         """
         column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
         while True:
@@ -147,13 +147,13 @@ class Segment:
         return column
 
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
-        """Copy what a column says of some documents."""
+        """Copy the values of a column for some documents."""
         if name in self._changes:
             return self._changes[name][0][positions]
         return self.arrays.take(name, positions)
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
-        """Copy what a column of strings says of some documents, *most* bytes of each at most."""
+        """Copy the first *most* bytes of the values of a column of strings for some documents."""
         return self.arrays.strings(name, positions, most)
 
     def remove(self, positions: AnyPositions) -> None:
@@ -165,7 +165,7 @@ class Segment:
 
     @property
     def removed(self) -> Positions:
-        """The ordinals of the documents that were removed."""
+        """The ordinals of removed documents."""
         return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
 
     def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
@@ -184,12 +184,12 @@ class Segment:
             self._late.add(*self._keyed(positions))
 
     def _keyed(self, positions: AnyPositions) -> tuple[Words, Positions]:
-        """Give the keys of those documents that have a signature, and their positions."""
+        """Return the keys of the documents with a signature, and their positions."""
         found = positions[self.take("present", positions)].astype(np.int64)
         return self._lookup.keyed(self.take("rows", found), np.ones(len(found), np.bool_)), found
 
     def changes(self, name: str) -> tuple[Positions, npt.NDArray[Any]]:
-        """Give the ordinals of the documents whose value in a column was changed, and the values."""
+        """Return the ordinals of documents whose value in a column was changed, and the values."""
         if name not in self._changes:
             nothing = np.empty(0, np.int64)
             return nothing, self.arrays.take(name, nothing)
@@ -209,7 +209,7 @@ class Segment:
             self.remove(self._positions(own))
 
     def update(self, name: str, ordinals: Positions, values: npt.NDArray[Any]) -> None:
-        """Replace values of a column, of documents given by ordinals, also of other segments."""
+        """Replace values of a column for documents given by ordinals, also of other segments."""
         inside = (ordinals >= self.first) & (ordinals <= self.last)
         if inside.any():
             positions = self.with_ordinals(ordinals[inside])
@@ -217,8 +217,8 @@ class Segment:
             self.change(name, positions, values[inside])
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
-        """Find the document of each ordinal, or -1."""
-        if self.last - self.first == self.documents - 1:  # none was left out: they stand one after the other
+        """Return the document of each ordinal, or -1."""
+        if self.last - self.first == self.documents - 1:  # all were copied, so they are contiguous
             places = ordinals - self.first
             return np.where((places >= 0) & (places < self.documents), places, -1)
         column = self.ordinals
@@ -234,7 +234,7 @@ class Segment:
 
     @property
     def kept(self) -> int:
-        """How many of the documents that are there stand for themselves."""
+        """The number of kept documents."""
         if not len(self.alive) and "keeper" not in self._changes:
             return self._kept
         there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
@@ -242,13 +242,13 @@ class Segment:
 
     @property
     def longest_list(self) -> int:
-        """How many entries the longest list has; tables take the memory of two lists while they are made."""
+        """The number of entries of the longest list; making tables takes the memory of two lists."""
         if self._tables is not None:
             return 2 * self.documents
         return self._lists["key"].longest
 
     def lists(self, name: str) -> int:
-        """Tell how many lists of this name there are."""
+        """Return the number of lists of this name."""
         return len(self._list(name).entries)
 
     def _list(self, name: str) -> SortedLists:
@@ -257,7 +257,7 @@ class Segment:
         return self._lists[name]
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
-        """Give one of the lists for a new part, in any order; who stands for whom is read anew."""
+        """Return one of the lists for a new part, in any order; representatives are read again."""
         if name == "keeper":
             return self._packed_keepers(bits, renumbered)
         entries = self._list(name).list(number)
@@ -279,10 +279,10 @@ class Segment:
 
 
 def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part], lookup: Lookup) -> Stored:
-    """Write the documents of some parts that are still there, in their order, as one segment.
+    """Write the existing documents of some parts, in their order, as one segment.
 
-    Columns are copied some documents at a time, lists made one after the other: that takes 16 bytes a document. In
-    lists the numbers never get fewer bits than before: those of a key that they replaced are gone.
+    Columns are copied some documents at a time, and lists are made one by one, which takes 16 bytes per document. In
+    lists the numbers never have fewer bits than before, because the replaced bits of keys are lost.
     """
     stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
     kept = [np.flatnonzero(flags) for flags in stays]
@@ -328,12 +328,12 @@ class _Lists:
         self._oversized: set[int] = set()  # the lists with keys of more than ``ROOM`` entries
 
     def length(self) -> int:
-        """Tell how many entries each has: as many as the first."""
+        """Return the number of entries of each list, which is that of the first."""
         self._first = self._made(0)
         return len(self._first)
 
     def list(self, number: int) -> Words:
-        """Make one of them."""
+        """Make one list."""
         if number or self._first is None:
             return self._made(number)
         made, self._first = self._first, None
@@ -351,7 +351,7 @@ class _Lists:
         return (part.packed(self._name, number, self._bits, places) for part, places in pairs)
 
     def finer(self, number: int, documents: int) -> Iterator[Words]:
-        """Make the entries for divisions of all lists, when these were made: of each list, level by level."""
+        """Yield the entries for divisions, of each list, level by level; only after all lists were made."""
         by_document: dict[int, Words] = {}
         for own in range(number):
             if own not in self._oversized:
@@ -386,7 +386,7 @@ def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Part, Pos
 
 
 def _require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> None:
-    """Raise ``StorageDamaged`` unless all columns are there, of their types and lengths."""
+    """Raise ``StorageDamaged`` unless all columns exist with their types and lengths."""
     for name, (kind, shape) in columns.fixed.items():
         holds = name in arrays and (arrays[name].dtype.str, arrays[name].shape) == (kind, (documents, *shape))
         if not holds:

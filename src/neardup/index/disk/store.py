@@ -1,4 +1,4 @@
-"""An index as its writer changes it: a log of what happened last, segments of all before, and the manifest.
+"""Writing an index: a log of the latest changes, segments of everything before, and the manifest.
 
 It stores documents and proposes candidates.
 """
@@ -44,8 +44,8 @@ class Store(Reader):
     """The files of one index, opened to read or to write.
 
     If the system refuses an operation, or a change is interrupted, the change raises and its memory is discarded: the
-    next answer comes from the files, as a reader has it, with everything that was acknowledged. The next change writes
-    that to new files first. While it cannot, ``failure`` has the reason.
+    next answer is read from the files, with everything that was acknowledged. The next change writes that to new files
+    first. While this fails, ``failure`` has the reason.
 
     ``discarded_bytes`` counts the bytes after the last record of the log, which the writer discarded on opening.
     """
@@ -65,8 +65,8 @@ class Store(Reader):
         require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
         self._memory, self._durability, self._lock = memory, durability, lock
         self.failure: str | None = None
-        self._owed = False  # whether what was acknowledged may not be on the disk since a failure
-        self._moved = False  # whether a caller was told that the folder was moved
+        self._owed = False  # whether acknowledged changes may not be on the disk since a failure
+        self._moved = False  # whether a call has raised that the folder was moved
         self._log: LogWriter | None = None
         self._synced = threading.Event()
         self.discarded_bytes = 0
@@ -76,19 +76,19 @@ class Store(Reader):
             try:
                 self._take_over()
             except BaseException:
-                self._lock = -1  # whoever opened it gives the lock back
+                self._lock = -1  # the caller that opened it releases the lock
                 raise
             if durability == "interval":
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
 
     @property
     def torn(self) -> int:
-        """How many bytes behind the last record are no record; none once the writer has taken over."""
+        """The number of bytes after the last record; 0 as soon as the writer has discarded them."""
         return super().torn if self._log is None else 0
 
     @property
     def log_bytes(self) -> int:
-        """How many bytes of records the log has."""
+        """The number of bytes of records in the log."""
         return super().log_bytes if self._log is None else self._log.size
 
     @property
@@ -98,7 +98,7 @@ class Store(Reader):
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Make one change, undisturbed; an exception in the middle discards it."""
+        """Make one change, under the lock; an exception discards it."""
         with self.busy:
             self.require_writer()
             try:
@@ -108,7 +108,7 @@ class Store(Reader):
                 raise
 
     def append(self, batch: Batch) -> Found:
-        """Add documents, in memory; return the candidates of each leader before it. ``log_change`` makes it last."""
+        """Add documents, in memory; return the candidates of each leader before it. ``log_change`` records it."""
         rows, asking = cast("Rows", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         query = Query.of(self._lookup.keyed(rows, asking), asking, ROOM)
         older = [part.propose(rows, query) for part in self.segments]
@@ -119,8 +119,8 @@ class Store(Reader):
     def log_change(self, removed: Positions, leaders: Places, moved: Places, batch: Batch | None = None) -> None:
         """Write one record.
 
-        It has the ordinals *removed*, the documents that lead their equals instead, those *moved* to another
-        representative, and those appended.
+        It has the ordinals *removed*, the new leaders, the documents *moved* to another representative, and those
+        appended.
         """
         ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
         changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
@@ -136,7 +136,7 @@ class Store(Reader):
         self._write("see", {**seen, "told": ordinals[news], "numbers": numbers} if len(numbers) else seen)
 
     def commit(self) -> None:
-        """End a change: what was written down is on the disk on return, if the durability says so."""
+        """End a change: its records are on the disk on return, if the durability requires that."""
         if self._durability == "commit":
             self._sync_log()
         if max(self.recent.nbytes, self.log_bytes) > self._memory // 2:
@@ -144,7 +144,7 @@ class Store(Reader):
             self._merge_tail()
 
     def sync(self) -> None:
-        """Wait until everything written down is on the disk."""
+        """Wait until all records are on the disk."""
         with self.busy:
             self.require_open()
             self._require_own()
@@ -153,7 +153,7 @@ class Store(Reader):
                 self._sync_log()
 
     def sync_unasked(self) -> bool:
-        """Sync when no caller waits for it, and return whether to go on; after a failure the next change repairs it."""
+        """Sync in the background, and return whether to continue; after a failure the next change repairs it."""
         with self.busy:
             if not self._closed and self.failure is None:
                 with suppress(StorageError):
@@ -161,7 +161,7 @@ class Store(Reader):
             return not self._closed
 
     def flush(self) -> None:
-        """Put what is in memory into a segment, and begin a new log."""
+        """Write the documents in memory as a segment, and begin a new log."""
         with self.change():
             self._flush()
 
@@ -170,7 +170,7 @@ class Store(Reader):
             self._commit_all()
 
     def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Leave removed documents out of the files, and merge the segments, as far as the memory allows."""
+        """Merge segments and purge removed documents, within the memory."""
         with self.change():
             self.flush()
             groups = merger.groups(self.segments, self._most())
@@ -183,9 +183,9 @@ class Store(Reader):
                     progress(done + 1, len(groups))
 
     def close(self) -> None:
-        """Make everything last, and let others write. A second call does nothing.
+        """Sync everything and release the lock. A second call does nothing.
 
-        Raises ``StorageFailed`` where that is not so, and ``StorageMoved`` if the folder was moved or replaced and no
+        Raises ``StorageFailed`` if that fails, and ``StorageMoved`` if the folder was moved or replaced and no
         other call has raised it: everything is then in the folder that was opened.
         """
         with self.busy:
@@ -198,7 +198,7 @@ class Store(Reader):
                 self._release()
 
     def _finish(self) -> None:
-        """Put on the disk what was acknowledged, in the folder that was opened, wherever that is now."""
+        """Write acknowledged changes to the disk, in the folder that was opened, wherever it is now."""
         if self.failure is not None:
             if not self._owed:
                 return
@@ -225,16 +225,16 @@ class Store(Reader):
                 self._disk.unlock(self.folder)
 
     def forget_in_child(self) -> None:
-        """After a fork, release the lock in the child, as it is the parent's, and what the parent's threads held."""
+        """After a fork, release in the child the parent's lock, and the locks of the parent's threads."""
         if self._lock >= 0:
             self._disk.forget(self.folder)
             self._lock = -2
         self.busy = threading.RLock()
 
     def refresh(self) -> bool:
-        """Read what a writer has written since; say whether there was anything. A writer itself has read everything.
+        """Read the changes since the last call; return whether there were any. For a writer, there are none.
 
-        Raises ``StorageMoved`` where another folder or index is at the path by now, for a writer too.
+        Raises ``StorageMoved`` if another folder or index is at the path now, for a writer too.
         """
         self.require_open()
         self._require_own()
@@ -244,25 +244,25 @@ class Store(Reader):
         return super().refresh()
 
     def _take_over(self, *, new_log: bool = False) -> None:
-        """Become the writer: remove what no manifest names, and go on behind the log's last record.
+        """Become the writer: remove files that the manifest does not name, and continue after the log's last record.
 
-        With *new_log* nothing is added to the old log, as after a failed sync nobody knows what of it is on the disk.
+        With *new_log* nothing is added to the old log, as after a failed sync its state on the disk is unknown.
         """
-        self._guarded(lambda: self._disk.sync_folder(self.folder))  # whoever renamed the manifest may have died then
+        self._guarded(lambda: self._disk.sync_folder(self.folder))  # the last writer may have ended before that
         named = {*self.manifest.files, MANIFEST, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(merger.KINDS):
                 self._disk.remove(self.folder / name)
         if not new_log:
             self.discarded_bytes = self._reader.tail.torn
-        if self._reader.tail.torn or new_log:  # nothing is cut off in place: the next log does without it
+        if self._reader.tail.torn or new_log:  # nothing is cut off in place: the next log omits it
             self._commit_all()
         else:
             path, reader = self.folder / self.manifest.log, self._reader
             self._log = self._guarded(lambda: LogWriter.reopen(self._disk, path, reader.seed, reader.tail))
 
     def _resume(self) -> None:
-        """Write again after a failure: everything acknowledged goes to new files first."""
+        """Write again after a failure, first all acknowledged changes to new files."""
         try:
             self._take_over(new_log=True)
         except BaseException as error:
@@ -284,7 +284,7 @@ class Store(Reader):
             self._guarded(self._log.sync)
 
     def _merge_tail(self) -> None:
-        """Merge segments of about one size, so that there are few: their number grows as the logarithm of the index."""
+        """Merge segments of similar size, so that their number grows as the logarithm of the index."""
         while (begin := merger.tail(self.segments, self._most())) is not None:
             with self.change():
                 self._replace_segments(begin, len(self.segments))
@@ -294,7 +294,7 @@ class Store(Reader):
 
     def _replace_segments(self, begin: int, end: int) -> None:
         self._require_place()
-        self._sync_log()  # what is removed in the log must not be lost while its consequences stay
+        self._sync_log()  # a removal in the log must not be lost while its effects remain
         self._commit_parts([*self.segments[:begin], None, *self.segments[end:]], self.segments[begin:end], None)
 
     def _commit_all(self) -> None:
@@ -324,7 +324,7 @@ class Store(Reader):
             self._guarded(lambda name=name: disk.remove(folder / name))  # type: ignore[misc]
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
-        """Do something to the files; if the system refuses, what is in memory does not count any more."""
+        """Run an operation on files; if the system refuses, discard the memory."""
         try:
             return action()
         except OSError as error:
@@ -344,9 +344,9 @@ class Store(Reader):
                 log.close()
 
     def require_writer(self) -> None:
-        """Raise ``StorageRefused`` unless this may change the index; after a failure, try to write again.
+        """Raise ``StorageRefused`` unless the index was opened to write; after a failure, try to write again.
 
-        Raises ``StorageMoved`` if another folder is at the path by now, ``StorageFailed`` if the system refuses still.
+        Raises ``StorageMoved`` if another folder is at the path now, ``StorageFailed`` if the system still refuses.
         """
         self.require_open()
         if self._lock == -1:

@@ -1,4 +1,4 @@
-"""What the parts of a lookup cost on this machine."""
+"""The costs of the parts of a lookup on this machine."""
 
 from time import perf_counter
 from typing import Final
@@ -10,21 +10,21 @@ from neardup.model.tables import BITS, Costs
 
 TABLES: Final = 12
 FEW, MANY = 4, 1024  # entries of a bucket
-SMALL, LARGE = 1 << 19, 1 << 24  # entries of a table; twelve large ones take a gigabyte, which `of_probe` tells apart
+SMALL, LARGE = 1 << 19, 1 << 24  # entries of a table; twelve large ones take a gigabyte
 QUERIES: Final = 4_000
 REPEATS: Final = 5
 SEED: Final = 1
 
 
 def measured_costs() -> Costs:
-    """Measure on one core, in about a second and with a gigabyte of memory for so long, what lookups cost here.
+    """Measure the costs of lookups on one core, in about a second, with up to a gigabyte of memory.
 
-    Tables of nothing but zeros are looked up at random: small ones with few entries in a bucket, large ones with few
-    and with many. The least time of each, and what they differ in, tells the three costs.
+    Random lookups in tables of zeros are timed: small tables with few entries per bucket, and large ones with few and
+    with many. The three costs follow from the least times and their differences.
     """
     queries = np.random.default_rng(SEED).integers(1, 2**BITS, (REPEATS, QUERIES), np.uint64)
     lows = np.zeros((TABLES, LARGE + kernels.BLOCK), np.uint32)
-    lows.fill(0)  # untouched memory is not there yet
+    lows.fill(0)  # untouched memory is not allocated yet
     large = _probe(queries, lows, FEW)
     crowded = _probe(queries, lows, MANY)
     small = _probe(queries, lows[:, : SMALL + kernels.BLOCK].copy(), FEW)
@@ -35,7 +35,7 @@ def measured_costs() -> Costs:
 
 
 def _probe(queries: np.ndarray, lows: np.ndarray, entries: int) -> float:
-    """Tell how many microseconds it takes to ask one table for one word, at least."""
+    """Return the least time of one lookup in one table, in microseconds."""
     buckets = (lows.shape[1] - kernels.BLOCK) // entries
     starts = np.tile(np.arange(buckets + 1, dtype=np.uint32) * np.uint32(entries), (TABLES, 1))
     bits = buckets.bit_length() - 1

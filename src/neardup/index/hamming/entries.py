@@ -1,4 +1,4 @@
-"""What fingerprint tables hold, and how it is asked: plain entries, or compressed ones."""
+"""The entries of fingerprint tables, plain or compressed, and their lookup."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -19,7 +19,7 @@ NO_PLACES: Places = np.empty(0, np.uint32)
 
 
 class Layout(NamedTuple):
-    """A design as the kernels want it: how each table reads a fingerprint, and what it is asked for."""
+    """A design as arrays for kernels: how each table reads a fingerprint, and its probes."""
 
     distance: int
     rotations: Positions
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, design: TableDesign) -> Self:
-        """Lay a design out; masks that a table does not need are empty."""
+        """Return the layout of a design; masks that a table does not need are empty."""
         tables = design.tables
         moves = [table.moves for table in tables]
         most = max(map(len, moves))
@@ -54,14 +54,14 @@ class Layout(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Where the distinct values are, by their rank; see ``neardup.kernels.hamming``."""
+    """The positions of the distinct values, by rank; see ``neardup.kernels.hamming``."""
 
     positions: Places
     bounds: Places
 
 
 class Guard(NamedTuple):
-    """What kernels need to verify entries that are mapped from a file; see ``neardup.kernels.hamming``."""
+    """The arrays with which kernels verify entries mapped from a file; see ``neardup.kernels.hamming``."""
 
     data: Bytes
     sums: Words
@@ -72,7 +72,7 @@ class Guard(NamedTuple):
 
 
 class Plain(NamedTuple):
-    """Entries that are compared as they lie; see ``neardup.kernels.hamming``."""
+    """Entries without compression; see ``neardup.kernels.hamming``."""
 
     bucket_bits: int
     lows: Places
@@ -96,11 +96,11 @@ class Plain(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Count the distinct values."""
+        """The number of distinct values."""
         return len(self.highs[0])
 
     def values(self) -> Words:
-        """Give the distinct values, ascending: the first table is in their own order."""
+        """Return the distinct values, ascending: the first table has this order."""
         lows, highs, starts = self.lows[0], self.highs[0], self.starts[0]
         values: Words = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
         values <<= np.uint64(64 - self.bucket_bits)
@@ -115,12 +115,12 @@ class Plain(NamedTuple):
         return found
 
     def plain(self, _: TableDesign) -> "Plain":
-        """Give the same entries as they lie."""
+        """Return the entries without compression."""
         return self
 
 
 class Coded(NamedTuple):
-    """Entries that are written as what successive ones differ in; see ``neardup.kernels.differences``."""
+    """Entries stored as differences of successive ones; see ``neardup.kernels.differences``."""
 
     bucket_bits: int
     stream: Bytes
@@ -146,17 +146,17 @@ class Coded(NamedTuple):
             streams.append(np.zeros(int(offsets[-1][-1]), np.uint8))
             differences.encode(words, bits, code.codes, code.sizes, offsets[-1], streams[-1])
         bases = np.cumsum([0, *map(len, streams[:-1])], dtype=np.int64)
-        number = np.min_scalar_type(max(2**32 - 1, *map(len, streams)))  # 4 bytes while these count them
+        number = np.min_scalar_type(max(2**32 - 1, *map(len, streams)))  # 4 bytes are enough to count them
         stream = np.concatenate([*streams, np.zeros(differences.SPARE, np.uint8)])
         return cls(bits, stream, bases, np.stack(offsets).astype(number), np.stack(lengths), starts)
 
     @property
     def number(self) -> int:
-        """Count the distinct values."""
+        """The number of distinct values."""
         return int(self.starts[-1])
 
     def values(self) -> Words:
-        """Give the distinct values, ascending: the first table is in their own order."""
+        """Return the distinct values, ascending: the first table has this order."""
         return self._words(0)
 
     def _words(self, table: int) -> Words:
@@ -171,13 +171,13 @@ class Coded(NamedTuple):
         return found
 
     def plain(self, design: TableDesign) -> Plain:
-        """Read all entries, as they lie without compression."""
+        """Return the entries without compression."""
         tables = range(len(self.bases))
         return Plain._stored(design, self.number, map(self._words, tables))  # noqa: SLF001 - the same house
 
 
 def _ordered(layout: Layout, values: Words, *, whole: bool) -> Iterator[Words]:
-    """Give the values as each table reads them, sorted by the leading bits or by the *whole*."""
+    """Return the values as each table reads them, sorted by the leading bits or by the *whole*."""
     words = np.empty_like(values)
     for table, lead in enumerate(layout.leads):
         kernels.read(values, layout.rotations[table], layout.masks[table], words)

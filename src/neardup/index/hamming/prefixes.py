@@ -13,7 +13,7 @@ _NOBODY: Final = -1  # a symbol that never occurs
 
 
 class PrefixCode(NamedTuple):
-    """The code of each symbol, the first bit lowest, its *sizes* in bits, and what is behind ``CODE_BITS`` bits.
+    """The code of each symbol, the first bit lowest, its *sizes* in bits, and a table of ``CODE_BITS`` bits.
 
     No code is all zeros. ``read[bits]`` is ``symbol << 8 | size`` of the code that *bits* begin with, or
     ``NO_CODE``.
@@ -25,7 +25,7 @@ class PrefixCode(NamedTuple):
 
     @classmethod
     def of(cls, frequencies: Positions) -> "PrefixCode":
-        """Make the code for symbols that occur so often, fewer than 2**8; one that never occurs has none.
+        """Return the code for fewer than 2**8 symbols with these counts; a symbol with count 0 has none.
 
         >>> code = PrefixCode.of(np.array([5, 0, 1, 2]))
         >>> code.sizes.tolist(), [f"{bits:03b}" for bits in code.codes]
@@ -33,7 +33,7 @@ class PrefixCode(NamedTuple):
         """
         weights = dict(enumerate(frequencies.tolist()))
         sizes = _sizes(weights)
-        while max(sizes.values()) > CODE_BITS:  # flatten what is too deep
+        while max(sizes.values()) > CODE_BITS:  # flatten codes that are too long
             weights = {symbol: (weight + 1) // 2 for symbol, weight in weights.items()}
             sizes = _sizes(weights)
         codes, widths = np.zeros(len(frequencies), np.int64), np.zeros(len(frequencies), np.int64)
@@ -50,7 +50,7 @@ class PrefixCode(NamedTuple):
 
 
 def _sizes(weights: dict[int, int]) -> dict[int, int]:
-    """Tell how many bits each symbol's code has; nobody's are the deepest ones, and all zeros."""
+    """Return the number of bits of each symbol's code; the deepest one, all zeros, has no symbol."""
     parts = [(weight, symbol, [symbol]) for symbol, weight in {**weights, _NOBODY: 0}.items() if weight or symbol < 0]
     sizes = dict.fromkeys((symbol for _, symbol, _ in parts), 0)
     heapify(parts)

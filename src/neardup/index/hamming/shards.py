@@ -33,7 +33,7 @@ class ShardedTables:
     """
 
     def __init__(self, design: TableDesign, shards: _Shards, number: int) -> None:
-        """Take the first position and the tables of each shard, and the *number* of fingerprints in all."""
+        """Keep the first position and the tables of each shard, and the total *number* of fingerprints."""
         self.design = design
         self._shards = shards
         self._number = number

@@ -31,8 +31,8 @@ Found = tuple[Positions, Positions, Positions]
 class HammingTables:
     """An index of 64-bit fingerprints that finds all within a Hamming distance, and misses none.
 
-    A fingerprint's position is its place in the array that the index was built of. Equal fingerprints are stored
-    once, with their positions. Whatever the design, the answers are the same.
+    A fingerprint's position is its place in the array that the index was built from. Equal fingerprints are
+    stored once, with their positions. The answers do not depend on the design.
 
     >>> fingerprints = np.array([0b0000, 0b0111, 0b1111, 0b0111], np.uint64)
     >>> tables = HammingTables.build(fingerprints, distance=1)
@@ -45,7 +45,7 @@ class HammingTables:
     def __init__(
         self, design: TableDesign, entries: Plain | Coded, lists: Lists, file: TablesFile | None = None
     ) -> None:
-        """Ask tables of distinct values, with the *lists* of their positions; ``build`` and ``open`` make them."""
+        """Use ``build`` and ``open``; *lists* has the positions of the distinct values."""
         self.design = design
         self._layout = Layout.of(design)
         self._entries = entries
@@ -88,10 +88,10 @@ class HammingTables:
     ) -> "Self | ShardedTables":
         """Index an array of uint64, at most 2**30, for lookups within *distance*, 0 to 7.
 
-        *design* says how the tables are cut; ``"auto"`` lets ``TableDesign.choose`` choose for so many. *compressed*
-        writes each fingerprint as what it differs in from the one before in its table: 20 million random
-        ones take a tenth to a sixth less memory so, similar ones less still, and a lookup 3 times as long, or 11 times
-        with four tables, whose buckets are large. A join reads all entries first, into as much memory as they take
+        *design* defines the tables; ``"auto"`` means ``TableDesign.choose`` for this number. *compressed* stores each
+        fingerprint as its difference from the previous one in its table: 20 million random ones take a tenth to a sixth
+        less memory, similar ones still less, and a lookup takes 3 times as long, or 11 times with four tables, whose
+        buckets are large. A join reads all entries first, into as much memory as they take
         uncompressed.
 
         *shards* divides the array, which may then be mapped from a file, into this many parts of at most 2**30
@@ -120,12 +120,12 @@ class HammingTables:
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
-        """Open an index that was saved. It stays in its file, which must not change, and is read as it is asked.
+        """Open an index that was saved. It is read from its file, which must not change.
 
         A lookup verifies each block of the file before it uses it for the first time; a join reads and verifies all.
-        Raises ``StorageDamaged`` for a file that is not as neardup wrote it, here or when it is read: one that was cut
-        off cannot be told from a file of another program. Raises ``StorageRefused`` for neardup's files of another
-        kind or of a newer format, and where there is none; ``ParameterError`` for what is not a path.
+        Raises ``StorageDamaged`` for a damaged file, here or when it is read; a file that was cut off looks
+        like one of another program, and is damaged, too. Raises ``StorageRefused`` for a missing file and for
+        neardup's files of another kind or a newer format; ``ParameterError`` for an invalid path.
         """
         return cls(*load(require_path("path", path)))
 
@@ -140,14 +140,14 @@ class HammingTables:
         return cls(*read(stored, prefix, meta))
 
     def write(self, writer: ArraysWriter, prefix: str) -> dict[str, Any]:
-        """Write the index into a file of more, and give what ``read`` wants to know."""
+        """Write the index into a file with other arrays, and return the arguments of ``read``."""
         return write(writer, prefix, self.design, self._entries, self._lists)
 
     def lookup(self, queries: Words, first: int | None = None, there: Flags | None = None) -> Found:
         """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
 
-        *first* asks for so many positions of a query at most, the smallest ones. *there* (bool, one per fingerprint)
-        marks the positions that count; without it all do.
+        *first* is the most positions per query, the smallest ones. *there* (bool, one per fingerprint)
+        marks the positions that can be found; by default all.
         """
         queries = _words("queries", queries)
         flags = require_flags(there, len(self))
@@ -204,12 +204,12 @@ class HammingTables:
 
     @property
     def distance(self) -> int:
-        """In how many bits a fingerprint may differ from a query and still be near."""
+        """The most bits in which near fingerprints differ."""
         return self.design.distance
 
     @property
     def nbytes(self) -> int:
-        """The memory that the arrays of the index take."""
+        """The memory of the arrays of the index."""
         return sum(array.nbytes for array in (*self._layout[1:], *self._entries[1:], *self._lists))
 
     def __len__(self) -> int:
@@ -264,9 +264,9 @@ def first_found(found: Found, most: int) -> Found:
 
 
 def _words(name: str, given: Any) -> Words:
-    """Give an array of uint64 as it can go into kernels; ``ParameterError`` for anything else."""
+    """Return an array of uint64 for kernels; ``ParameterError`` for anything else."""
     words = _array(name, given, MOST)
-    return words if words.flags.carray else words.copy()  # read-only ones would be compiled for anew
+    return words if words.flags.carray else words.copy()  # kernels would be compiled again for read-only ones
 
 
 def _array(name: str, given: Any, most: int) -> Words:
@@ -279,7 +279,7 @@ def _array(name: str, given: Any, most: int) -> Words:
 
 
 def _unpacked(found: Words) -> Found:
-    """Sort packed pairs, and take them apart."""
+    """Return packed pairs, sorted, as arrays."""
     found.sort()
     packed = found.view(np.int64)
     right = kernels.DISTANCE_BITS + kernels.POSITION_BITS
@@ -288,7 +288,7 @@ def _unpacked(found: Words) -> Found:
 
 
 def _ranked(fingerprints: Words) -> tuple[Words, Lists]:
-    """Give the distinct values, ascending, and where they are."""
+    """Return the distinct values, ascending, and their positions."""
     values, positions = radix.sort(fingerprints.copy(), np.arange(len(fingerprints), dtype=np.uint32), 0)
     begins = changes(values)
     if begins.all():

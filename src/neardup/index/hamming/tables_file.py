@@ -26,7 +26,7 @@ _SMALL: Final = {False: (), True: ("bases", "lengths")}  # verified on opening
 
 
 class StoredTables(NamedTuple):
-    """Tables as they were saved, and what guards them."""
+    """Saved tables, and their guard."""
 
     design: TableDesign
     entries: Plain | Coded
@@ -53,11 +53,11 @@ class TablesFile:
         self._sizes = np.array([row.itemsize * int(np.prod(row.shape[2:])) for row in rows], np.int64)
 
     def guard(self) -> Guard:
-        """Give a guard for one call of a kernel."""
+        """Return a guard for one call of a kernel."""
         return Guard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
 
     def require(self, guard: Guard) -> None:
-        """Raise ``StorageDamaged`` if the kernel came to a damaged block."""
+        """Raise ``StorageDamaged`` if the kernel has read a damaged block."""
         self._stored.require(int(guard.fault[0]))
 
     def require_all(self) -> None:
@@ -90,7 +90,7 @@ def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) 
 def write(
     writer: ArraysWriter, prefix: str, design: TableDesign, entries: Plain | Coded, lists: Lists
 ) -> dict[str, Any]:
-    """Write the arrays of tables to a file, and give what ``read`` wants to know of them."""
+    """Write the arrays of tables to a file, and return the arguments of ``read``."""
     for name, array in (entries._asdict() | lists._asdict()).items():
         if name != "bucket_bits":
             writer.add(f"{prefix}{name}", array)
@@ -116,7 +116,7 @@ def load(path: Path) -> StoredTables:
 
 
 def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
-    """Find the tables among the arrays of a file, and see that all are such as their design has them."""
+    """Return the tables among the arrays of a file, checked against their design."""
     where = str(stored.path)
     try:
         design = TableDesign(**meta["design"])
@@ -148,7 +148,7 @@ def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
 
 
 def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) -> dict[str, _Form]:
-    """Tell which arrays there are, of which types and shapes; a length that may be any is None."""
+    """Return the types and shapes of the arrays; ``None`` is any length."""
     tables, buckets = len(design.tables), 1 << bits
     lists: dict[str, _Form] = {"positions": (_COUNTS, (None,)), "bounds": (_COUNTS, (None,))}
     if compressed:
