@@ -309,3 +309,8 @@ def test_the_parser_never_disagrees_about_where_records_end(tmp_path_factory, bo
     again = read([path.with_name("out.csv")])
     assert again.texts.to_pylist() == got.texts.to_pylist()
     assert again.rejected == []
+
+
+def test_a_byte_order_mark_in_the_first_field_is_kept(collection):
+    assert collection("text,id\n\ufeffone,1\ntwo,2\n".encode()).texts.to_pylist() == ["\ufeffone", "two"]
+    assert collection("text\n\ufeff\ntwo\n".encode()).texts.to_pylist() == ["\ufeff", "two"]

@@ -335,3 +335,14 @@ def test_a_field_that_is_not_utf8_is_an_error(tmp_path):
     for literal in (False, True):
         with pytest.raises(DataError, match="the column 'v' is not valid UTF-8"):
             read([tmp_path / "x.parquet"]).column("v", literal=literal)
+
+
+def test_a_row_is_located_in_its_file(tmp_path):
+    for name, texts in (("a", [b"one", b"\xff", b"two"]), ("b", [b"three"])):
+        pq.write_table(pa.table({"text": pa.array(texts)}), tmp_path / f"{name}.parquet")
+    got = read([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    assert [got.place(row) for row in range(3)] == [
+        (str(tmp_path / "a.parquet"), 1),
+        (str(tmp_path / "a.parquet"), 3),
+        (str(tmp_path / "b.parquet"), 1),
+    ]

@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -17,6 +18,8 @@ from neardup.sources.output import check_target
 
 Quoting = Literal["auto", "minimal", "none"]
 Mask = npt.NDArray[np.bool_]
+Append = Callable[[Any, Mask, pa.Table | None], None]
+"""Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
 Advance = Callable[[int, float], None]  # the input, and how much of it has been read, from 0 to 1
 
 DEFAULT_TEXT: Final = "text"
@@ -111,6 +114,17 @@ class Collection(ABC):
         return len(self.texts)
 
     @property
+    def text_bytes(self) -> int:
+        """The bytes of all texts in memory."""
+        size: int = self.texts.nbytes
+        return size
+
+    def raw_texts(self, positions: npt.NDArray[np.int64]) -> list[bytes | None]:
+        """Return the texts at these positions, as bytes; null for a missing text."""
+        found: list[bytes | None] = self.texts.take(pa.array(positions)).cast(pa.large_binary()).to_pylist()
+        return found
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The inputs, as messages show them."""
         return tuple(display(path) for path in self.inputs)
@@ -124,6 +138,23 @@ class Collection(ABC):
         source, position = self.place(pc.index(self.texts.is_null(), True).as_py())
         return WithoutText(number, source, position, self.text)
 
+    def raw_column(self, name: str) -> pa.ChunkedArray:
+        """Return a field of a piece as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
+
+        It is all null if no record of the piece has the field.
+        """
+        return pa.chunked_array([self.column(name)])
+
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the fields that there are if no record has the field *name*, otherwise ``None``."""
+        try:
+            self.column(name)
+        except FieldMissing as error:
+            return [*error.existing]
+        except DataError:  # it has values, of a wrong type
+            return None
+        return None
+
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return any field of the records: numbers, strings, booleans or times; null if a record lacks it.
@@ -136,6 +167,14 @@ class Collection(ABC):
         """Return the place of a record: the source, and its line or, if that is unknown, its number."""
         return ", ".join(self.names), row + 1
 
+    @classmethod
+    @abstractmethod
+    def writer(cls, path: str, form: str) -> AbstractContextManager[Append]:
+        """Return a context that yields a function to append records to a new output; see ``Append``.
+
+        The output appears when the context ends without an exception. Raises ``OutputError`` if the system refuses.
+        """
+
     def write(self, path: str | os.PathLike[str], rows: npt.NDArray[Any], *, force: bool = False) -> None:
         """Write the records that a mask or ascending positions select, in the inputs' format and columns.
 
@@ -144,7 +183,8 @@ class Collection(ABC):
         """
         mask = selection(rows, len(self))
         check_target(path, self.inputs, self.format, force=force, glob=self.globs)
-        self._write(os.fspath(path), mask)
+        with self.writer(os.fspath(path), self.format) as append:
+            append(self, mask, None)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.
@@ -154,16 +194,11 @@ class Collection(ABC):
         """
         require(self.format != FOLDER, "mark", os.fspath(path), "requires fields; the files of a folder have none")
         check_target(path, self.inputs, self.format, force=force)
-        self._write_marked(os.fspath(path), marks)
+        with self.writer(os.fspath(path), self.format) as append:
+            append(self, np.ones(len(self), np.bool_), marks)
 
     def _taken(self, name: str) -> DataError:
         return DataError(", ".join(self.names), f"the records already have a field {name!r}", "field taken")
-
-    @abstractmethod
-    def _write(self, path: str, mask: Mask) -> None: ...
-
-    @abstractmethod
-    def _write_marked(self, path: str, marks: pa.Table) -> None: ...
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:

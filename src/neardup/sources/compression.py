@@ -14,9 +14,10 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 
 import zstandard
 
@@ -30,6 +31,7 @@ _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
 _MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refuses more
 _MOST_OPEN: Final = 64  # open files: the limit of a process may be as low as 256
+_ENDS: Final = 1 << 16  # bytes at each end of a file that are digested
 _HEAD: Final = 64  # bytes that show the format of a file
 
 _MAGIC: Final = (
@@ -59,10 +61,16 @@ class _Expander(Protocol):
 
 
 class Contents:
-    """All bytes of one input: in memory, or in a file that is read on demand."""
+    """All bytes of one input, or some of its lines: in memory, or in a file that is read on demand.
 
-    def __init__(self, source: str, held: memoryview | None = None, file: "_File | None" = None) -> None:
+    *first* is the number of the first line.
+    """
+
+    def __init__(
+        self, source: str, held: memoryview | None = None, file: "_File | None" = None, *, first: int = 1
+    ) -> None:
         self.source = source
+        self.first = first
         self._held = held
         self._file = file
 
@@ -187,6 +195,47 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
         raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
 
 
+def identity(path: str) -> list[Any]:
+    """Return what changes with a file: its size, the time of its last change, and a digest of its ends."""
+    try:
+        with Path(path).open("rb") as file:
+            about = os.fstat(file.fileno())
+            ends = blake2b(file.read(_ENDS), digest_size=16)
+            file.seek(max(0, about.st_size - _ENDS))
+            ends.update(file.read(_ENDS))
+    except OSError as error:
+        raise DataError(display(path), f"it cannot be read: {error.strerror or error}") from error
+    return [about.st_size, about.st_mtime_ns, ends.hexdigest()]
+
+
+def stream(path: str, compression: str | None, max_bytes: int, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a file, expanded, about *size* at a time. Raises the errors of ``load``."""
+    source = display(path)
+    try:
+        with Path(path).open("rb") as file:
+            if compression is None:
+                _check_plain(source, file.read(_HEAD))
+                file.seek(0)
+                yield from iter(lambda: file.read(size), b"")
+                return
+            held, before = bytearray(), 0
+            for chunk in _expansion(source, file, compression):
+                held += chunk
+                _check_size(source, before + len(held), max_bytes)
+                if not before and len(held) >= _HEAD:
+                    _check_plain(source, bytes(held[:_HEAD]))
+                if len(held) >= size:
+                    yield bytes(held)
+                    before += len(held)
+                    held = bytearray()
+            if not before:
+                _check_plain(source, bytes(held[:_HEAD]))
+            if held:
+                yield bytes(held)
+    except OSError as error:
+        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+
+
 def _check_plain(source: str, head: bytes) -> None:
     found = sniff(head)
     if found is None:
@@ -218,15 +267,19 @@ def _next(file: BufferedIOBase) -> bytes:
     return file.read1(1 << 20)
 
 
-def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
+def _expansion(source: str, file: BinaryIO, compression: str) -> Iterator[bytes]:
     head = file.read(8)
     if head and sniff(head) != compression:
         raise DataError(
             source, f"its ending is that of {compression}, but its first bytes are not those of {compression}"
         )
     file.seek(0)
+    return _members(source, file, _expander(compression), padded=compression in _PADDED)
+
+
+def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
     data = bytearray()
-    for chunk in _members(source, file, _expander(compression), padded=compression in _PADDED):
+    for chunk in _expansion(source, file, compression):
         data += chunk
         _check_size(source, len(data), most)
     _check_plain(source, bytes(data[:_HEAD]))

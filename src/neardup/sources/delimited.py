@@ -20,9 +20,10 @@ columns with the name of a requested one. Several files must have the same heade
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,7 @@ from neardup.model.errors import DataError
 from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
+    Append,
     Collection,
     Mask,
     QuotedLines,
@@ -44,7 +46,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import Contents, compressed, load
 from neardup.sources.formats import input_kind
-from neardup.sources.lines import Positions, Spans, invalid_utf8, line_of, runs, start_of_text
+from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, line_of, runs, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
 
@@ -58,14 +60,16 @@ _LONGEST: Final = (1 << 31) - 2  # the parser counts in 32 bits
 class DelimitedText(Collection):
     """The records of CSV or TSV files."""
 
-    def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
+    def __init__(
+        self, inputs: Sequence[str], request: Request, advance: Advance, pieces: Sequence[Contents] | None = None
+    ) -> None:
         self._files: list[_File] = []
         self._columns: dict[str, list[pa.Array]] = {}
         texts: list[pa.Array] = []
         ids: list[pa.Array] = []
         rejected: list[Rejected] = []
         for index, path in enumerate(inputs):
-            file, data = _open(path, request)
+            file, data = _open(path, request, pieces[index] if pieces else None)
             if self._files and file.names != self._files[0].names:
                 raise DataError(path, f"its header differs from that of {inputs[0]}")
             names = _wanted(file, request)
@@ -101,32 +105,53 @@ class DelimitedText(Collection):
         """Return the file and the line of a record."""
         return line_of((file.spans for file in self._files), row)
 
-    def _write(self, path: str, mask: Mask) -> None:
-        edges = np.cumsum([len(file.spans) for file in self._files])[:-1]
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the columns that there are if none has this name, otherwise ``None``."""
+        names = self._files[0].names
+        return None if name in names else names
+
+    @classmethod
+    @contextmanager
+    def writer(cls, path: str, form: str) -> Iterator[Append]:
+        """Write the header of the first records, and the records unchanged or with the marks as more fields."""
+        header: list[str] = []
+        with atomic(path) as output, compressed(output, output_kind(path, form).compression) as packed:
+
+            def append(piece: DelimitedText, mask: Mask, marks: pa.Table | None) -> None:
+                first = piece._files[0]
+                if not header:
+                    header.extend(first.names)
+                    packed.write(piece._header(marks))
+                elif header != first.names:
+                    raise DataError(first.spans.source, "its header differs from that of the inputs before it")
+                piece._append(packed, mask, marks)
+
+            yield append
+
+    def _header(self, marks: pa.Table | None) -> bytes:
         first = self._files[0]
-        with atomic(path) as output, compressed(output, output_kind(path, self.format).compression) as packed:
+        if marks is None:
             header = Spans(
                 first.spans.contents, np.zeros(1, np.int64), np.array([first.header_stop]), np.ones(1, np.int64)
             )
-            header.write(packed)
-            for file, chosen in zip(self._files, np.split(mask, edges), strict=True):
-                file.spans.where(chosen).write(packed)
-
-    def _write_marked(self, path: str, marks: pa.Table) -> None:
-        first = self._files[0]
+            with io.BytesIO() as written:
+                header.write(written)
+                return written.getvalue()
         for name in marks.column_names:
             if name in first.names:
                 raise self._taken(name)
-        rows = (
-            row
-            for batch in marks.to_batches(max_chunksize=_MARKED)
-            for row in zip(*batch.to_pydict().values(), strict=True)
-        )
-        with atomic(path) as output, compressed(output, output_kind(path, self.format).compression) as packed:
-            packed.write(first.extended(bytes(first.spans.contents.read(0, first.header_stop)), marks.column_names))
-            for file in self._files:
-                for record, row in zip(file.spans.each(), rows, strict=False):
-                    packed.write(file.extended(record, row))
+        return first.extended(bytes(first.spans.contents.read(0, first.header_stop)), marks.column_names)
+
+    def _append(self, output: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
+        edges = np.cumsum([len(file.spans) for file in self._files])[:-1]
+        batches = [] if marks is None else marks.to_batches(max_chunksize=_MARKED)
+        rows = (row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True))
+        for file, chosen in zip(self._files, np.split(mask, edges), strict=True):
+            spans = file.spans.where(chosen)
+            if marks is None:
+                spans.write(output)
+                continue
+            output.writelines(file.extended(record, row) for record, row in zip(spans.each(), rows, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,24 +189,60 @@ class _File:
         raise DataError(self.spans.source, f"the id {written!r} cannot be written without quoting")
 
 
-def _open(path: str, request: Request) -> tuple[_File, memoryview]:
+def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable[bytes]) -> Iterator[Contents]:
+    """Cut a stream of delimited text after records; every piece begins with the header.
+
+    A record that is longer than a block is read whole. An open quotation mark is left to the last piece.
+    """
+    delimiter = _DELIMITERS[form]
+    header, first, rest, wanted = b"", 1, b"", 0
+    held: list[bytes] = []
+    for block in blocks:
+        held.append(block)
+        if sum(map(len, held)) < wanted:
+            continue
+        data = b"".join([header, rest, *held])
+        held = []
+        found = records(memoryview(data), delimiter, quoting=_is_quoted(form, request, memoryview(data)))
+        if not header and found.start.size > 1:
+            header, first = data[: found.start[1]], int(found.line[1])
+        if found.start.size > 2:  # noqa: PLR2004 - the header, a record, and one that may be longer
+            cut = int(found.start[-1])
+            yield Contents(source, memoryview(data)[:cut], first=first)
+            first, rest, wanted = first + int(found.line[-1] - found.line[1]), data[cut:], 0
+        else:
+            rest = data[len(header) :]
+            wanted = (
+                len(data) if header else 0
+            )  # each byte of a long record is searched a few times, however short the blocks are
+    rest = b"".join([rest, *held])
+    if rest or not header:
+        yield Contents(source, memoryview(header + rest), first=first)
+
+
+def _is_quoted(form: str, request: Request, data: memoryview) -> bool:
+    return request.quoting == "minimal" or (
+        request.quoting == "auto" and (form == "csv" or _quotes_its_header(data, _DELIMITERS[form]))
+    )
+
+
+def _open(path: str, request: Request, piece: Contents | None) -> tuple[_File, memoryview]:
     kind = input_kind(path, request.format)
     delimiter = _DELIMITERS[kind.format]
-    contents = load(path, kind.compression, request.max_bytes)
+    contents = load(path, kind.compression, request.max_bytes) if piece is None else piece
     data = contents.data
-    quoting = request.quoting == "minimal" or (
-        request.quoting == "auto" and (kind.format == "csv" or _quotes_its_header(data, delimiter))
-    )
+    quoting = _is_quoted(kind.format, request, data)
     found = records(data, delimiter, quoting=quoting)
+    shift = contents.first - int(found.line[1]) if piece is not None and found.line.size > 1 else 0
     if found.unclosed is not None:
         rule = "the quotation mark that opens a field here is never closed, so the rest of the file would be one field"
-        raise DataError(f"{contents.source}:{found.unclosed}", rule, "open quote")
+        raise DataError(f"{contents.source}:{found.unclosed + shift}", rule, "open quote")
     if not found.start.size:
         raise DataError(contents.source, "it is empty: it must start with a header")
     names = _header(contents, bytes(data[found.start[0] : found.stop[0]]), delimiter, quoting=quoting)
-    spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:])
+    spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:] + shift)
     torn = frozenset((found.torn - 1).tolist())
-    return _File(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:], torn), data
+    return _File(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:] + shift, torn), data
 
 
 def _quotes_its_header(data: memoryview, delimiter: str) -> bool:
@@ -294,6 +355,8 @@ def _without(number: int, dropped: Iterable[int]) -> Mask:
 
 def _joined(spans: Spans, data: memoryview) -> pa.Buffer:
     pieces = [data[first:last] for first, last in runs(spans.start, spans.stop)]
+    if bytes(pieces[0][: len(BOM)]) == BOM:  # part of a field, but the parser skips one at the beginning
+        pieces.insert(0, memoryview(BOM))
     return pa.py_buffer(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
 

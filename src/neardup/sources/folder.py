@@ -14,8 +14,10 @@ import os
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -26,6 +28,7 @@ from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
     Advance,
+    Append,
     Collection,
     Mask,
     Rejected,
@@ -58,9 +61,17 @@ class _Document:
 class Folder(Collection):
     """The files of folders. Their fields are ``size`` in bytes, the time ``modified`` and, for HTML, the ``title``."""
 
-    def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
-        roots = [PurePath(os.path.realpath(path)).name for path in inputs]
-        require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        request: Request,
+        advance: Advance,
+        *,
+        files: Sequence[str] | None = None,
+        prefixed: bool = False,
+    ) -> None:
+        """Read the documents of folders, or of one folder only these *files*, *prefixed* by its name."""
+        roots = roots_of(inputs)
         for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
             raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
         self.globs = request.globs
@@ -69,10 +80,10 @@ class Folder(Collection):
         rejected: list[Rejected] = []
         ignored = 0
         for index, path in enumerate(inputs):
-            found, others = _find(path, request.globs)
+            found, others = documents_in(path, request.globs) if files is None else (files, 0)
             ignored += others
             for number, relative in enumerate(found):
-                place = f"{roots[index]}/{relative}" if len(inputs) > 1 else relative
+                place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
                 outcome = _read(Path(path, relative), place, request.max_bytes)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
@@ -97,19 +108,35 @@ class Folder(Collection):
             raise missing_field(", ".join(self.names), name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
 
-    def _write_marked(self, path: str, marks: pa.Table) -> None:
-        raise NotImplementedError  # files have no fields, which was reported before
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the fields that there are if no file has the field *name*, otherwise ``None``."""
+        return None if name in {DEFAULT_TEXT, DEFAULT_ID} else super().lacking(name)
 
-    def _write(self, path: str, mask: Mask) -> None:
-        chosen = [document for document, wanted in zip(self._documents, mask.tolist(), strict=True) if wanted]
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the file that a document is, and its first line."""
+        return display(str(self._documents[row].path)), 1
+
+    @classmethod
+    @contextmanager
+    def writer(cls, path: str, form: str) -> Iterator[Append]:
+        """Copy files to a new folder; they have no fields that marks could be added to."""
+        del form
         target = Path(os.path.realpath(path))
         partial_folder = temporary(target)
+
+        def append(piece: Folder, mask: Mask, marks: pa.Table | None) -> None:
+            del marks
+            for document, wanted in zip(piece._documents, mask.tolist(), strict=True):
+                if wanted:
+                    _copy(document, partial_folder / document.relative)
+
         try:
             remove_leftovers(target.parent)
-            partial_folder.mkdir()
-            with locked(partial_folder):
-                for document in chosen:
-                    _copy(document, partial_folder / document.relative)
+            begun = partial_folder.with_suffix(".begun")  # a name of no leftover, until it is locked
+            begun.mkdir()
+            with locked(begun):
+                begun.rename(partial_folder)
+                yield append
                 _put(partial_folder, target)
         except OutputError:
             raise
@@ -142,13 +169,35 @@ class _Gathered:
         self._texts, self._size = [], 0
 
 
-def _find(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
+def roots_of(inputs: Sequence[str]) -> list[str]:
+    """Return the names of folders; ``ParameterError`` if two are equal."""
+    roots = [PurePath(os.path.realpath(path)).name for path in inputs]
+    require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
+    return roots
+
+
+def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
+    """Return the size of each file of a folder, and what changes with them: a digest of names, sizes and times."""
+    sizes: list[int] = []
+    known = blake2b(digest_size=16)
+    for name in files:
+        try:
+            about = Path(root, name).stat()
+            sizes.append(about.st_size)
+            known.update(repr((name, about.st_size, about.st_mtime_ns)).encode())
+        except OSError:  # it cannot be read, and is rejected
+            sizes.append(0)
+            known.update(repr((name,)).encode())
+    return sizes, known.hexdigest()
+
+
+def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored."""
     inside = os.path.realpath(root)
     found: list[str] = []
     others = 0
     endings: Counter[str] = Counter()
-    for folder, subfolders, names in os.walk(root, onerror=_unreadable):
+    for folder, subfolders, names in os.walk(root, onerror=unreadable):
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
         for path in (Path(folder, name) for name in names):
             relative = str(path.relative_to(root))
@@ -178,7 +227,8 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]") -> Dat
     return DataError(root, rule, "" if globs else code)
 
 
-def _unreadable(error: OSError) -> None:
+def unreadable(error: OSError) -> None:
+    """Raise ``DataError`` for a folder that cannot be listed."""
     raise DataError(str(error.filename), f"this folder cannot be read: {error.strerror}") from error
 
 

@@ -87,8 +87,9 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
     """Return the format of an existing input: by name for files, JSONL for standard input, ``FOLDER`` for folders.
 
     *format* overrides the name of a file, and the default of standard input. Raises ``InputRefused`` for an unknown
-    ending, ``ParameterError`` for a folder with a *format*.
+    ending, ``ParameterError`` for an unknown *format*, and for a folder with one.
     """
+    require(format is None or format in NAMED, "format", format, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
     if Path(path).is_dir() and path != STDIN:
         require(
             format is None,
@@ -111,7 +112,6 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
 
 def common_format(paths: Sequence[str], format: str | None = None) -> str:  # noqa: A002 - the same
     """Return the one format of all the inputs; ``ParameterError`` if there are several."""
-    require(format is None or format in NAMED, "format", format, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
     formats: dict[str, str] = {}
     for path in paths:
         formats.setdefault(input_kind(path, format).format, path)

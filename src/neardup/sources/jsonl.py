@@ -18,8 +18,9 @@ by name.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 import numpy as np
@@ -29,6 +30,7 @@ from neardup.model.errors import DataError, require
 from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
+    Append,
     Collection,
     Mask,
     Rejected,
@@ -61,20 +63,32 @@ _OBJECT: Final = re.compile(rb"\s*\{\s*$")  # the beginning of an object over se
 class JsonLines(Collection):
     """The records of JSON-lines files."""
 
-    def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
+    def __init__(
+        self, inputs: Sequence[str], request: Request, advance: Advance, pieces: Sequence[Contents] | None = None
+    ) -> None:
         require(request.id != request.text, "id", request.id, "must be another field than the text")
         reader = _Reader(request)
-        self._spans = [reader.read(path, partial(advance, index)) for index, path in enumerate(inputs)]
+        contents = pieces or (
+            load(path, input_kind(path, request.format).compression, request.max_bytes) for path in inputs
+        )
+        self._spans = [reader.read(each, partial(advance, index)) for index, each in enumerate(contents)]
+        self.has_ids = reader.has_ids
         self._columns = reader.columns
         self._text = request.text
         texts = pa.chunked_array(reader.texts, pa.large_string())
         super().__init__(
             inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.rejected, format=request.format
         )
+        if pieces is not None:  # other pieces may have the fields
+            return
         if len(self) and texts.null_count == len(self):
             self._existing(request.text)
         if len(self) and request.id != DEFAULT_ID and not reader.has_ids:
             self._existing(request.id)
+
+    def raw_column(self, name: str) -> pa.ChunkedArray:
+        """Return a field as written: JSON values, empty where a record lacks it."""
+        return pa.chunked_array(self._columns[name], pa.large_binary())
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""
@@ -83,57 +97,60 @@ class JsonLines(Collection):
         tokens = self._existing(name)
         if literal:
             return pa.array([self._literal(row, name, token) for row, token in enumerate(tokens)], pa.large_string())
-        values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
-        for kind, stored in _TYPES:
-            try:
-                return pa.array(msgspec.json.decode(values, type=kind), stored)
-            except (msgspec.ValidationError, OverflowError):
-                continue
-        self._check_kinds(name, tokens)
-        return pa.array([literal_of(token) for token in tokens], pa.large_string())
-
-    def _check_kinds(self, name: str, tokens: list[bytes]) -> None:
-        """Raise ``DataError`` for the first value of another kind than the first one, and for lists and objects."""
-        first = ""
-        for row, token in enumerate(tokens):
-            kind = kind_of(token)
-            if kind in {"a list", "an object"}:
-                raise self._error(row, f"its {name!r} must be a number or a string, not {kind}")
-            first = first or kind
-            if kind and kind != first:
-                shown = token.decode()[:_SHOWN]
-                raise self._error(row, f"its {name!r} is {kind} ({shown}), but earlier records have {first}", "kinds")
+        return typed(name, tokens, self.place)
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
         return line_of(self._spans, row)
 
-    def _write(self, path: str, mask: Mask) -> None:
-        edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
-        with atomic(path) as file, compressed(file, output_kind(path, self.format).compression) as packed:
-            for spans, chosen in zip(self._spans, np.split(mask, edges), strict=True):
-                spans.where(chosen).write(packed)
+    @classmethod
+    @contextmanager
+    def writer(cls, path: str, form: str) -> Iterator[Append]:
+        """Write lines unchanged, or with the marks as more fields."""
+        with atomic(path) as file, compressed(file, output_kind(path, form).compression) as packed:
 
-    def _write_marked(self, path: str, marks: pa.Table) -> None:
+            def append(piece: JsonLines, mask: Mask, marks: pa.Table | None) -> None:
+                lines = piece._chosen(mask)
+                if marks is None:
+                    for spans in lines:
+                        spans.write(packed)
+                else:
+                    piece._write_marked(packed, lines, marks)
+
+            yield append
+
+    def _chosen(self, mask: Mask) -> list[Spans]:
+        edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
+        return [spans.where(chosen) for spans, chosen in zip(self._spans, np.split(mask, edges), strict=True)]
+
+    def _write_marked(self, file: BinaryIO, files: list[Spans], marks: pa.Table) -> None:
         names = marks.column_names
         encode = msgspec.json.Encoder().encode
         known = [encode(name) for name in names]
         rows = (row for batch in marks.to_batches(max_chunksize=_MARKED) for row in batch.to_pylist())
-        with atomic(path) as file, compressed(file, output_kind(path, self.format).compression) as packed:
-            for line, row in zip((line for spans in self._spans for line in spans.each()), rows, strict=True):
-                for name, written in zip(names, known, strict=True):
-                    if written in line and name in msgspec.json.decode(line, type=dict[str, msgspec.Raw]):
-                        raise self._taken(name)
-                own = line.rstrip()[:-1].rstrip()
-                packed.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
+        for line, row in zip((line for spans in files for line in spans.each()), rows, strict=True):
+            for name, written in zip(names, known, strict=True):
+                if written in line and name in msgspec.json.decode(line, type=dict[str, msgspec.Raw]):
+                    raise self._taken(name)
+            own = line.rstrip()[:-1].rstrip()
+            file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
+
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the fields that there are if no record has the field *name*, otherwise ``None``."""
+        if name == self._text and self.texts.null_count < len(self):
+            return None
+        return None if any(self._tokens(name)) else self._fields()
+
+    def _tokens(self, name: str) -> list[bytes]:
+        """Return each record's value of a field as written, empty if missing."""
+        if name in self._columns:
+            return [token for block in self._columns[name] for token in block.to_pylist()]
+        decode = decoder(None, (name,))
+        return [bytes(decode(line).f1) for line in self._lines()]
 
     def _existing(self, name: str) -> list[bytes]:
         """Return each record's value of a field as written, empty if missing; at least one record must have it."""
-        if name in self._columns:
-            tokens = [token for block in self._columns[name] for token in block.to_pylist()]
-        else:
-            decode = decoder(None, (name,))
-            tokens = [bytes(decode(line).f1) for line in self._lines()]
+        tokens = self._tokens(name)
         if tokens and not any(tokens):
             raise missing_field(", ".join(self.names), name, self._fields())
         return tokens
@@ -160,6 +177,30 @@ class JsonLines(Collection):
         return DataError("{}:{}".format(*self.place(row)), rule, code)
 
 
+def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
+    """Return the values of a field, given as JSON, as numbers, strings or booleans: the first type that fits all.
+
+    Numbers other than 64-bit integers stay strings. *place* returns where a record is. Raises ``DataError`` for the
+    first value of another kind than the first one, and for lists and objects.
+    """
+    values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
+    for kind, stored in _TYPES:
+        try:
+            return pa.array(msgspec.json.decode(values, type=kind), stored)
+        except (msgspec.ValidationError, OverflowError):
+            continue
+    first = ""
+    for row, token in enumerate(tokens):
+        found = kind_of(token)
+        if found in {"a list", "an object"}:
+            raise DataError("{}:{}".format(*place(row)), f"its {name!r} must be a number or a string, not {found}")
+        first = first or found
+        if found and found != first:
+            rule = f"its {name!r} is {found} ({token.decode()[:_SHOWN]}), but earlier records have {first}"
+            raise DataError("{}:{}".format(*place(row)), rule, "kinds")
+    return pa.array([literal_of(token) for token in tokens], pa.large_string())
+
+
 class _Reader:
     """Collects the requested fields of one file after the other."""
 
@@ -173,14 +214,14 @@ class _Reader:
         self.columns: dict[str, list[pa.Array]] = {name: [] for name in self._names[1:]}
         self._decode = decoder(request.text, self._names)
 
-    def read(self, path: str, advance: Callable[[float], None]) -> Spans:
-        """Read a file; return the places of its documents."""
-        contents = load(path, input_kind(path, self.request.format).compression, self.request.max_bytes)
-        _check_lines(contents)
+    def read(self, contents: Contents, advance: Callable[[float], None]) -> Spans:
+        """Read a file, or some of its lines; return the places of its documents."""
+        if contents.first == 1:
+            _check_lines(contents)
         starts, stops, lines = ([np.zeros(0, np.int64)] for _ in range(3))
-        number = 1
+        number = contents.first
         for begin, data, stop in blocks_of_lines(contents, _BLOCK):
-            head = start_of_text(data) if begin == 0 else 0
+            head = start_of_text(data) if begin == 0 and contents.first == 1 else 0
             start = np.concatenate([np.array([head], np.int64), stop[:-1]])
             good = np.ones(stop.size, np.bool_)
             good[self._block(contents.source, data, start, stop, number)] = False

@@ -6,8 +6,9 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -133,8 +134,10 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
         raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
 
 
-def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
+def write_table(path: AnyPath, table: pa.Table | Iterable[pa.Table], *, force: bool = False) -> None:
     """Write a table as Parquet or as JSON lines (also ``.gz``, ``.zst``), by the ending of *path*; see ``atomic``.
+
+    Several tables of one schema are written one after the other.
 
     Raises the errors of ``check_table``, and ``OutputError`` if the system refuses. Devices and pipes receive JSON
     lines.
@@ -142,16 +145,21 @@ def write_table(path: AnyPath, table: pa.Table, *, force: bool = False) -> None:
     path = os.fspath(path)
     check_table(path, force=force)
     how = output_kind(path, "jsonl")
+    tables = iter([table] if isinstance(table, pa.Table) else table)
     with atomic(path) as file:
         if how.format == "parquet":
             import pyarrow.parquet as pq  # slow to load
 
-            pq.write_table(table, file, compression="zstd")
+            first = next(tables)
+            with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+                for part in chain([first], tables):
+                    writer.write_table(part)
             return
         encoder = msgspec.json.Encoder()
         with compressed(file, how.compression) as packed:
-            for batch in table.to_batches(max_chunksize=_BATCH):
-                packed.write(encoder.encode_lines(_rows(batch)))
+            for part in tables:
+                for batch in part.to_batches(max_chunksize=_BATCH):
+                    packed.write(encoder.encode_lines(_rows(batch)))
 
 
 def write_file(path: AnyPath, content: bytes, endings: Sequence[str], *, force: bool = False) -> None:

@@ -10,9 +10,11 @@ same name.
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +27,7 @@ from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
+    Append,
     Collection,
     Mask,
     Rejected,
@@ -38,6 +41,7 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 
 _BATCH: Final = 1 << 16  # rows read at a time
+_PIECE: Final = 1 << 23  # bytes of rows that are held together: memory that is used again is faster than more
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
 _GROUP: Final = 1 << 20  # rows in a group if the input has no groups
 _TEXTS: Final = (
@@ -61,32 +65,44 @@ _SCALARS: Final = (
 class ParquetTable(Collection):
     """The rows of Parquet files."""
 
-    def __init__(self, inputs: Sequence[str], request: Request, advance: Advance) -> None:
+    def __init__(
+        self, inputs: Sequence[str], request: Request, advance: Advance, piece: "_Piece | None" = None
+    ) -> None:
         self._storage: tuple[dict[str, str] | str, int] | None = None  # of the first file
         tables: list[pa.Table] = []
         texts: list[pa.Array] = []
         ids: list[pa.Array] = []
         rejected: list[Rejected] = []
+        self._rows: list[tuple[str, Sequence[int]]] = []  # of each file, from 1
         for index, path in enumerate(inputs):
-            table, metadata = _load(path, request.max_bytes, partial(advance, index))
+            first = 1 if piece is None else piece.first
+            if piece is None:
+                table, metadata = _load(path, request.max_bytes, partial(advance, index))
+            else:
+                table, metadata = piece.table, piece.metadata
             self._storage = self._storage or _storage(metadata)
             if tables and not table.schema.equals(tables[0].schema):
                 raise DataError(path, f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}")
-            text, name = _texts(path, table, request.text), _ids(path, table, request.id)
+            names = table.column_names if piece is None else piece.names
+            text, name = _texts(path, table, request.text, names), _ids(path, table, request.id, first, names)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
+            rows: Sequence[int] = range(first, first + len(table))
             if broken:
                 rejected += [
-                    Rejected(display(path), row + 1, f"its {broken[row]!r} is not valid UTF-8", "encoding")
+                    Rejected(display(path), row + first, f"its {broken[row]!r} is not valid UTF-8", "encoding")
                     for row in sorted(broken)
                 ]
                 check_strict(request, rejected)
                 good = np.ones(len(table), np.bool_)
                 good[list(broken)] = False
                 table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
+                rows = [row for row in rows if row - first not in broken]
             tables.append(table)
+            self._rows.append((display(path), rows))
             texts += text.chunks
             ids += name.chunks
         self._table = pa.concat_tables(tables)
+        self._names: list[str] = self._table.column_names if piece is None else piece.names
         super().__init__(
             inputs,
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
@@ -98,7 +114,7 @@ class ParquetTable(Collection):
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a column, strings of any kind as ``large_string``."""
         where = ", ".join(self.names)
-        column = _column(where, self._table, name)
+        column = _column(where, self._table, name, self._names)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
                 return column.unify_dictionaries().combine_chunks()
@@ -114,29 +130,129 @@ class ParquetTable(Collection):
             raise DataError(where, f"the column {name!r} must hold numbers, strings or times, not {column.type}")
         return column.combine_chunks()
 
-    def _write(self, path: str, mask: Mask) -> None:
-        self._write_rows(path, self._table, mask)
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the file and the row of a record, from 1."""
+        for source, rows in self._rows:
+            if row < len(rows):
+                return source, rows[row]
+            row -= len(rows)
+        raise IndexError(row)
 
-    def _write_marked(self, path: str, marks: pa.Table) -> None:
-        table = self._table
-        for name in marks.column_names:
-            if name in table.column_names:
-                raise self._taken(name)
-            table = table.append_column(name, marks.column(name))
-        self._write_rows(path, table, np.ones(len(table), np.bool_))
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the columns that there are if none has this name, otherwise ``None``."""
+        return None if name in self._names else self._names
 
-    def _write_rows(self, path: str, table: pa.Table, mask: Mask) -> None:
-        compression, group = self._storage or ("snappy", _GROUP)
-        with atomic(path) as file:
+    @classmethod
+    @contextmanager
+    def writer(cls, path: str, form: str) -> Iterator[Append]:
+        """Write rows with the schema, codecs and group size of the first ones, and the marks as more columns."""
+        del form
+        writers: list[pq.ParquetWriter] = []
+        with atomic(path) as file, ExitStack() as opened:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
+
+            def append(piece: ParquetTable, mask: Mask, marks: pa.Table | None) -> None:
+                compression, group = piece._storage or ("snappy", _GROUP)
+                table = piece._marked(marks)
+                if not writers:
+                    made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
+                    writers.append(opened.enter_context(made))
+                elif not writers[0].schema.equals(table.schema):
+                    rule = f"its columns differ from those of the inputs before it; {_difference(table, writers[0])}"
+                    raise DataError(", ".join(piece.names), rule)
+                for rows in _groups(table, mask, group):
+                    writers[0].write_table(rows, row_group_size=group)
+
             try:
-                with pq.ParquetWriter(buffer or file, table.schema, compression=compression) as writer:
-                    for rows in _groups(table, mask, group):
-                        writer.write_table(rows, row_group_size=group)
+                yield append
+                opened.close()
             except pa.ArrowException as error:
                 raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
             if buffer is not None:
                 file.write(buffer.getbuffer())
+
+    def _marked(self, marks: pa.Table | None) -> pa.Table:
+        table = self._table
+        for name, column in () if marks is None else zip(marks.column_names, marks.columns, strict=True):
+            if name in table.column_names:
+                raise self._taken(name)
+            table = table.append_column(name, column)
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some rows of a file: the number of the first, from 1, all columns of the file, and its metadata."""
+
+    table: pa.Table
+    first: int
+    names: list[str]
+    metadata: pq.FileMetaData
+
+
+def group_sizes(path: str) -> tuple[list[int], list[int]]:
+    """Return the number of rows, and of bytes, of each row group of a file."""
+    metadata = _opened(path).metadata
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return [group.num_rows for group in groups], [group.total_byte_size for group in groups]
+
+
+def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
+    path: str, request: Request, begin: int, end: int, first: int, size: int, *, whole: bool
+) -> Iterator[ParquetTable]:
+    """Yield the rows of some row groups, about *size* bytes at a time; only the requested columns unless *whole*."""
+    file = _opened(path)
+    metadata, schema = file.metadata, file.schema_arrow
+    names = schema.names
+    wanted = None if whole else [name for name in (request.text, request.id, *request.columns) if name in names]
+    rows = sum(metadata.row_group(group).num_rows for group in range(begin, end))
+    held = sum(metadata.row_group(group).total_byte_size for group in range(begin, end))
+    size = min(size, _PIECE)
+    together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
+    try:
+        parts: list[pa.RecordBatch] = []
+        number, start = 0, first
+        for batch in file.iter_batches(batch_size=together, row_groups=range(begin, end), columns=wanted):
+            parts.append(batch)
+            number += batch.nbytes
+            if number >= size:
+                table = pa.Table.from_batches(parts)
+                yield ParquetTable([path], request, _silent, _Piece(table, first, names, metadata))
+                first, number, parts = first + len(table), 0, []
+        if parts or first == start:  # there are columns even without rows
+            own = (
+                schema if wanted is None else pa.schema([schema.field(name) for name in schema.names if name in wanted])
+            )
+            table = pa.Table.from_batches(parts, own)
+            yield ParquetTable([path], request, _silent, _Piece(table, first, names, metadata))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(path, f"it cannot be read as Parquet: {error}") from error
+
+
+def _silent(_index: int, _done: float) -> None:
+    return
+
+
+def _opened(path: str) -> pq.ParquetFile:
+    try:
+        with Path(path).open("rb") as file:
+            _check_head(path, file.read(8))
+        found = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(path, f"it cannot be read as Parquet: {error}") from error
+    _check_names(path, found.schema_arrow.names)
+    return found
+
+
+def _check_head(path: str, head: bytes) -> None:
+    if not head.startswith(b"PAR1"):
+        found = sniff(head) or ("no bytes at all" if not head else "something else")
+        raise DataError(display(path), f"it is not a Parquet file: it starts with {found}")
+
+
+def _check_names(path: str, names: Sequence[str]) -> None:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DataError(path, f"it has two columns named {twice[0]!r}; rename one")
 
 
 def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[pa.Table, pq.FileMetaData]:
@@ -153,16 +269,12 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
         else:
             with Path(path).open("rb") as file:
                 head = file.read(8)
-        if not head.startswith(b"PAR1"):
-            found = sniff(head) or ("no bytes at all" if not head else "something else")
-            raise DataError(display(path), f"it is not a Parquet file: it starts with {found}")
+        _check_head(path, head)
         metadata = pq.read_metadata(pa.BufferReader(content) if piped else path)
         groups = range(metadata.num_row_groups)
         if sum(metadata.row_group(group).total_byte_size for group in groups) > max_bytes:
             raise cap
-        names = metadata.schema.to_arrow_schema().names
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise DataError(path, f"it has two columns named {twice[0]!r}; rename one")
+        _check_names(path, metadata.schema.to_arrow_schema().names)
         scan = ds.ParquetFragmentScanOptions(
             page_checksum_verification=True,  # if the file has checksums
             use_buffered_stream=True,  # a piece at a time: a whole column chunk would need fresh memory
@@ -239,15 +351,15 @@ def _filtered(table: pa.Table, mask: Mask) -> pa.Table:
         return pa.concat_tables([table.slice(0, 0), *slices])
 
 
-def _column(where: str, table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name not in table.schema.names:
-        raise missing_field(where, name, table.schema.names)
+def _column(where: str, table: pa.Table, name: str, names: Sequence[str]) -> pa.ChunkedArray:
+    if name not in names:
+        raise missing_field(where, name, names)
     return table.column(name)
 
 
-def _texts(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
+def _texts(path: str, table: pa.Table, name: str, names: Sequence[str]) -> pa.ChunkedArray:
     """Return the text column as ``string`` or ``large_string``; its validity is not checked."""
-    column = _column(path, table, name)
+    column = _column(path, table, name, names)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
         return column.cast(pa.large_string())
@@ -259,12 +371,12 @@ def _texts(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
 
-def _ids(path: str, table: pa.Table, name: str) -> pa.ChunkedArray:
-    """Return the id column as strings; rows without one get their file and number."""
-    positions = np.arange(1, len(table) + 1)
-    if name == DEFAULT_ID and name not in table.schema.names:
+def _ids(path: str, table: pa.Table, name: str, first: int, names: Sequence[str]) -> pa.ChunkedArray:
+    """Return the id column as strings; rows without one get their file and number, counted from *first*."""
+    positions = np.arange(first, first + len(table))
+    if name == DEFAULT_ID and name not in names:
         return pa.chunked_array([named(display(path), positions)], pa.string())
-    column = _column(path, table, name)
+    column = _column(path, table, name, names)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
@@ -303,8 +415,8 @@ def _invalid(column: pa.ChunkedArray) -> list[int]:
     return rows
 
 
-def _difference(table: pa.Table, other: pa.Table) -> str:
+def _difference(table: pa.Table, other: Any) -> str:
     for field, wanted in zip(table.schema, other.schema, strict=False):
         if not field.equals(wanted):
             return f"it has {field.name!r} ({field.type}) where that has {wanted.name!r} ({wanted.type})"
-    return f"it has {table.num_columns} columns, that has {other.num_columns}"
+    return f"it has {len(table.schema)} columns, that has {len(other.schema)}"

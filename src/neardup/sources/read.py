@@ -3,16 +3,14 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from neardup.model.errors import DataError, require, require_name, require_path, require_sequence, require_whole
-from neardup.sources.collection import Advance, Collection, Quoting, Request
+from neardup.sources.collection import Advance, Collection, Quoting, Rejected, Request
 from neardup.sources.formats import FOLDER, common_format, expand
 
 MAX_BYTES: Final = 8 << 30
 Progress = Callable[[str, int, int], None]
-
-Reader = Callable[[Sequence[str], Request, Advance], Collection]
 
 
 def read(  # noqa: PLR0913 - each is an option of its own
@@ -49,12 +47,16 @@ def read(  # noqa: PLR0913 - each is an option of its own
     names = require_sequence("inputs", inputs, "names")
     for name in names:
         require_path("inputs", name)
-    require_name("text", text)
-    require_name("id", id)
-    max_bytes = require_whole("max_bytes", max_bytes, 1, unit="bytes")
-    require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
-    for pattern in require_sequence("glob", glob, "patterns"):
-        require_name("glob", pattern)
+    request = request_of(
+        text=text,
+        id=id,
+        columns=columns,
+        format=format,
+        quoting=quoting,
+        glob=glob,
+        strict=strict,
+        max_bytes=max_bytes,
+    )
     paths = expand(names)
     found = common_format(paths, format)
     require(
@@ -66,27 +68,46 @@ def read(  # noqa: PLR0913 - each is an option of its own
         quoting,
         f"can only be used with CSV and TSV; the inputs are {found}",
     )
-    request = Request(
-        text=text,
-        id=id,
-        columns=tuple(columns),
-        strict=strict,
-        max_bytes=max_bytes,
-        format=format,
-        quoting=quoting,
-        globs=tuple(glob),
-    )
     advance = _advance(paths, progress)
-    collection = _reader(found)(paths, request, advance)
+    collection: Collection = reader(found)(paths, request, advance)
     collection.text = text
     if collection.rejected and not len(collection):
-        raise _nothing_left(collection)
+        raise nothing_left(collection.names, collection.rejected)
     advance(len(paths) - 1, 1.0)
     return collection
 
 
-def _reader(form: str) -> Reader:
-    """Load the reader of a format, and no other, because the reader of Parquet is slow to load."""
+def request_of(  # noqa: PLR0913 - each is an option of its own
+    *,
+    text: str,
+    id: str,  # noqa: A002 - the field's name, as everywhere
+    columns: Sequence[str],
+    format: str | None,  # noqa: A002 - what users call it
+    quoting: Quoting,
+    glob: Sequence[str],
+    strict: bool,
+    max_bytes: int,
+) -> Request:
+    """Return what is requested of inputs; ``ParameterError`` for wrong parameters. See ``read``."""
+    require_name("text", text)
+    require_name("id", id)
+    require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
+    for pattern in require_sequence("glob", glob, "patterns"):
+        require_name("glob", pattern)
+    return Request(
+        text=text,
+        id=id,
+        columns=tuple(columns),
+        strict=strict,
+        max_bytes=require_whole("max_bytes", max_bytes, 1, unit="bytes"),
+        format=format,
+        quoting=quoting,
+        globs=tuple(glob),
+    )
+
+
+def reader(form: str) -> Any:
+    """Load the class of a format's collections, and no other, because that of Parquet is slow to load."""
     match form:
         case "csv" | "tsv":
             from neardup.sources.delimited import DelimitedText
@@ -106,10 +127,11 @@ def _reader(form: str) -> Reader:
             return JsonLines
 
 
-def _nothing_left(collection: Collection) -> DataError:
-    number, first = len(collection.rejected), collection.rejected[0]
+def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> DataError:
+    """Return the error for inputs whose records were all rejected."""
+    number, first = len(rejected), rejected[0]
     counted = "its only record was rejected" if number == 1 else f"all {number:,} records were rejected"
-    return DataError(", ".join(collection.names), f"{counted}; the first is at {first}", "all rejected")
+    return DataError(", ".join(names), f"{counted}; the first is at {first}", "all rejected")
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:

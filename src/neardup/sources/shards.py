@@ -1,0 +1,329 @@
+"""The inputs of a run, cut into shards: parts of files that are read one at a time, and as often as needed.
+
+A shard is a range of whole lines of plain JSON lines, a range of row groups of a Parquet file, or some of the sorted
+files of a folder. Compressed files and delimited text must be read from the beginning: each file is one shard. A shard
+is read in *pieces*, collections of bounded size, so that no more than one piece is in memory at a time. The inputs may
+have different formats.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.errors import DataError, require
+from neardup.sources.collection import Collection, Request
+from neardup.sources.compression import Contents, identity, load, stream
+from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, expand, input_kind, kind, matches
+
+SHARD: Final = 1 << 26  # bytes
+_READ: Final = 1 << 24  # bytes read at a time to count lines
+_NEWLINE: Final = b"\n"
+_PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
+
+    *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk.
+    """
+
+    source: int
+    begin: int
+    end: int
+    first: int
+    size: int
+
+
+class Shards:
+    """The shards of some inputs, in input order; *size* bounds a piece in bytes, unless one record is longer.
+
+    *inputs* are paths of files and folders of documents; *identities* show whether they have changed.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it is made of
+        self,
+        inputs: Sequence[str],
+        request: Request,
+        shards: Sequence[Shard],
+        identities: Sequence[Any],
+        *,
+        ignored: int = 0,
+        size: int = SHARD,
+    ) -> None:
+        self.inputs, self.request, self.shards = tuple(inputs), request, tuple(shards)
+        self.identities, self.ignored, self.size = [*identities], ignored, size
+        self._listed: dict[int, list[str]] = {}
+        self._kinds = [input_kind(path, _given(path, request)) for path in self.inputs]
+
+    @classmethod
+    def split(cls, inputs: Sequence[str | os.PathLike[str]], request: Request, *, size: int = SHARD) -> Self:
+        """Cut the inputs into shards of about *size* bytes.
+
+        A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
+        of ``expand`` and ``input_kind``, ``ParameterError`` for standard input, which cannot be read twice, and
+        ``DataError`` for a file that cannot be read.
+        """
+        paths = [table for path in expand(inputs) for table in _tables(path, request)]
+        for path in paths:
+            twice = path != STDIN and (Path(path).is_file() or Path(path).is_dir() or not Path(path).exists())
+            rule = "cannot be standard input or a pipe: a run in pieces reads its inputs twice"
+            require(twice, "inputs", display(path), rule)
+        from neardup.sources.folder import documents_in, roots_of, state_of
+
+        roots_of([path for path in paths if Path(path).is_dir()])
+        shards: list[Shard] = []
+        identities: list[Any] = []
+        ignored = 0
+        for source, path in enumerate(paths):
+            found = input_kind(path, _given(path, request))
+            if found.format == FOLDER:
+                files, others = documents_in(path, request.globs)
+                ignored += others
+                sizes = state_of(path, files)[0]
+                ranges = _ranges(sizes, size)
+                identities.append([len(files), *(state_of(path, files[b:e])[1] for b, e in ranges)])
+                shards += [Shard(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in ranges]
+                continue
+            identities.append(identity(path))
+            if found.format == "parquet":
+                from neardup.sources.parquet import group_sizes
+
+                rows, sizes = group_sizes(path)
+                firsts = [1, *(1 + np.cumsum(rows)).tolist()]
+                shards += [
+                    Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e]))
+                    for b, e in _ranges(sizes, size) or [(0, 0)]
+                ]
+            elif found == Kind("jsonl"):
+                shards += _line_shards(source, path, size)
+            else:
+                whole = Path(path).stat().st_size
+                shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
+        return cls(paths, request, shards, identities, ignored=ignored, size=size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shards as plain values."""
+        return {
+            "inputs": [*self.inputs],
+            "request": {**asdict(self.request), "columns": [*self.request.columns], "globs": [*self.request.globs]},
+            "shards": [[s.source, s.begin, s.end, s.first, s.size] for s in self.shards],
+            "identities": self.identities,
+            "ignored": self.ignored,
+            "size": self.size,
+        }
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any], request: Request | None = None) -> Self:
+        """Return the shards that ``to_dict`` made, with their own request or another one of the same records."""
+        if request is None:
+            own = given["request"]
+            request = Request(**own | {"columns": tuple(own["columns"]), "globs": tuple(own["globs"])})
+        names = ("source", "begin", "end", "first", "size")
+        shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
+        return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
+
+    def kind(self, source: int) -> Kind:
+        """Return the format of an input."""
+        return self._kinds[source]
+
+    def of(self, source: int) -> list[Shard]:
+        """Return the shards of an input."""
+        return [shard for shard in self.shards if shard.source == source]
+
+    def check_unchanged(self, shard: Shard) -> None:
+        """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
+        path, then = self.inputs[shard.source], self.identities[shard.source]
+        if self._kinds[shard.source].format == FOLDER:
+            from neardup.sources.folder import state_of
+
+            files = self._files(shard.source)
+            now: Any = [len(files), state_of(path, files[shard.begin : shard.end])[1]]
+            then = [then[0], then[1 + self.of(shard.source).index(shard)]]
+        else:
+            now = identity(path)
+        if now != then:
+            raise DataError(display(path), "it was changed after the run had begun", "changed")
+
+    def _files(self, source: int) -> list[str]:
+        """Return the documents of a folder; they are listed once."""
+        if source not in self._listed:
+            from neardup.sources.folder import documents_in
+
+            self._listed[source] = documents_in(self.inputs[source], self.request.globs)[0]
+        return self._listed[source]
+
+    def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+        """Return a field of all documents from the stored columns of the shards, as ``Collection.column`` does.
+
+        Numbers of different types become numbers of one type, or strings as written, which rank as numbers; fields of
+        different kinds become strings. Raises ``DataError`` for values of several kinds, or that are
+        lists or objects.
+        """
+        columns: dict[int, pa.ChunkedArray] = {}
+        tokens: list[bytes] = []
+        places: list[int] = []
+        for place, (shard, part) in enumerate(zip(self.shards, parts, strict=True)):
+            if self._kinds[shard.source].format == "jsonl":
+                tokens += part.to_pylist()
+                places.append(place)
+            else:
+                columns[place] = part
+        if places:
+            bounds = np.cumsum([0, *(len(parts[place]) for place in places)])
+
+            def where(row: int) -> tuple[str, int]:
+                own = int(np.searchsorted(bounds, row, side="right")) - 1
+                return self.place(places[own], row - int(bounds[own]))
+
+            from neardup.sources.jsonl import typed
+
+            values = typed(name, tokens, where)
+            columns |= {
+                place: pa.chunked_array([values.slice(begin, end - begin)])
+                for place, (begin, end) in zip(places, pairwise(bounds.tolist()), strict=True)
+            }
+        return _joined([columns[place] for place in sorted(columns) if len(columns[place])])
+
+    def place(self, shard: int, row: int) -> tuple[str, int]:
+        """Return the place of a document: the source, and its line or, if that is unknown, its number."""
+        for piece in self.pieces(self.shards[shard]):
+            if row < len(piece):
+                return piece.place(row)
+            row -= len(piece)
+        raise IndexError(row)
+
+    def pieces(self, shard: Shard, *, whole: bool = False) -> Iterator[Collection]:
+        """Yield the records of a shard as collections; those of a *whole* record can be written, too.
+
+        Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
+        has changed, and for one that cannot be read.
+        """
+        path, found = self.inputs[shard.source], self._kinds[shard.source]
+        self.check_unchanged(shard)
+        match found.format:
+            case "parquet":
+                from neardup.sources.parquet import pieces_of
+
+                yield from pieces_of(path, self.request, shard.begin, shard.end, shard.first, self.size, whole=whole)
+            case "folder":
+                from neardup.sources.folder import Folder
+
+                files = self._files(shard.source)[shard.begin : shard.end]
+                others = [one for one, kind_ in zip(self.inputs, self._kinds, strict=True) if kind_.format == FOLDER]
+                yield Folder([path], self.request, _silent, files=files, prefixed=len(others) > 1)
+            case "jsonl":
+                from neardup.sources.jsonl import JsonLines
+
+                for contents in self._blocks(path, found, shard):
+                    yield JsonLines([path], self.request, _silent, [contents])
+            case _:
+                from neardup.sources.delimited import DelimitedText, pieces_of_records
+
+                blocks = stream(path, found.compression, self.request.max_bytes, self.size)
+                for contents in pieces_of_records(display(path), found.format, self.request, blocks):
+                    yield DelimitedText([path], self.request, _silent, [contents])
+
+    def _blocks(self, path: str, found: Kind, shard: Shard) -> Iterator[Contents]:
+        """Yield the lines of a shard, some at a time."""
+        source = display(path)
+        if found.compression is None:
+            lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
+            yield Contents(source, lines, first=shard.first)
+            return
+        first, held = 1, [b""]
+        for block in stream(path, found.compression, self.request.max_bytes, self.size):
+            cut = block.rfind(_NEWLINE) + 1
+            if cut:
+                yield Contents(source, memoryview(b"".join([*held, block[:cut]])), first=first)
+                first += block.count(_NEWLINE)
+                held = []
+            held.append(block[cut:])
+        rest = b"".join(held)
+        if rest or first == 1:  # even an empty file is a piece
+            yield Contents(source, memoryview(rest), first=first)
+
+
+def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the values of columns as one column; empty columns of nulls may have any type."""
+    if len({column.type for column in columns}) > 1:
+        columns = [pa.chunked_array([pa.nulls(len(c))]) if c.null_count == len(c) else c for c in columns]
+    kinds = [column.type for column in columns if not pa.types.is_null(column.type)]
+    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
+    promote = any(all(test(kind) for kind in plain) for test in _PROMOTED)
+    if len(set(kinds)) > 1 and not promote:
+        columns = [_as_strings(column) for column in columns]
+    tables = [pa.table({"": column}) for column in columns]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive").column(0) if tables else pa.chunked_array([[]])
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # no type can represent all of them
+        return pa.chunked_array([chunk for column in columns for chunk in _as_strings(column).chunks])
+
+
+def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    return (column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column).cast(pa.large_string())
+
+
+def _silent(_index: int, _done: float) -> None:
+    return
+
+
+def _given(path: str, request: Request) -> str | None:
+    """Return the format that was given for files; folders have none."""
+    return None if Path(path).is_dir() else request.format
+
+
+def _tables(path: str, request: Request) -> list[str]:
+    """Return the tables inside a folder without documents, otherwise the path itself."""
+    if path == STDIN or not Path(path).is_dir():
+        return [path]
+    from neardup.sources.folder import unreadable
+
+    found: list[str] = []
+    for folder, _, names in os.walk(path, onerror=unreadable):
+        for relative in (Path(folder, name).relative_to(path) for name in names):
+            known = matches(str(relative), request.globs) if request.globs else relative.suffix.lower() in DOCUMENTS
+            if kind(str(relative)) is None:
+                if known:
+                    return [path]
+            elif (known or not request.globs) and not any(part[0] in "._" for part in relative.parts):
+                found.append(str(Path(path, relative)))
+    return sorted(found) or [path]
+
+
+def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
+    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger."""
+    edges, held = [0], 0
+    for place, size in enumerate(sizes):
+        if held and held + size > limit:
+            edges.append(place)
+            held = 0
+        held += size
+    return list(pairwise([*edges, len(sizes)])) if sizes else []
+
+
+def _line_shards(source: int, path: str, size: int) -> list[Shard]:
+    """Cut a plain file after line ends, and count its lines."""
+    contents = load(path, None, 1)
+    total, begin, first = len(contents), 0, 1
+    found: list[Shard] = []
+    while begin < total:
+        end, lines = begin, 0
+        while end < total and end - begin < size:
+            data = bytes(contents.read(end, min(end + min(_READ, size), total)))
+            cut = data.rfind(_NEWLINE) + 1 if end + len(data) < total else len(data)
+            while not cut:  # a long line
+                more = bytes(contents.read(end + len(data), min(end + 2 * len(data) + _READ, total)))
+                data += more
+                cut = data.rfind(_NEWLINE) + 1 if end + len(data) < total else len(data)
+            end, lines = end + cut, lines + data.count(_NEWLINE, 0, cut)
+        found.append(Shard(source=source, begin=begin, end=end, first=first, size=end - begin))
+        begin, first = end, first + lines
+    return found or [Shard(source=source, begin=0, end=0, first=1, size=0)]

@@ -1,0 +1,437 @@
+"""Inputs read in pieces, compared with the same inputs read at once."""
+
+import gzip
+import json
+import os
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.model.errors import DataError, ParameterError
+from neardup.sources.read import read, reader, request_of
+from neardup.sources.shards import Shards
+
+SIZES = (1, 64, 1 << 26)
+
+JSONL = {
+    "plain": b'{"text": "one", "id": "a", "n": 3}\n{"text": "two", "n": 10}\n{"text": null, "id": 7}\n{"id": ""}\n',
+    "dirty": b'{"text": "one"}\nnot JSON\n\n{"text": 5}\n{"text": "\xff"}\n[1]\n'
+    b'{"text": "six", "id": [1]}\n{"text": "x"}\n{"te',
+    "mark": b'\xef\xbb\xbf{"text": "one"}\n{"text": "two"}\n',
+    "returns": b'{"text": "one"}\r\n\r\n{"text": "two"}\r\n',
+    "long": b'{"text": "a"}\n{"text": "' + b"b" * 3000 + b'"}\n{"text": "c"}',
+    "none": b"",
+    "blank": b"\n\n",
+    "blank first": b'\n\n{"text": "one"}\nnot JSON\n',
+    "mark alone": b"\xef\xbb\xbf",
+}
+
+CSV = {
+    "plain": b"id,text,n\na,one,1\n,two,10\nc,,2\n",
+    "quoted": b'text,id\n"one, ""1""\nand more",a\n"two\r\n\r\n",b\nthree,c\n"four",d\n"'
+    + b"five\n" * 300
+    + b'",e\nsix,f\n',
+    "returns": b"text,id\r\none,1\r\n\r\ntwo,2\r\n",
+    "lone returns": b"text,id\rone,1\rtwo,2\rthree,3\r",
+    "no end": b"text,id\none,1\ntwo,2",
+    "mark": b"\xef\xbb\xbftext,id\none,1\ntwo,\n",
+    "quoted header": b'"text","i\nd"\none,1\n"two\n",2\nthree,3\n',
+    "blank first": b"\n\n\r\ntext,id\n\n\none,1\n\n\ntwo,\n\n",
+    "dirty": b"text,id\none,1\ntwo\n\xff,3\nfour,4,5\n,\nfive,\n",
+    "header": b"text,id\n",
+    "header without end": b"text,id",
+    "one": b"text\none\n\ntwo\n",
+    "inner quotes": b'text,id\nsay "yes",1\n5" disk,2\n"x"y,3\nlast,4\n',
+}
+
+TSV = {
+    "plain": b'text\tid\n"It is done\t2\nThe only copy\t3\nShe said "come home"\t4\n',
+    "quoted header": b'"text"\tid\n"It is\ndone"\t2\nThe only copy\t3\n',
+}
+
+CASES = [
+    (name, f"x.{form}{packing}", data)
+    for form, cases in {"jsonl": JSONL, "csv": CSV, "tsv": TSV}.items()
+    for name, data in cases.items()
+    for packing in ("", ".gz")
+]
+
+
+def put(path, data):
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def requested(**options):
+    given = {"text": "text", "id": "id", "columns": (), "format": None, "quoting": "auto", "glob": (), "strict": False}
+    return request_of(**given | {"max_bytes": 1 << 30} | options)
+
+
+def split(inputs, size, **options):
+    """The shards of some inputs, as another process gets them."""
+    made = Shards.split(inputs, requested(**options), size=size)
+    return Shards.from_dict(json.loads(json.dumps(made.to_dict())))
+
+
+def pieces_of(shards, **options):
+    return [piece for shard in shards.shards for piece in shards.pieces(shard, **options)]
+
+
+def seen(pieces, target):
+    """All that there is to know of collections, and what is written of every other record."""
+    with reader(pieces[0].format).writer(str(target), pieces[0].format) as append:
+        begin = 0
+        for piece in pieces:
+            append(piece, (np.arange(len(piece)) + begin) % 2 == 0, None)
+            begin += len(piece)
+    return {
+        "texts": [text for piece in pieces for text in piece.texts.to_pylist()],
+        "ids": [name for piece in pieces for name in piece.ids.to_pylist()],
+        "rejected": [record for piece in pieces for record in piece.rejected],
+        "places": [piece.place(row) for piece in pieces for row in range(len(piece))],
+        "written": contents_of(target),
+    }
+
+
+def contents_of(path):
+    if path.is_dir():
+        return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        return table.schema, repr(table.to_pydict())
+    return path.read_bytes()
+
+
+def outcome(action):
+    """The result of an action, or its error."""
+    try:
+        return action(), None
+    except DataError as error:
+        return None, error
+
+
+def check_equal(tmp_path, inputs, ending, size, **options):
+    """Compare the pieces of inputs with all of them read at once."""
+    out = tmp_path / "out"
+    out.mkdir(exist_ok=True)
+    whole, error = outcome(lambda: read(inputs, **options))
+    if error is not None:
+        if error.code != "all rejected":
+            assert str(outcome(lambda: pieces_of(split(inputs, size, **options)))[1]) == str(error)
+        return
+    pieces = pieces_of(split(inputs, size, **options), whole=True)
+    expected, got = seen([whole], out / f"whole{ending}"), seen(pieces, out / f"pieces{ending}")
+    for what, value in expected.items():
+        assert got[what] == value, what
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("case", "name", "data"), CASES, ids=lambda value: value if isinstance(value, str) else "")
+def test_pieces_are_the_records_of_the_file(tmp_path, case, name, data, size):
+    path = put(tmp_path / name, data)
+    check_equal(tmp_path, [path], path.suffix if path.suffix != ".gz" else "".join(path.suffixes[-2:]), size)
+
+
+def tables():
+    """Tables of every kind of text and id, with few rows in a group."""
+    texts = [None if number % 7 == 3 else f"text {number} " * (number % 5) for number in range(50)]
+    plain = pa.table({"text": texts, "id": range(50), "n": [number * 0.5 for number in range(50)]})
+    invalid = pa.array([b"good", b"\xff", b"x" * 3000, None, b"\xfe"] * 10)
+    return {
+        "plain": plain,
+        "named by row": pa.table({"text": texts, "other": [[1]] * 50}),
+        "invalid": pa.table({"n": range(50), "text": invalid}),
+        "dictionary": pa.table({"text": pa.array(texts).dictionary_encode(), "id": [""] * 50}),
+        "views": pa.table({"text": pa.array(texts, pa.string_view()), "id": [float("nan")] * 50}),
+        "none": plain.slice(0, 0),
+        "nulls": pa.table({"text": pa.nulls(3)}),
+    }
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("group", [1, 7, 1000])
+@pytest.mark.parametrize("case", tables())
+def test_pieces_are_the_rows_of_a_table(tmp_path, case, group, size):
+    pq.write_table(tables()[case], tmp_path / "x.parquet", row_group_size=group)
+    check_equal(tmp_path, [tmp_path / "x.parquet"], ".parquet", size)
+
+
+def test_a_table_without_groups_is_written_with_its_columns(tmp_path):
+    table = tables()["none"]
+    with pq.ParquetWriter(tmp_path / "x.parquet", table.schema):
+        pass
+    assert pq.read_metadata(tmp_path / "x.parquet").num_row_groups == 0
+    check_equal(tmp_path, [tmp_path / "x.parquet"], ".parquet", 1)
+
+
+def test_a_missing_column_lists_all_columns(tmp_path):
+    pq.write_table(pa.table({"body": ["one"], "n": [1]}), tmp_path / "x.parquet")
+    check_equal(tmp_path, [tmp_path / "x.parquet"], ".parquet", 1)
+    check_equal(tmp_path, [tmp_path / "x.parquet"], ".parquet", 1, text="body", id="name")
+    (piece,) = pieces_of(split([tmp_path / "x.parquet"], 1, text="body"))
+    assert piece.lacking("score") == ["body", "n"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "docs/sub").mkdir(parents=True)
+    for name, data in {
+        "a.txt": b"one",
+        "b.md": b"\xef\xbb\xbftwo",
+        "c.html": b"<title>T</title><p>three",
+        "sub/d.txt": b"\n\xff",
+        "sub/e.txt": b"five",
+        "f.py": b"print()",
+    }.items():
+        (tmp_path / "docs" / name).write_bytes(data)
+    (tmp_path / "docs/broken.txt").symlink_to("docs/nothing.txt")
+    return tmp_path / "docs"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("glob", [(), ("*.txt",), ("sub/*", "*.py")])
+def test_pieces_are_the_files_of_a_folder(tmp_path, folder, glob, size):
+    check_equal(tmp_path, [folder], "", size, glob=glob)
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_files_of_several_folders_are_named_by_them(tmp_path, folder, size):
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/a.txt").write_text("one")
+    check_equal(tmp_path, [folder, tmp_path / "more"], "", size)
+
+
+def test_folders_of_the_same_name_are_refused(tmp_path):
+    for name in ("x/docs", "y/docs"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "a.txt").write_text("one")
+    inputs = [tmp_path / "x/docs", tmp_path / "y/docs"]
+    with pytest.raises(ParameterError) as expected:
+        read(inputs)
+    with pytest.raises(ParameterError) as raised:
+        split(inputs, 100)
+    assert str(raised.value) == str(expected.value)
+
+
+def test_every_document_of_a_folder_has_a_text(folder):
+    (piece,) = pieces_of(split([folder], 1000))
+    assert piece.lacking("text") is None
+    assert piece.lacking("title") is None
+    assert piece.lacking("author") == ["size", "modified"]
+
+
+def test_ignored_files_are_counted(folder):
+    assert split([folder], 1).ignored == read([folder]).ignored == 1
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_random_lines_are_cut_correctly(tmp_path, number):
+    random = Random(number)  # noqa: S311 - not for secrets
+    letters = ['"', ",", "\n", "\r\n", "\r", "a", "é", "\ufeff", "x" * 40, '""', ',"', '",', '"\n']
+    data = ("text,id\n" + "".join(random.choices(letters, k=random.randrange(60)))).encode()
+    path = put(tmp_path / "x.csv", data)
+    for size in (1, 3, 17, 100):
+        check_equal(tmp_path, [path], ".csv", size)
+        check_equal(tmp_path, [path], ".csv", size, quoting="none")
+
+
+def test_many_long_records_are_joined_in_linear_time(tmp_path, monkeypatch):
+    """The bytes that are searched for records are a small multiple of the file."""
+    from neardup.sources import delimited
+
+    searched = 0
+    records = delimited.records
+
+    def counted(data, *args, **options):
+        nonlocal searched
+        searched += len(data)
+        return records(data, *args, **options)
+
+    path = put(tmp_path / "x.csv", b'text\n"' + b"one\n" * 5000 + b'"\ntwo\n')
+    shards = split([path], 100)
+    monkeypatch.setattr(delimited, "records", counted)
+    assert sum(len(piece) for piece in pieces_of(shards)) == 2
+    assert searched < 10 * path.stat().st_size
+
+
+def test_quoted_lines_are_counted_over_pieces(tmp_path):
+    path = put(tmp_path / "x.csv", CSV["quoted"])
+    found = [piece.quoted_lines for piece in pieces_of(split([path], 1)) if piece.quoted_lines]
+    whole = read([path]).quoted_lines
+    assert (sum(one.records for one in found), found[0].first, found[0].last) == (
+        whole.records,
+        whole.first,
+        whole.last,
+    )
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.tsv.gz", "x.parquet", "x.jsonl.zst"])
+@pytest.mark.parametrize(
+    "data", [b"", b"PAR1", b"[{}]", b'{\n"text": 1\n}\n', b'text\n"open\n', b"\x1f\x8b12", b"n\n1\n"]
+)
+def test_files_that_cannot_be_read_raise_the_same_errors(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    check_equal(tmp_path, [tmp_path / name], "".join((tmp_path / name).suffixes), 1)
+
+
+def test_a_compressed_file_is_limited(tmp_path):
+    path = put(tmp_path / "x.jsonl.gz", JSONL["long"])
+    check_equal(tmp_path, [path], ".jsonl.gz", 10, max_bytes=1000)
+
+
+def test_strict_raises_for_the_first_rejected_record(tmp_path):
+    check_equal(tmp_path, [put(tmp_path / "x.jsonl", JSONL["dirty"])], ".jsonl", 1, strict=True)
+    check_equal(tmp_path, [put(tmp_path / "x.csv", CSV["dirty"])], ".csv", 1, strict=True)
+
+
+def test_inputs_of_several_formats(tmp_path, folder):
+    put(tmp_path / "x.jsonl", JSONL["plain"])
+    put(tmp_path / "x.csv.gz", CSV["plain"])
+    pq.write_table(tables()["plain"], tmp_path / "x.parquet", row_group_size=10)
+    inputs = [tmp_path / "x.jsonl", tmp_path / "x.csv.gz", folder, tmp_path / "x.parquet"]
+    shards = split(inputs, 20)
+    for source, path in enumerate(inputs):
+        whole, found = read([path]), [piece for shard in shards.of(source) for piece in shards.pieces(shard)]
+        assert [name for piece in found for name in piece.ids.to_pylist()] == whole.ids.to_pylist()
+        assert [text for piece in found for text in piece.texts.to_pylist()] == whole.texts.to_pylist()
+
+
+def test_a_folder_without_documents_is_its_tables(tmp_path):
+    for name in ("b.csv", "a/x.jsonl", "_SUCCESS", "._b.csv", "_temporary/c.csv", "notes"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).write_text("text\none\n" if name.endswith("csv") else '{"text": "two"}\n')
+    assert split([tmp_path / "data"], 100).inputs == tuple(
+        str(tmp_path / "data" / name) for name in ("a/x.jsonl", "b.csv")
+    )
+    assert split([tmp_path / "data"], 100, glob=("*.csv",)).inputs == (str(tmp_path / "data/b.csv"),)
+
+
+def test_standard_input_and_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "x.jsonl")
+    for path in ("-", tmp_path / "x.jsonl"):
+        with pytest.raises(ParameterError, match="reads its inputs twice"):
+            split([path], 1)
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="must be jsonl"):
+        split([put(tmp_path / "x.jsonl", b"")], 1, format="xml")
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.csv.gz"])
+def test_a_changed_file_is_noticed(tmp_path, name):
+    path = put(tmp_path / name, b"text\none\n")
+    shards = split([path], 1)
+    put(path, b"text\ntwo\n")
+    with pytest.raises(DataError, match="changed after the run had begun"):
+        pieces_of(shards)
+
+
+@pytest.mark.parametrize("change", ["changed", "added", "removed", "renamed"])
+def test_a_changed_folder_is_noticed(folder, change):
+    shards = split([folder], 1)
+    match change:
+        case "changed":
+            (folder / "sub/e.txt").write_text("four")
+        case "added":
+            (folder / "z.txt").write_text("new")
+        case "removed":
+            (folder / "sub/e.txt").unlink()
+        case _:
+            (folder / "a.txt").rename(folder / "a2.txt")
+    with pytest.raises(DataError, match="changed after the run had begun"):
+        pieces_of(shards)
+
+
+def test_a_file_that_changes_between_two_readings_of_a_folder_is_noticed(folder):
+    shards = split([folder], 1)
+    pieces_of(shards)
+    (folder / "sub/e.txt").write_text("four")
+    with pytest.raises(DataError, match="changed after the run had begun"):
+        pieces_of(shards)
+
+
+def values_of(inputs, name, size=1):
+    """A field of all documents, from what each shard stores."""
+    shards = split(inputs, size, columns=(name,))
+    nothing = pa.chunked_array([], pa.large_binary())
+    parts = []
+    for shard in shards.shards:
+        chunks = []
+        for piece in shards.pieces(shard):
+            lacks = piece.lacking(name) is not None
+            column = pa.chunked_array([pa.nulls(len(piece), pa.large_binary())]) if lacks else piece.raw_column(name)
+            chunks += column.chunks if len(piece) else []
+        parts.append(pa.chunked_array(chunks) if chunks else nothing)
+    return shards.column(name, parts)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["3", "10", "null"],
+        ['"b"', '"a"', '""'],
+        ["true", "false"],
+        ["1", "2.5", "1e3"],
+        ["12345678901234567890", "1"],
+        ["null", "null"],
+        ['"a"', "1"],
+        ["1", "[1]"],
+        ["{}"],
+    ],
+)
+def test_a_field_of_lines_has_the_type_that_fits_all_pieces(tmp_path, values):
+    lines = (f'{{"text": "one", "n": {value}}}\n{{"text": "two"}}\nno JSON\n' for value in values)
+    path = put(tmp_path / "x.jsonl", "".join(lines).encode())
+    expected, error = outcome(lambda: read([path]).column("n"))
+    if error is not None:
+        assert str(outcome(lambda: values_of([path], "n"))[1]) == str(error)
+        return
+    got = values_of([path], "n")
+    assert (got.type, got.to_pylist()) == (expected.type, expected.to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (pa.array([3, None], pa.int32()), pa.array([10], pa.int64()), [3, None, 10]),
+        (pa.array([2**64 - 1], pa.uint64()), pa.array([-1], pa.int64()), [str(2**64 - 1), "-1"]),
+        (pa.array([0.5], pa.float32()), pa.array([2.0, 1.25]), [0.5, 2.0, 1.25]),
+        (pa.array([1.5, float("nan")]), pa.array([2**60 + 1]), ["1.5", "nan", str(2**60 + 1)]),
+        (pa.array([None, None]), pa.array([7]), [None, None, 7]),
+        (pa.array(["a"]), pa.array([7]), ["a", "7"]),
+        (pa.array(["a"]).dictionary_encode(), pa.array(["b"]), ["a", "b"]),
+    ],
+)
+def test_numbers_of_several_types_stay_numbers(tmp_path, first, second, expected):
+    for name, column in (("x", first), ("y", second)):
+        pq.write_table(pa.table({"text": ["one"] * len(column), "n": column}), tmp_path / f"{name}.parquet")
+    assert values_of([tmp_path / "x.parquet", tmp_path / "y.parquet"], "n").to_pylist() == expected
+
+
+def test_times_of_several_units_are_compared_as_times(tmp_path):
+    for name, unit in (("x", "s"), ("y", "us")):
+        times = pa.array([1], pa.timestamp(unit))
+        pq.write_table(pa.table({"text": ["one"], "n": times}), tmp_path / f"{name}.parquet")
+    got = values_of([tmp_path / "x.parquet", tmp_path / "y.parquet"], "n")
+    assert pa.types.is_timestamp(got.type)
+
+
+def test_a_field_of_several_formats(tmp_path):
+    put(tmp_path / "x.jsonl", b'{"text": "one", "n": 9}\n{"text": "two"}\n')
+    put(tmp_path / "y.csv", b"text,n\none,10\ntwo,\n")
+    put(tmp_path / "z.jsonl", b'{"text": "one", "n": 1}\n')
+    pq.write_table(pa.table({"text": ["one", "two"], "n": [5, 6]}), tmp_path / "z.parquet", row_group_size=1)
+    paths = [tmp_path / name for name in ("x.jsonl", "y.csv", "z.jsonl", "z.parquet")]
+    assert values_of(paths, "n").to_pylist() == ["9", None, "10", None, "1", "5", "6"]
+    assert values_of([paths[0], paths[3]], "n").to_pylist() == [9, None, 5, 6]
+
+
+def test_a_field_that_cannot_be_compared_is_located_over_shards(tmp_path):
+    put(tmp_path / "x.jsonl", b'{"text": "one", "n": 9}\n\n')
+    put(tmp_path / "y.jsonl", b'no JSON\n{"text": "two", "n": "high"}\n')
+    with pytest.raises(DataError, match=r"y\.jsonl:2: its 'n' is a string"):
+        values_of([tmp_path / "x.jsonl", tmp_path / "y.jsonl"], "n")
