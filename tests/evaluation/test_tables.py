@@ -51,26 +51,6 @@ def test_memory_leaves_out_what_does_not_fit():
         plan_tables(20_000_000, memory=1000)
 
 
-def test_large_indexes_are_divided_among_machines():
-    costs = Costs(probe=0.2, spread=0.1, compare=0.003)
-    plan = plan_tables(8 * 10**9, machine=64e9, costs=costs)
-    for one in plan.designs:
-        design = TableDesign(kind=one.kind, distance=3, pieces=one.pieces)
-        shards = -(-8 * 10**9 // one.machines // 2**30)
-        number = -(-8 * 10**9 // one.machines // shards)
-        assert number <= 2**30
-        assert one.machine_bytes == pytest.approx(shards * number * design.bytes_each(number))
-        assert one.machine_bytes <= 64e9
-        assert (one.machines - 1) * 64e9 < 8e9 * design.bytes_each(2**30) * 1.1
-        probes = one.probes * costs.of_probe(one.machine_bytes)
-        assert one.milliseconds == pytest.approx(shards * (probes + design.candidates(number) * costs.compare) / 1000)
-    (small,) = (one for one in plan_tables(20_000_000, costs=costs).designs if one.chosen)
-    assert (small.machines, small.machine_bytes) == (1, small.bytes)
-    assert small.milliseconds == pytest.approx(small.microseconds / 1000)
-    with pytest.raises(ParameterError, match="machine"):
-        plan_tables(10, machine=5)
-
-
 def test_the_table_is_for_people():
     lines = str(plan_tables(2**34)).splitlines()
     assert lines[0] == "Designs for 17,179,869,184 fingerprints within distance 3; fastest first"

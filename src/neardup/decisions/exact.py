@@ -1,8 +1,9 @@
 """Equal documents, found without comparing all pairs."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from secrets import token_bytes
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -11,6 +12,27 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
 
 ROUNDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heads:
+    """The leaders: the best-ranked document of each group of equals. Only these are compared.
+
+    ``ranks`` and ``positions`` are those of the leaders, best first; ``of`` maps every rank to the number of its
+    leader.
+    """
+
+    ranks: Positions
+    positions: Positions
+    of: Positions
+
+    @classmethod
+    def of_leaders(cls, leaders: Positions, order: Positions) -> Self:
+        """Return the number of each leader, from best to worst."""
+        leads = leaders == np.arange(len(leaders))
+        ranks = np.flatnonzero(leads)
+        numbers = np.cumsum(leads) - 1
+        return cls(ranks, order[ranks], numbers[leaders])
 
 
 def leaders_by_digest(

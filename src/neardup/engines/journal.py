@@ -209,7 +209,7 @@ class Journal(WorkFolder):
         """
         weights = [1] * tasks if sizes is None else sizes
         numbers = set(range(tasks))
-        done = self._valid(stage)
+        done = self.intact(stage)
         self._publish(stage, tasks)
 
         def report() -> float:
@@ -238,7 +238,7 @@ class Journal(WorkFolder):
         with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:
             file.write(msgspec.json.encode(Stage(stage, tasks, self.claims.token)))
 
-    def _valid(self, stage: str) -> set[int]:
+    def intact(self, stage: str) -> set[int]:
         """Return the tasks whose records and files are intact; remove other records."""
         valid = self.done(stage)
         for task in tuple(valid):

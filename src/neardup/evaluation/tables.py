@@ -1,7 +1,6 @@
 """A comparison of the designs of fingerprint tables: memory and time."""
 
 from dataclasses import asdict, dataclass
-from math import ceil
 from typing import Any, Final
 
 from neardup.evaluation.plans import aligned
@@ -9,9 +8,6 @@ from neardup.model.errors import is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 
 _MOST: Final = 1 << 48
-_SHARD: Final = 1 << 30  # fingerprints of an index
-_LEAST: Final = 1 << 20  # bytes of a machine
-_MACHINE: Final = 64 * 10**9
 _COLUMNS: Final = (
     "kind",
     "pieces",
@@ -23,9 +19,6 @@ _COLUMNS: Final = (
     "bytes each",
     "memory",
     "microseconds",
-    "machines",
-    "memory each",
-    "milliseconds",
     "",
 )
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB")
@@ -38,9 +31,6 @@ class DesignPlan:
 
     ``leading_bits`` are the fewest and the most of its tables; ``candidates_a_probe`` likewise. ``probes`` and
     ``candidates`` are per lookup. ``bytes`` is the memory of the index, ``bytes_each`` the memory per fingerprint.
-
-    These are of one index. Divided among ``machines``, each with the same number of shards of at most 2**30
-    fingerprints and ``machine_bytes`` of memory, a lookup takes ``milliseconds`` if it asks all machines at once.
     """
 
     kind: str
@@ -53,9 +43,6 @@ class DesignPlan:
     bytes_each: float
     bytes: float
     microseconds: float
-    machines: int
-    machine_bytes: float
-    milliseconds: float
     chosen: bool
 
 
@@ -69,7 +56,6 @@ class TablePlan:
     fingerprints: int
     distance: int
     memory: float | None
-    machine: float
     costs: Costs
     designs: tuple[DesignPlan, ...]
     left_out: int
@@ -99,26 +85,18 @@ class TablePlan:
             "microseconds: of a lookup among many on one core, where",
             f"  a probe takes {costs.probe:.3g} + {costs.spread:.3g} * log2(1 + bytes / 2^30) and",
             f"  a comparison {costs.compare:.3g}",
-            f"machines: of {_size(self.machine)}, for shards of at most 2^30 fingerprints",
-            "milliseconds: of a lookup that asks all machines at once, each on one core",
             "chosen: the smallest product of time and memory",
         ]
 
 
 def plan_tables(
-    fingerprints: int,
-    distance: int = 3,
-    *,
-    memory: float | None = None,
-    machine: float = _MACHINE,
-    costs: Costs | None = None,
+    fingerprints: int, distance: int = 3, *, memory: float | None = None, costs: Costs | None = None
 ) -> TablePlan:
     """Return the memory and time of each design for this many 64-bit *fingerprints*, and the design to choose.
 
-    *distance* is in bits. *memory*, in bytes, excludes larger designs. *machine* is the memory of a machine, in bytes.
-    *costs* are those of another machine (``measured_costs`` measures this one's). An index has at most 2**30
-    fingerprints; larger plans are for shards. Raises ``ParameterError`` for numbers out of range, and if no design
-    fits.
+    *distance* is in bits. *memory*, in bytes, excludes larger designs; *costs* are those of another machine
+    (``measured_costs`` measures this one's). An index has at most 2**30 fingerprints; a plan may have more. Raises
+    ``ParameterError`` for numbers out of range, and if no design fits.
 
     >>> plan = plan_tables(2**34, distance=3)
     >>> [(one.tables, one.leading_bits, one.candidates_a_probe) for one in plan.designs if one.tables in (4, 16, 20)]
@@ -128,52 +106,35 @@ def plan_tables(
     distance = require_whole("distance", distance, 0, MOST_DISTANCE)
     if memory is not None:
         require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0 bytes")
-    require(is_number(machine) and machine >= _LEAST, "machine", machine, f"must be at least {_LEAST:,} bytes")
     costs = Costs() if costs is None else costs
     require_kind("costs", costs, Costs)
     chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)
-    plans = [
-        _planned(design, fingerprints, machine, costs, chosen=design == chosen)
-        for design in TableDesign.choices(distance)
-    ]
+    plans = [_planned(design, fingerprints, costs, chosen=design == chosen) for design in TableDesign.choices(distance)]
     fitting = [one for one in plans if memory is None or one.bytes <= memory]
     return TablePlan(
         fingerprints=fingerprints,
         distance=distance,
         memory=memory,
-        machine=machine,
         costs=costs,
         designs=tuple(sorted(fitting, key=lambda one: one.microseconds)),
         left_out=len(plans) - len(fitting),
     )
 
 
-def _planned(design: TableDesign, fingerprints: int, machine: float, costs: Costs, *, chosen: bool) -> DesignPlan:
+def _planned(design: TableDesign, fingerprints: int, costs: Costs, *, chosen: bool) -> DesignPlan:
     tables = design.tables
     leads = [table.lead for table in tables]
-    probes = sum(table.probes for table in tables)
-    machines = 0
-    size = fingerprints * design.bytes_each(min(fingerprints, _SHARD))
-    while size > machines * machine:
-        machines = max(machines + 1, ceil(size / machine))
-        shards = ceil(fingerprints / machines / _SHARD)
-        shard = ceil(fingerprints / machines / shards)
-        size = machines * shards * shard * design.bytes_each(shard)
-    each = costs.of_probe(size / machines) * probes + design.candidates(shard) * costs.compare
     return DesignPlan(
         kind=design.kind,
         pieces=design.pieces,
         tables=len(tables),
         leading_bits=(min(leads), max(leads)),
-        probes=probes,
+        probes=sum(table.probes for table in tables),
         candidates_a_probe=(fingerprints / 2 ** max(leads), fingerprints / 2 ** min(leads)),
         candidates=design.candidates(fingerprints),
         bytes_each=design.bytes_each(fingerprints),
         bytes=design.bytes_each(fingerprints) * fingerprints,
         microseconds=design.microseconds(fingerprints, costs),
-        machines=machines,
-        machine_bytes=size / machines,
-        milliseconds=shards * each / 1000,
         chosen=chosen,
     )
 
@@ -190,9 +151,6 @@ def _cells(one: DesignPlan) -> list[str]:
         f"{one.bytes_each:.1f}",
         _size(one.bytes),
         f"{one.microseconds:,.2f}",
-        f"{one.machines:,}",
-        _size(one.machine_bytes),
-        f"{one.milliseconds:.3g}",
         "chosen" if one.chosen else "",
     ]
 

@@ -68,6 +68,11 @@ class Scheme(Protocol):
         ...
 
     @property
+    def key_identity(self) -> str:
+        """What distinguishes keys, or seeds, without revealing keys."""
+        ...
+
+    @property
     def rule(self) -> str:
         """The name of the rule in reports, for verified matches."""
         ...

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import Scheme
-from neardup.pipeline.documents import Documents
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.templates import LEAST, different
 
@@ -52,8 +52,21 @@ class LargeCluster:
     ignore_common: float | None = None
 
 
+class Texts(Protocol):
+    """Documents whose texts can be read by position."""
+
+    @property
+    def ids(self) -> pa.ChunkedArray:
+        """The ids of all documents."""
+        ...
+
+    def raw_texts(self, positions: Positions) -> list[bytes | None]:
+        """Return the texts at these positions, as bytes; null for a missing text."""
+        ...
+
+
 def largest_clusters(
-    documents: Documents, representatives: Positions, exact: Flags, scheme: Scheme
+    documents: Texts, representatives: Positions, exact: Flags, scheme: Scheme
 ) -> tuple[LargeCluster, ...]:
     """Describe the largest clusters of two or more documents, the largest first, ties by position.
 
@@ -82,7 +95,7 @@ def largest_clusters(
     return tuple(found)
 
 
-def _looked_into(documents: Documents, members: Positions, scheme: Scheme) -> dict[str, Any]:
+def _looked_into(documents: Texts, members: Positions, scheme: Scheme) -> dict[str, Any]:
     members = np.sort(members)
     sample = members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
     raw = [text[:_READ] for text in documents.raw_texts(sample) if text]
@@ -100,7 +113,7 @@ def _looked_into(documents: Documents, members: Positions, scheme: Scheme) -> di
     if scheme.columns or number < LEAST or 2 * number < len(set(sets)):
         return {"shared": shared}
     one, other = (texts[place] for place in np.flatnonzero(counted)[[0, -1]])
-    share = len(members) * number / len(texts) / max(len(documents.texts), 1)
+    share = len(members) * number / len(texts) / max(len(documents.ids), 1)
     fitting = [step for step in _STEPS if step <= share / 2]
     return {
         "shared": shared,

@@ -2,32 +2,30 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
+from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.decisions.exact import leaders_by_content, leaders_by_digest, leaders_by_features, spread
+from neardup.decisions.exact import Heads, leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
-from neardup.index.memory.buckets import Buckets, Proposal
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
-from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.errors import require, require_name
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
-from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme, Scheme, require_scheme
+from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.clusters import largest_clusters
+from neardup.pipeline.comparison import Comparison, Decided, exact_matcher, unverified
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, Summary, decisions_table
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
-from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
 from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import common_of, fitted_common
 from neardup.text.columns import batches
@@ -78,14 +76,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
-    chosen: Scheme = registry.default() if scheme is None else scheme
-    if preset is not None:
-        require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
-        chosen = preset_scheme(preset)
-        ignore_common = PRESETS[preset].ignore_common if ignore_common is None else ignore_common
-    require_scheme(chosen, "sign_at")
-    if threshold is not None:
-        chosen = chosen.with_threshold(threshold)
+    chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common)
     needed = [*([policy.field] if policy.field else []), *_required(chosen)]
     if ignore_common is not None:
         require_fitting(ignore_common, chosen)
@@ -98,6 +89,19 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     warn_if_short(chosen, documents.texts, exact=verify == "exact")
     with followed(progress) as follow, LocalEngine(threads) as engine:
         return replace(_Run(documents, chosen, policy, engine, follow).result(), source=table_or_texts)
+
+
+def chosen_scheme(
+    scheme: Scheme | None, preset: str | None, threshold: float | None, common: float | CommonShingles | None
+) -> tuple[Scheme, float | CommonShingles | None]:
+    """Return the scheme of a run, and which common shingles it ignores; ``ParameterError`` for what does not fit."""
+    chosen: Scheme = registry.default() if scheme is None else scheme
+    if preset is not None:
+        require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
+        chosen = preset_scheme(preset)
+        common = PRESETS[preset].ignore_common if common is None else common
+    require_scheme(chosen, "sign_at")
+    return chosen if threshold is None else chosen.with_threshold(threshold), common
 
 
 def _required(scheme: Scheme) -> list[str]:
@@ -130,60 +134,6 @@ class _Shingled:
     blank: Flags  # only white space
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Heads:
-    """The leaders: the best-ranked document of each group of equals. Only these are signed and compared.
-
-    ``ranks`` and ``positions`` are those of the leaders, best first; ``of`` maps every rank to the number of its
-    leader.
-    """
-
-    ranks: Positions
-    positions: Positions
-    of: Positions
-
-    @classmethod
-    def of_leaders(cls, leaders: Positions, order: Positions) -> Self:
-        """Return the number of each leader, from best to worst."""
-        leads = leaders == np.arange(len(leaders))
-        ranks = np.flatnonzero(leads)
-        numbers = np.cumsum(leads) - 1
-        return cls(ranks, order[ranks], numbers[leaders])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Decided:
-    """The result of comparing: for each leader the kept leader that it is dropped for, or -1; and the counts.
-
-    ``common`` is the number of features that both share, if it was counted, otherwise ``UNKNOWN``.
-    """
-
-    matched: Positions
-    common: Positions
-    candidates: int
-    compared: int
-    not_compared: int
-
-
-class _Keys:
-    """The keys of signatures, computed for some documents or one column at a time."""
-
-    def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
-        self._scheme, self._signatures = scheme, signatures
-
-    @property
-    def columns(self) -> int:
-        return self._scheme.key_columns if isinstance(self._scheme, ColumnScheme) else self.rows(np.arange(0)).shape[1]
-
-    def column(self, column: int, documents: AnyPositions) -> Words:
-        if isinstance(self._scheme, ColumnScheme):
-            return self._scheme.key_column(self._signatures, column, documents)
-        return self.rows(documents)[:, column]
-
-    def rows(self, documents: AnyPositions) -> Words:
-        return self._scheme.keys(self._signatures[documents])
-
-
 class _Run:
     """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
@@ -199,11 +149,12 @@ class _Run:
         shingled = self._shingle()
         order = ranking(self._policy, shingled.lengths, values)
         leaders = self._equals(shingled, order)
-        heads = _Heads.of_leaders(leaders, order)
+        heads = Heads.of_leaders(leaders, order)
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = FeatureSets(shingled.features, heads.positions)
-        decided = self._decide(sets, signatures)
-        return self._report(shingled, order, heads, signatures, sets, decided)
+        comparison = Comparison(self._scheme, self._policy, signatures, self._engine)
+        decided = comparison.decide(self._matcher(sets, signatures), self._progress)
+        return self._report(shingled, order, heads, comparison, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
         texts = self._documents.texts
@@ -292,88 +243,24 @@ class _Run:
             self._progress("sign", done, number)
         return Signatures(rows, present, scheme.recipe)
 
-    def _decide(self, sets: FeatureSets, signatures: Signatures) -> _Decided:
-        """Return which leader is dropped for which. Leaders are numbered from best to worst."""
-        number = len(signatures)
-        scheme = self._scheme
-        by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # other schemes make all columns as fast as one
-        keys = _Keys(scheme, signatures) if by_parts else scheme.keys(signatures)
-        buckets = Buckets(keys, signatures.present, pooled=scheme.pooled, map=self._engine.map)
-        matcher = self._matcher(sets, signatures)
-        matched = np.full(number, -1, np.int64)
-        parents = np.arange(number)
-        candidates = dropped = 0
-        self._progress("compare", 0, number)
-        proposed = self._engine.begin(buckets.propose)
-        while (block := proposed()) is not None:
-            proposed = self._engine.begin(buckets.propose)  # the next block, while this one is compared
-            candidates += len(block.candidates)
-            if self._policy.gather == "components":
-                matcher.connect(self._plausible(block, signatures), parents)
-            else:
-                if _MANY * dropped > int(block.asking[0]):  # no document is dropped for a dropped document
-                    block = block.where(matched[block.candidates] < 0)
-                matcher.settle(self._plausible(block, signatures), matched)
-                dropped += int((matched[block.asking] >= 0).sum())
-            self._progress("compare", int(block.asking[-1]) + 1, number)
-        self._progress("compare", number, number)
-        if self._policy.gather == "components":
-            matched = represented(parents)
-        signed = int(signatures.present.sum())
-        pairs_left = signed * (signed - 1) // 2 - candidates  # a pair passed over in several buckets counts in each
-        common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
-        return _Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
-
     def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
-        scheme, verify = self._scheme, self._policy.verify
-        closest = self._policy.representative == "closest"
-        if verify == "none":
-            return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
-        if verify == "estimate":
-            return GivenMatches(
-                partial(scheme.match_pairs, signatures),
-                closeness=partial(scheme.estimate_pairs, signatures) if closest else None,
-            )
+        scheme = self._scheme
+        if self._policy.verify != "exact":
+            return unverified(scheme, self._policy, signatures)
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
-        of_smaller = scheme.measure == "overlap"
-        return ExactResemblance(
-            sets,
-            scheme.threshold,
-            of_smaller=of_smaller,
-            closest=closest,
-            parts=self._engine.parts,
-            map=self._engine.map,
-        )
-
-    def _plausible(self, block: Proposal, signatures: Signatures) -> Proposal:
-        """Remove pairs that need no comparison: with an estimate far below the threshold, or refused by a filter."""
-        verify = self._policy.verify
-        tests = [] if verify == "estimate" else plausible_tests(self._scheme, signatures, by_estimate=verify == "exact")
-        for test in tests:
-            block = self._where(block, test)
-        return block
-
-    def _where(self, block: Proposal, test: PairTest) -> Proposal:
-        pairs = block.pairs
-        holds = np.empty(len(pairs), np.bool_)
-
-        def ask(part: slice) -> None:
-            holds[part] = test(pairs[part], block.candidates[part])
-
-        for _ in self._engine.map(ask, self._engine.parts(len(pairs))):
-            pass
-        return block.where(holds)
+        return exact_matcher(scheme, self._policy, sets, self._engine)
 
     def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
         self,
         shingled: _Shingled,
         order: Positions,
-        heads: _Heads,
+        heads: Heads,
+        comparison: Comparison,
         signatures: Signatures,
         sets: FeatureSets,
-        decided: _Decided,
+        decided: Decided,
     ) -> Result:
         duplicate_ids = self._engine.begin(self._documents.duplicate_ids)
         matched = spread(decided.matched, heads.ranks, heads.of)
@@ -390,7 +277,7 @@ class _Run:
             equal = exact = self._documents.same_text(left, right)
             unknown = np.full(len(dropped), UNKNOWN)
             common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
-        evidence = self._evidence(common, signatures, own, kept_for, equal)
+        evidence = comparison.evidence(common, own, kept_for, equal)
         evidence["rule"][equal] = "same features"
         evidence["rule"][exact] = "same text"
 
@@ -424,36 +311,6 @@ class _Run:
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)
 
-    def _evidence(
-        self, common: Shared, signatures: Signatures, left: Positions, right: Positions, equal: Flags
-    ) -> dict[str, Any]:
-        """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
-        scheme, verify = self._scheme, self._policy.verify
-        measured = {
-            "resemblance": common.resemblance,
-            "contained_in_kept": common.left_in_right,
-            "contains_kept": common.right_in_left,
-        }
-        rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
-        if isinstance(scheme, FilterScheme):
-            rule[~scheme.passes(signatures, left, right)] = "component"
-        if verify != "exact":
-            for measure in measured.values():
-                measure[~equal] = np.nan
-        if verify == "estimate" and scheme.measure == "resemblance":
-            measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
-        if verify == "none" and self._policy.gather == "components":
-            keys = scheme.keys(signatures)
-            rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
-        if verify == "estimate":
-            rule[~scheme.match_pairs(signatures, left, right)] = "component"
-        elif verify == "exact" and self._fields is None:  # equal fields are transitive, and their texts may differ
-            decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
-            rule[decided < scheme.threshold] = "component"
-        for measure in measured.values():  # equal documents share everything, even without shingles
-            measure[equal] = 1.0
-        return {"rule": rule, **measured}
-
     def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
         """Measure the pairs whose common features were not counted yet, in parallel.
 
@@ -470,6 +327,3 @@ class _Run:
 
         list(self._engine.map(measure, self._engine.parts(len(asked))))
         return Shared(shared, sets.sizes[left], sets.sizes[right])
-
-
-_UNVERIFIED = {"estimate": "estimate", "none": "shared key"}

@@ -1,6 +1,7 @@
 """Deduplication of files: read, decide, and write the kept documents and the evidence."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -9,7 +10,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.engines.local import thread_count
+from neardup.engines.local import LocalEngine, thread_count
+from neardup.engines.memory import available_memory
 from neardup.model.errors import (
     FieldMissing,
     OutputRefused,
@@ -19,32 +21,39 @@ from neardup.model.errors import (
     require_name,
     require_path,
     require_sequence,
+    require_whole,
 )
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme, require_scheme
-from neardup.pipeline.corpus import dedup, require_fitting
+from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
+from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
+from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, Quoting, Rejected
-from neardup.sources.formats import FOLDER, common_format, expand
-from neardup.sources.output import PAGES, check_output, check_table, is_page, write_file, write_table
-from neardup.sources.read import MAX_BYTES, read
+from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, kind
+from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
+from neardup.sources.read import MAX_BYTES, read, request_of
 from neardup.text.templates import CommonShingles
 
 AnyPath = str | os.PathLike[str]
 
 _ID: Final = "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
 _RANK: Final = "\0rank of "
+_EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
+_NEEDED: Final = 3  # bytes of memory for a byte of text
+_PLAIN: Final = (None, Kind("jsonl"), Kind("csv"), Kind("tsv"))
+_LARGE: Final = 1 << 30  # bytes: smaller runs always fit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilesResult:
     """``result`` is that of ``dedup``; *rejected* are the records that are not documents, *documents* the others."""
 
-    result: Result
+    result: Result | StoredResult
     rejected: list[Rejected]
-    documents: Collection
+    documents: Collection | StoredDocuments
 
 
 Page = Callable[[FilesResult], bytes]
@@ -75,6 +84,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
     mark: AnyPath | None = None,
+    work: AnyPath | None = None,
+    memory: int = MEMORY,
+    restart: bool = False,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' format, columns and order.
@@ -84,7 +96,13 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, the id of the
     representative. ``None`` writes nothing. With *page*, a function that renders a run, *report* may end in ``.html``
     or ``.htm``, and receives that page. Outputs are checked before anything is read, must be different files, and
-    appear only when complete, *out* last. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
+    appear only when complete, *out* last.
+
+    With *work*, the run is one in pieces: it uses that folder, which it makes, and about *memory* bytes of memory
+    besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
+    *restart* it begins again. The folder is removed at the end. A run in pieces also reads inputs of several
+    formats, and folders of tables; if *out*, *dropped* or *mark* has no known ending, it is a folder, which receives
+    one file for each input. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
     ``ParameterError``, ``DataError`` and ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
@@ -94,21 +112,33 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     threads = thread_count(threads)
     outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     _check_paths(require_sequence("inputs", inputs, "names"), outputs)
-    for path in (out, dropped, mark):
-        if path is not None:
-            check_output(path, inputs, force=force, format=format, glob=glob)
-    if mark is not None and common_format(expand(inputs), format) == FOLDER:
-        raise ParameterError("mark", os.fspath(mark), "requires fields; the files of a folder have none")
-    if report is not None:
-        check_table(report, inputs, force=force, or_page=page is not None)
+    if work is None and out is not None and not isinstance(ignore_common, float):
+        work = _work_if_large(inputs, out)
+    if work is not None:
+        require_path("work", work)
+        given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting, "glob": glob}
+        chosen = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common))
+        settings = Settings(
+            request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
+            scheme=chosen,
+            policy=policy,
+            work=Path(work),
+            memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
+            restart=restart,
+            force=force,
+            outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
+            page=None if page is None else lambda done: page(_stored(done)),
+        )
+        with followed(progress) as follow, LocalEngine(threads) as engine:
+            return _stored(dedup_in_pieces(inputs, settings, engine, follow))
+    _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
     fields = scheme.columns if scheme is not None else ()
-    columns = [*fields, *([policy.field] if policy.field else [])]
     with followed(progress) as follow:
         documents = read(
             inputs,
             text=text,
             id=id,
-            columns=columns,
+            columns=_columns(fields, policy),
             format=format,
             quoting=quoting,
             glob=glob,
@@ -136,7 +166,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     except ValueRefused as error:
         place = "{}:{}".format(*documents.place(error.row))
         raise ValueRefused(place, f"its {policy.field!r} {error.rule}", error.code, error.row) from error
-    done = FilesResult(replace(result, source=None), documents.rejected, documents)
+    result = replace(result, source=None, summary=replace(result.summary, policy=policy))
+    done = FilesResult(result, documents.rejected, documents)
     if report is not None:
         _write_report(report, done, page, force=force)
     if dropped is not None:
@@ -146,6 +177,66 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     if out is not None:
         documents.write(out, result.kept, force=force)
     return done
+
+
+def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
+    """Return the work folder of a run whose inputs would not fit into memory, and warn; ``None`` if they fit."""
+    paths = [path for path in expand(inputs) if path != STDIN and Path(path).is_file()]
+    size = sum(Path(path).stat().st_size * (1 if kind(path) in _PLAIN else _EXPANDED) for path in paths)
+    if _NEEDED * size < _LARGE or is_special(os.fspath(out)) or STDIN in inputs:
+        return None
+    there = available_memory()
+    if there is None or _NEEDED * size <= there:
+        return None
+    folder = f"{os.fspath(out).rstrip(os.sep)}.neardup-work"
+    warnings.warn(
+        f"about {_NEEDED * size / 1e9:,.0f} GB of memory would be needed, and {there / 1e9:,.0f} GB are available, so"
+        f" this is a run in pieces: it uses the folder {folder} and up to {size / 1e9:,.0f} GB of disk; if it is"
+        " interrupted, start it again to continue",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return folder
+
+
+def _stored(result: StoredResult) -> FilesResult:
+    return FilesResult(result, result.documents.rejected, result.documents)
+
+
+def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
+    outputs: Mapping[str, AnyPath | None],
+    inputs: Sequence[AnyPath],
+    *,
+    force: bool,
+    format: str | None,  # noqa: A002 - what users call it
+    glob: Sequence[str],
+    page: bool,
+) -> None:
+    """Raise the errors of writing the outputs before anything is read."""
+    for name, path in outputs.items():
+        if path is not None and name == "report":
+            check_table(path, inputs, force=force, or_page=page)
+        elif path is not None:
+            check_output(path, inputs, force=force, format=format, glob=glob)
+    if outputs["mark"] is not None and common_format(expand(inputs), format) == FOLDER:
+        raise ParameterError("mark", os.fspath(outputs["mark"]), "requires fields; the files of a folder have none")
+
+
+def _columns(fields: Sequence[str], policy: Policy) -> list[str]:
+    """Return the fields that are read besides the text and the id."""
+    return [*dict.fromkeys([*fields, *([policy.field] if policy.field else [])])]
+
+
+def _listed(scheme: Scheme, common: float | CommonShingles | None) -> Scheme:
+    """Return a scheme with a list of common shingles."""
+    if common is None:
+        return scheme
+    require_fitting(common, scheme)
+    rule = "must be a list of shingles in a run with a work folder: a share needs all documents in memory"
+    if not isinstance(common, CommonShingles):
+        raise ParameterError("ignore_common", common, rule)
+    made: Scheme = scheme.with_common(common)
+    return made
 
 
 def _table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:

@@ -158,21 +158,39 @@ def decisions_table(
     ids: pa.ChunkedArray, representative: Positions, dropped: Positions, evidence: dict[str, Any], exact: Flags
 ) -> pa.Table:
     """Return the table of decisions, one row per document; *evidence* and *exact* are of the *dropped* positions."""
+    named = ids.cast(pa.large_string()) if ids.type == pa.string() and ids.nbytes > _MOST_BYTES else ids
+    names = named.take(pa.array(representative[dropped]))
+    return decided_rows(ids, 0, representative, names, dropped, evidence, exact)
+
+
+def decided_rows(  # noqa: PLR0913, PLR0917 - every column
+    ids: pa.ChunkedArray,
+    first: int,
+    representative: Positions,
+    names: Any,
+    dropped: Positions,
+    evidence: dict[str, Any],
+    exact: Flags,
+) -> pa.Table:
+    """Return the rows of the table of decisions from the position *first* on, one for each of *ids*.
+
+    *names* (the ids of the representatives), *evidence* and *exact* are of the *dropped* rows, which are numbered from
+    0, as *representative* is.
+    """
     number = len(representative)
     kept = representative < 0
     rows = np.full(number, -1, np.int64)
     rows[dropped] = np.arange(len(dropped))
     where = pa.array(rows, mask=kept)
-    named = ids.cast(pa.large_string()) if ids.type == pa.string() and ids.nbytes > _MOST_BYTES else ids
     same = np.zeros(number, np.bool_)
     same[dropped] = exact
     measures = ("resemblance", "contained_in_kept", "contains_kept")
     return pa.table(
         {
             "id": ids,
-            "position": pa.array(np.arange(number)),
+            "position": pa.array(np.arange(first, first + number)),
             "kept": pa.array(kept),
-            "representative": named.take(pa.array(representative, mask=kept)),
+            "representative": names.take(where),
             "representative_position": pa.array(representative, pa.int64(), mask=kept),
             "rule": pa.array(evidence["rule"], pa.string()).take(where),
             **{name: pa.array(evidence[name], pa.float64(), from_pandas=True).take(where) for name in measures},

@@ -164,8 +164,6 @@ def test_designs_of_fingerprint_tables(capsys):
     assert shown.err == ""
     assert main(["plan", "--fingerprints", "20M", "--distance", "4", "--memory", "1GB"]) == 0
     assert capsys.readouterr().out == f"{plan_tables(20_000_000, 4, memory=10**9)}\n"
-    assert main(["plan", "--fingerprints", "8e9", "--machine", "32GB"]) == 0
-    assert capsys.readouterr().out == f"{plan_tables(8 * 10**9, machine=32e9)}\n"
     assert main(["plan", "--fingerprints", "1B", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(plan_tables(10**9).as_dict()))
 
@@ -192,7 +190,6 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1000000: the value must be at least"),
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
-        (["--machine", "1GB"], "--machine requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
         (["--hashes", "14"], "--hashes 14 requires a scheme"),
         (["--threshold", "0.8"], "--threshold requires --recall"),

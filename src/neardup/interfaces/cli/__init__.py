@@ -25,6 +25,7 @@ from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, Outpu
 
 _VERBS = (  # modules of this package
     "dedup",
+    "work",
     "index",
     "seen",
     "remove",

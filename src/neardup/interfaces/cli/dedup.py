@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.amounts import size, whole
 from neardup.interfaces.cli.options import (
     add_inputs,
     add_reading_options,
@@ -80,6 +80,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which of the kept copies that a document matches is recorded with it",
     )
     running = parser.add_argument_group("how it runs")
+    running.add_argument(
+        "--work",
+        metavar="DIR",
+        default=_HIDDEN,
+        help="run in pieces, for inputs larger than memory: DIR keeps what is finished, so that the same command"
+        " continues an interrupted run; it is removed at the end",
+    )
+    running.add_argument(
+        "--memory", type=size, metavar="SIZE", default=_HIDDEN, help="memory of a run in pieces (default: 2G)"
+    )
+    running.add_argument("--restart", action="store_true", help="begin a run in pieces again")
     running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 
@@ -126,6 +137,8 @@ def run(arguments: argparse.Namespace) -> int:
             force=arguments.force,
             threads=given.get("threads"),
             progress=progress,
+            restart=arguments.restart,
+            **{name: given[name] for name in ("work", "memory") if name in given},
             **reading_of(arguments),
         )
     seconds = time.monotonic() - started
@@ -188,7 +201,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
         show_lines([pairs_not_compared(summary.not_compared)], errors=errors)
     show_lines(cluster_lines(summary), errors=errors)
     show_rejected(done.rejected, errors=errors)
-    size = done.documents.texts.nbytes / 1e6
-    worth_telling = size > seconds >= 1  # for a small collection, start-up would dominate
-    rate = f", {size / seconds:,.0f} MB of text a second" if worth_telling else ""
+    megabytes = done.documents.text_bytes / 1e6
+    worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
+    rate = f", {megabytes / seconds:,.0f} MB of text a second" if worth_telling else ""
     show_lines([f"{seconds:.1f} s{rate}"], errors=errors)

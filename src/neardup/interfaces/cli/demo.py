@@ -105,6 +105,7 @@ def _written(page: bytes) -> str | None:
 
 
 def _show(done: "FilesResult", seconds: float) -> None:
+    import numpy as np
     from rich.rule import Rule
 
     screen = console()
@@ -118,7 +119,8 @@ def _show(done: "FilesResult", seconds: float) -> None:
     screen.print(f"\n{len(sizes):,} kept documents represent {len(dropped):,} others. {len(chosen)} of them,")
     screen.print("with what differs marked:\n")
     ids = done.documents.ids.to_pylist()
-    texts = dict(zip(ids, done.documents.texts.to_pylist(), strict=True))
+    raw = done.documents.raw_texts(np.arange(len(ids)))
+    texts: dict[str, str | None] = {own: (text or b"").decode() for own, text in zip(ids, raw, strict=True)}
     for row in chosen:
         screen.print(Rule(align="left", characters="-"))
         _show_pair(row, sizes[row["representative"]], texts)

@@ -25,7 +25,7 @@ _SHARES: Final = {
     "background": "with --recall or --documents: the resemblance of unrelated documents (default: 0.05)",
 }
 _WITH_FINGERPRINTS: Final = {"distance": "; 0 to 7 with --fingerprints"}
-_OF_TABLES: Final = ("memory", "machine", "measure")
+_OF_TABLES: Final = ("memory", "measure")
 
 EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000000"
 
@@ -70,13 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         default=_HIDDEN,
         help="leave out the designs that need more, such as 14GB",
-    )
-    tables.add_argument(
-        "--machine",
-        type=amounts.size,
-        metavar="SIZE",
-        default=_HIDDEN,
-        help="the memory of a machine; larger designs are divided among machines (default: 64GB)",
     )
     tables.add_argument(
         "--measure", action="store_true", help="predict times from what lookups cost on this machine, now"
@@ -169,7 +162,7 @@ def _plan_tables(given: dict[str, Any]) -> int:
     for name in (*_numbers(), *_SHARES, "documents", "scheme", "svg"):
         require(name not in given or name == "distance", name, given.get(name), "cannot be used with --fingerprints")
     require(not given["force"], "force", None, "cannot be used with --fingerprints")
-    options = {name: given[name] for name in ("distance", "memory", "machine") if name in given}
+    options = {name: given[name] for name in ("distance", "memory") if name in given}
     costs = neardup.hamming.measured_costs() if given["measure"] else None
     made = neardup.hamming.plan_tables(given["fingerprints"], costs=costs, **options)
     if sys.stdout is not None:

@@ -159,8 +159,5 @@ def _excerpt(text: str, shared: Sequence[Span], alone: Sequence[Span]) -> Excerp
 
 def _beginning(done: "FilesResult", position: int) -> tuple[str, int]:
     """Return the beginning of a text, and how many bytes all of it has: a text may be larger than any page."""
-    value = done.documents.texts[position]
-    if not value.is_valid:
-        return "", 0
-    raw = memoryview(value.as_buffer())
-    return bytes(raw[: 4 * _READ]).decode("utf-8", errors="replace")[:_READ], raw.nbytes
+    raw = done.documents.raw_texts(np.array([position]))[0] or b""
+    return raw[: 4 * _READ].decode("utf-8", errors="replace")[:_READ], len(raw)

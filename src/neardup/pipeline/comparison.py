@@ -1,0 +1,170 @@
+"""The comparison of leaders: which is dropped for which, and by which rule; in memory and in pieces alike.
+
+Leaders are the best-ranked documents of groups of equal ones, numbered from best to worst.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
+from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.engines.local import LocalEngine
+from neardup.index.memory.buckets import Buckets, Keys, Proposal
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.model.policy import Policy
+from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
+from neardup.pipeline.progress import Progress
+from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
+
+_MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
+_UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """The result of comparing: for each leader the kept leader that it is dropped for, or -1; and the counts.
+
+    ``common`` is the number of features that both share, if it was counted, otherwise ``UNKNOWN``.
+    """
+
+    matched: Positions
+    common: Positions
+    candidates: int
+    compared: int
+    not_compared: int
+
+
+class SignatureKeys:
+    """The keys of signatures, computed for some documents or one column at a time."""
+
+    def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
+        self._scheme, self._signatures = scheme, signatures
+
+    @property
+    def columns(self) -> int:
+        """The number of columns."""
+        return self._scheme.key_columns if isinstance(self._scheme, ColumnScheme) else self.rows(np.arange(0)).shape[1]
+
+    def column(self, column: int, documents: AnyPositions) -> Words:
+        """Return the keys of these documents in one column."""
+        if isinstance(self._scheme, ColumnScheme):
+            return self._scheme.key_column(self._signatures, column, documents)
+        return self.rows(documents)[:, column]
+
+    def rows(self, documents: AnyPositions) -> Words:
+        """Return all keys of these documents."""
+        return self._scheme.keys(self._signatures[documents])
+
+
+class Comparison:
+    """Leaders with their signatures, and the rules by which they are compared."""
+
+    def __init__(self, scheme: Scheme, policy: Policy, signatures: Signatures, engine: LocalEngine) -> None:
+        self._scheme, self._policy, self._signatures, self._engine = scheme, policy, signatures, engine
+
+    def decide(self, matcher: Matcher, progress: Progress, keys: Words | Keys | None = None) -> Decided:
+        """Let the *matcher* decide the plausible candidates of all leaders, block by block, best ranks first.
+
+        *keys* are those of the signatures, unless they were computed before.
+        """
+        scheme, signatures = self._scheme, self._signatures
+        number = len(signatures)
+        if keys is None:
+            by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # others make all columns as fast as one
+            keys = SignatureKeys(scheme, signatures) if by_parts else scheme.keys(signatures)
+        buckets = Buckets(keys, signatures.present, pooled=scheme.pooled, map=self._engine.map)
+        matched = np.full(number, -1, np.int64)
+        parents = np.arange(number)
+        candidates = dropped = 0
+        progress("compare", 0, number)
+        proposed = self._engine.begin(buckets.propose)
+        while (block := proposed()) is not None:
+            proposed = self._engine.begin(buckets.propose)  # the next block, while this one is compared
+            candidates += len(block.candidates)
+            if self._policy.gather == "components":
+                matcher.connect(self._plausible(block), parents)
+            else:
+                if _MANY * dropped > int(block.asking[0]):  # no document is dropped for a dropped document
+                    block = block.where(matched[block.candidates] < 0)
+                matcher.settle(self._plausible(block), matched)
+                dropped += int((matched[block.asking] >= 0).sum())
+            progress("compare", int(block.asking[-1]) + 1, number)
+        progress("compare", number, number)
+        if self._policy.gather == "components":
+            matched = represented(parents)
+        signed = int(signatures.present.sum())
+        pairs_left = signed * (signed - 1) // 2 - candidates  # a pair passed over in several buckets counts in each
+        common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
+        return Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
+
+    def _plausible(self, block: Proposal) -> Proposal:
+        """Remove pairs that need no comparison: with an estimate far below the threshold, or refused by a filter."""
+        verify, signatures = self._policy.verify, self._signatures
+        tests = [] if verify == "estimate" else plausible_tests(self._scheme, signatures, by_estimate=verify == "exact")
+        for test in tests:
+            block = self._where(block, test)
+        return block
+
+    def _where(self, block: Proposal, test: PairTest) -> Proposal:
+        pairs = block.pairs
+        holds = np.empty(len(pairs), np.bool_)
+
+        def ask(part: slice) -> None:
+            holds[part] = test(pairs[part], block.candidates[part])
+
+        for _ in self._engine.map(ask, self._engine.parts(len(pairs))):
+            pass
+        return block.where(holds)
+
+    def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags) -> dict[str, Any]:
+        """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
+        scheme, verify, signatures = self._scheme, self._policy.verify, self._signatures
+        measured = {
+            "resemblance": common.resemblance,
+            "contained_in_kept": common.left_in_right,
+            "contains_kept": common.right_in_left,
+        }
+        rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
+        if isinstance(scheme, FilterScheme):
+            rule[~scheme.passes(signatures, left, right)] = "component"
+        if verify != "exact":
+            for measure in measured.values():
+                measure[~equal] = np.nan
+        if verify == "estimate" and scheme.measure == "resemblance":
+            measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
+        if verify == "none" and self._policy.gather == "components":
+            keys = scheme.keys(signatures)
+            rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
+        if verify == "estimate":
+            rule[~scheme.match_pairs(signatures, left, right)] = "component"
+        elif verify == "exact" and not scheme.columns:  # equal fields are transitive, and their texts may differ
+            decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
+            rule[decided < scheme.threshold] = "component"
+        for measure in measured.values():  # equal documents share everything, even without shingles
+            measure[equal] = 1.0
+        return {"rule": rule, **measured}
+
+
+def unverified(scheme: Scheme, policy: Policy, signatures: Signatures) -> GivenMatches:
+    """Return the matcher of a policy that verifies no texts: every candidate, or those whose signatures match."""
+    if policy.verify == "none":
+        return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
+    closeness = partial(scheme.estimate_pairs, signatures) if policy.representative == "closest" else None
+    return GivenMatches(partial(scheme.match_pairs, signatures), closeness=closeness)
+
+
+def exact_matcher(
+    scheme: Scheme, policy: Policy, sets: FeatureSets, engine: LocalEngine | None = None
+) -> ExactResemblance:
+    """Return the matcher that verifies the features of the documents."""
+    running: dict[str, Any] = {} if engine is None else {"parts": engine.parts, "map": engine.map}
+    return ExactResemblance(
+        sets,
+        scheme.threshold,
+        of_smaller=scheme.measure == "overlap",
+        closest=policy.representative == "closest",
+        **running,
+    )

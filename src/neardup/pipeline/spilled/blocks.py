@@ -1,0 +1,162 @@
+"""Settling: the pairs of one block are compared, and what both documents share is counted.
+
+A unit is a document that is compared: a leader, by its number; where fields are signed, any document, by its rank.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from neardup.decisions.drops import UNKNOWN, represented
+from neardup.decisions.evidence import FeatureSets, count_shared
+from neardup.index.memory.buckets import BLOCK, Proposal
+from neardup.kernels import sets as kernels
+from neardup.model.arrays import Positions
+from neardup.pipeline.comparison import exact_matcher
+from neardup.pipeline.spilled.features import Places, load, places
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, Pairs
+
+
+def settle(job: Job, block: int) -> dict[str, Any]:
+    """Decide the documents of one block; store each dropped one, its match, and what they share."""
+    found = places(job, block)
+    settling = _Settling(job, found)
+    if job.scheme.columns:  # decided before
+        leaders = np.searchsorted(found.units, job.array(LEADERS)[found.units])
+        settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
+        settling.measure()
+    else:
+        pairs = _pairs(job, block, found)
+        for begin, end in settling.windows(pairs):
+            settling.compare(_some(pairs, begin, end))
+        settling.finish()
+    return {"compared": settling.compared, "files": job.save(settled_name(block), settling.dropped())}
+
+
+def settled_name(block: int) -> str:
+    """Return the name of the file with the decisions of a block: int64[5, n].
+
+    The rows are: the dropped unit, the one that it is dropped for, the number of features that they share, and the
+    numbers of different features that each of them has.
+    """
+    return f"settled-{block:06}.npy"
+
+
+def _pairs(job: Job, block: int, found: Places) -> Proposal:
+    """Return the pairs of a block; documents are numbered within the block."""
+    begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
+    chosen = np.asarray(job.array(ASKING)[begin:end])
+    stored = Pairs(job)
+    starts, counts = stored.bounds[chosen], stored.bounds[chosen + 1] - stored.bounds[chosen]
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    candidates = stored.candidates[np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])]
+    return _numbered(Proposal(stored.asking[chosen], bounds, candidates), found.units)
+
+
+def _some(pairs: Proposal, begin: int, end: int) -> Proposal:
+    """Return the pairs of some asking documents."""
+    bounds = pairs.bounds[begin : end + 1]
+    return Proposal(pairs.asking[begin:end], bounds - bounds[0], pairs.candidates[bounds[0] : bounds[-1]])
+
+
+class _Settling:
+    """The decisions on one block, window by window, if it is too large to be compared at once."""
+
+    def __init__(self, job: Job, found: Places) -> None:
+        self._job, self._places = job, found
+        self._chains = job.policy.gather == "components"
+        number = len(found.units)
+        self.compared = 0
+        self.matched: Positions = np.full(number, -1, np.int64)
+        self._parents: Positions = np.arange(number)
+        self._common: Positions = np.full(number, UNKNOWN, np.int64)
+        self._sizes: Positions = np.zeros(number, np.int64)
+        self._sizes_of_match: Positions = np.zeros(number, np.int64)
+
+    def windows(self, pairs: Proposal) -> list[tuple[int, int]]:
+        """Cut the asking documents so that the features of a window fit into memory, candidates included."""
+        sizes = 8 * (self._places.ends - self._places.starts)
+        found, begin = [], 0
+        while begin < len(pairs.asking):
+            end = len(pairs.asking)
+            while end - begin > 1 and sizes[_members(_some(pairs, begin, end))].sum() > 2 * self._job.block:
+                end = begin + (end - begin + 1) // 2
+            found.append((begin, end))
+            begin = end
+        return found
+
+    def compare(self, pairs: Proposal) -> None:
+        """Decide the asking documents of one window."""
+        if not self._chains:
+            pairs = pairs.where(self.matched[pairs.candidates] < 0)
+        members = _members(pairs)
+        sets = self._load(members)
+        matcher = exact_matcher(self._job.scheme, self._job.policy, sets)
+        local = _numbered(pairs, members)
+        if self._chains:
+            parents = np.arange(len(members))
+            _turns(local, matcher.connect, parents)
+            kernels.roots(parents)
+            bounds = np.arange(len(members) + 1)
+            holds = np.ones(len(members), np.bool_)
+            kernels.connect_given(members, bounds, members[parents].astype(np.int32), holds, self._parents)
+        else:
+            matched = np.full(len(members), -1, np.int64)
+            _turns(local, matcher.settle, matched)
+            dropped = np.flatnonzero(matched >= 0)
+            self._note(members, dropped, matched[dropped], matcher.common[dropped], sets)
+        self.compared += matcher.compared
+
+    def finish(self) -> None:
+        """Decide what needs all windows: chains."""
+        if self._chains:
+            self.matched = represented(self._parents)
+            self.measure()
+
+    def measure(self) -> None:
+        """Count what each dropped document shares with its match, which is known."""
+        chosen = np.flatnonzero(self.matched >= 0).astype(np.int32)
+        pairs = Proposal(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
+        for begin, end in self.windows(pairs):
+            some = _some(pairs, begin, end)
+            members = _members(some)
+            sets = self._load(members)
+            sets.make_distinct(np.arange(len(members)))
+            left, right = (np.searchsorted(members, side) for side in (some.asking, some.candidates))
+            self._note(members, left, right, count_shared(sets, left, right), sets)
+
+    def dropped(self) -> Positions:
+        """Return the decisions, as they are stored."""
+        units, chosen = self._places.units, np.flatnonzero(self.matched >= 0)
+        columns = (units, units[self.matched], self._common, self._sizes, self._sizes_of_match)
+        return np.stack([column[chosen] for column in columns])
+
+    def _load(self, members: Positions) -> FeatureSets:
+        return FeatureSets(load(self._job, self._places.at(members)), np.arange(len(members)))
+
+    def _note(
+        self, members: Positions, left: Positions, right: Positions, common: Positions, sets: FeatureSets
+    ) -> None:
+        """Note what documents share with their matches; both are places in *members*."""
+        own = members[left]
+        self.matched[own], self._common[own] = members[right], common
+        self._sizes[own], self._sizes_of_match[own] = sets.sizes[left], sets.sizes[right]
+
+
+def _numbered(pairs: Proposal, members: Positions) -> Proposal:
+    """Return the pairs with documents numbered by their places in *members*, which ascend."""
+    asking, candidates = (np.searchsorted(members, side).astype(np.int32) for side in (pairs.asking, pairs.candidates))
+    return Proposal(asking, pairs.bounds, candidates)
+
+
+def _turns(pairs: Proposal, decide: Callable[[Proposal, Positions], None], state: Positions) -> None:
+    """Decide the pairs as a run in memory does, some documents at a time."""
+    for begin in range(0, len(pairs.asking), BLOCK):
+        decide(_some(pairs, begin, begin + BLOCK), state)
+
+
+def _members(pairs: Proposal) -> Positions:
+    """Return the documents of some pairs, ascending."""
+    return np.union1d(pairs.asking, pairs.candidates).astype(np.int64)

@@ -1,0 +1,83 @@
+"""Gathering: the features of the documents that are compared, in one file a shard, ordered by block."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.arrays import Features, Positions, Words
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
+from neardup.text.columns import batches
+
+
+class Places(NamedTuple):
+    """Where features are: those of unit ``units[i]`` are ``starts[i]`` to ``ends[i]`` of the file of ``shards[i]``."""
+
+    units: Positions
+    shards: Positions
+    starts: Positions
+    ends: Positions
+
+    def at(self, chosen: Positions) -> "Places":
+        """Return some of them."""
+        return Places(*(column[chosen] for column in self))
+
+
+def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
+    """Read a shard again, and store the features of its documents that are in a block."""
+    units = job.array(UNITS)[edges[task] : edges[task + 1]]
+    parts: list[Words] = []  # the features of each document, where they were made
+    taken = np.flatnonzero(units >= 0)
+    if len(taken):
+        begin = 0
+        for piece in job.shards.pieces(job.shards.shards[task]):
+            own = np.flatnonzero(units[begin : begin + len(piece)] >= 0)
+            for batch in batches(piece.texts.take(pa.array(own))):
+                features = job.scheme.shingling.batch_features(batch)
+                bounds = features.offsets.tolist()
+                parts += [features.values[first:last] for first, last in pairwise(bounds)]
+            begin += len(piece)
+    chosen = np.asarray(units[taken])
+    blocks = np.asarray(job.array(BLOCKS)[chosen])
+    order = np.lexsort((chosen, blocks))
+    parts = [parts[place] for place in order.tolist()]
+    values = joined(parts)
+    number = int(job.array(BLOCKS).max(initial=-1)) + 1
+    files = job.save(_name(task), values) | job.save(f"units-{task:06}.npy", chosen[order])
+    files |= job.save(f"bounds-{task:06}.npy", np.cumsum([0, *map(len, parts)]))
+    files |= job.save(f"blocks-{task:06}.npy", np.searchsorted(blocks[order], np.arange(number + 1)))
+    return {"features": len(values), "files": files}
+
+
+def places(job: Job, block: int) -> Places:
+    """Find the features of a block; units ascend."""
+    found: list[tuple[Positions, ...]] = []
+    for shard in range(len(job.shards.shards)):
+        begin, end = job.array(f"blocks-{shard:06}.npy")[block : block + 2].tolist()
+        if begin < end:
+            bounds = np.asarray(job.array(f"bounds-{shard:06}.npy")[begin : end + 1])
+            units = np.asarray(job.array(f"units-{shard:06}.npy")[begin:end])
+            found.append((units, np.full(end - begin, shard), bounds[:-1], bounds[1:]))
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return Places(*(column[order] for column in columns))
+
+
+def load(job: Job, chosen: Places) -> Features:
+    """Read the features of some units, in their order."""
+    files = {int(shard): np.asarray(job.array(_name(shard))) for shard in np.unique(chosen.shards)}
+    spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
+    values = joined([files[shard][begin:end] for shard, begin, end in spans])
+    bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
+    return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))
+
+
+def joined(parts: list[Words]) -> Words:
+    """Copy arrays together; none make an empty one."""
+    return np.concatenate([np.empty(0, np.uint64), *parts])
+
+
+def _name(shard: int) -> str:
+    return f"features-{shard:06}.npy"

@@ -1,0 +1,142 @@
+"""Deduplication of files of any size, in a work folder that an interrupted run goes on from."""
+
+import json
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.engines.journal import Journal, WorkFolder
+from neardup.engines.local import LocalEngine
+from neardup.model.errors import DataError, NeardupError
+from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
+from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.outputs import Output, check_outputs, outputs_of, reporting, write, write_report, writing
+from neardup.pipeline.spilled.run import Stages, decided
+from neardup.pipeline.spilled.stored import StoredResult
+from neardup.schemes import terms as schemes
+from neardup.sources.collection import Request
+from neardup.sources.formats import expand
+from neardup.sources.output import PAGES, check_table, is_page, write_file
+from neardup.sources.shards import SHARD, Shards
+
+MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
+LEAST_MEMORY: Final = 64_000_000
+_SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
+_LEAST: Final = 1 << 20  # bytes of a shard or block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a run in pieces decides, and how: see ``neardup.dedup_files``."""
+
+    request: Request
+    scheme: Scheme
+    policy: Policy
+    work: Path
+    memory: int
+    restart: bool
+    force: bool
+    outputs: dict[str, str]  # by name: out, dropped, mark and report
+    page: Callable[[StoredResult], bytes] | None
+
+
+def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
+    """Deduplicate files in a work folder, and remove that at the end.
+
+    A run of the same inputs and settings goes on with what an earlier one finished. Raises the errors of
+    ``neardup.dedup_files``, ``StorageRefused`` if the work folder is of another run, and ``StorageBusy`` if another
+    process uses it.
+    """
+    size = _share(settings.memory, engine.threads)
+    paths = expand(inputs)
+    shards = Shards.split(paths, settings.request, size=size)
+    scheme = settings.scheme
+    targets = {name: path for name, path in settings.outputs.items() if name != "report"}
+    outputs = outputs_of(shards, targets)
+    terms = {
+        "inputs": dict(zip(shards.inputs, shards.identities, strict=True)),
+        "reading": {**asdict(settings.request), "columns": None},
+        "recipe": scheme.recipe,
+        "key": scheme.key_identity,
+        "changeable": {
+            "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
+            "scheme": json.loads(json.dumps(schemes.written(scheme))),  # some numbers are of types of their own
+            "policy": asdict(settings.policy),
+            "block": size,
+            "columns": [*settings.request.columns],
+            "outputs": outputs,
+        },
+    }
+    with Journal.open(settings.work, terms, restart=settings.restart) as journal:
+        stages = Stages(journal, engine, progress)
+        begun = stages.one("split", "", partial(_begun, shards))
+        job = replace(job_of(journal, scheme, begun, terms), shards=Shards.from_dict(begun["shards"], settings.request))
+        report = settings.outputs.get("report")
+        where = writing(job, outputs)
+        whole = reporting(job, outputs, report)
+        try:
+            stages.one("check", whole, partial(_check, shards, outputs, settings))
+        except NeardupError:
+            if not journal.done(f"sign-{job.signing}"):
+                journal.finish()
+            raise
+        try:
+            result = decided(job, stages, engine, progress)
+        except DataError:  # an input must be changed, and then the run begins anew
+            journal.finish()
+            raise
+        stages.each("write", where, partial(write, job, result, outputs), _sizes(shards, outputs))
+        if report is not None:
+            stages.one("report", whole, partial(_report, result, settings, report))
+        journal.finish()
+        return result
+
+
+def _check(shards: Shards, outputs: list[Output], settings: Settings) -> dict[str, Any]:
+    """Refuse outputs before anything is read; once they are accepted, what is there later is the run's own."""
+    check_outputs(shards, outputs, force=settings.force)
+    if (report := settings.outputs.get("report")) is not None:
+        check_table(report, shards.inputs, force=settings.force, or_page=settings.page is not None)
+    return {}
+
+
+def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
+    """Return the job of a run of these terms whose first task, *begun*, is recorded."""
+    stated = terms["changeable"]
+    return Job(
+        folder,
+        Shards.from_dict(begun["shards"]),
+        scheme,
+        Policy(**stated["policy"]),
+        np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64),
+        stated["block"],
+    )
+
+
+def _begun(shards: Shards) -> dict[str, Any]:
+    """Return what a run keeps for all its stages: its shards, and the key of its digests."""
+    return {"shards": shards.to_dict(), "salt": secrets.token_bytes(16).hex()}
+
+
+def _share(memory: int, threads: int) -> int:
+    """Return the bytes of a shard and of a block, of which each thread has a few."""
+    return max(_LEAST, min(SHARD, memory // (_SHARES * threads)))
+
+
+def _sizes(shards: Shards, outputs: list[Output]) -> list[int]:
+    return [sum(shard.size for shard in shards.shards if shard.source in output.sources) for output in outputs]
+
+
+def _report(result: StoredResult, settings: Settings, path: str) -> dict[str, Any]:
+    if settings.page is not None and is_page(path):
+        write_file(path, settings.page(result), PAGES, force=True)
+        return {}
+    return write_report(result, path, force=True)

@@ -1,0 +1,101 @@
+"""Ranking: the order of all documents, the groups of equal ones, and what is compared of their leaders."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.decisions.exact import Heads, leaders_by_digest
+from neardup.decisions.ranking import ranking
+from neardup.index.memory.buckets import ROWS
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.model.errors import ValueRefused
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.signed import Signed
+
+ORDER: Final = "order.npy"  # int64[n]: positions from best to worst
+HEAD_OF: Final = "head_of.npy"  # int32[n]: by position, the number of the leader
+HEADS: Final = "heads.npy"  # int64[h]: the positions of the leaders, best first
+ROWS_OF_HEADS: Final = "rows.npy"
+PRESENT: Final = "present.npy"
+KEYS: Final = "keys.npy"  # uint64[K, h]
+FEATURES: Final = "features.npy"  # int64[h]: the number of features
+
+
+def rank(job: Job, signed: Signed) -> dict[str, Any]:
+    """Rank all documents, group equal ones, and gather the signatures and keys of the leaders, by rank."""
+    values = None if job.policy.field is None else job.shards.column(job.policy.field, signed.ranking())
+    try:
+        order = ranking(job.policy, signed.column("length", np.int64), values)
+    except ValueRefused as error:
+        shard = int(np.searchsorted(signed.edges, error.row, side="right")) - 1
+        place = "{}:{}".format(*job.shards.place(shard, error.row - int(signed.edges[shard])))
+        raise ValueRefused(place, f"its {job.policy.field!r} {error.rule}", error.code, error.row) from error
+    heads = Heads.of_leaders(_leaders(signed.equal, order), order)
+    head_of = np.empty(len(order), np.int32)
+    head_of[order] = heads.of
+    files = job.save(ORDER, order) | job.save(HEAD_OF, head_of) | job.save(HEADS, heads.positions)
+    del order
+    for name, column, kind in ((FEATURES, "features", np.int64), (PRESENT, "present", np.bool_)):
+        files |= job.save(name, signed.column(column, kind)[heads.positions])
+    files |= _gather_rows(job, signed, heads.positions)
+    return {"heads": len(heads.positions), "files": files | _gather_keys(job)}
+
+
+def signatures(job: Job) -> Signatures:
+    """Return the signatures of all leaders, by rank."""
+    return Signatures(job.array(ROWS_OF_HEADS), np.asarray(job.array(PRESENT)), job.scheme.recipe)
+
+
+class StoredKeys:
+    """The keys of the leaders, stored by column."""
+
+    def __init__(self, job: Job) -> None:
+        self._keys = job.array(KEYS)
+        self.columns = len(self._keys)
+
+    def column(self, column: int, documents: AnyPositions) -> Words:
+        """Return the keys of these documents in one column."""
+        found: Words = self._keys[column][documents]
+        return found
+
+    def rows(self, documents: AnyPositions) -> Words:
+        """Return all keys of these documents."""
+        return np.ascontiguousarray(self._keys[:, documents].T)
+
+
+def _leaders(equal: Words, order: Positions) -> Positions:
+    """Return, by rank, the best-ranked document with the same digest, which may be the document itself."""
+    by_rank = equal[order]
+
+    def alike(left: Positions, right: Positions) -> Flags:
+        return np.asarray((by_rank[left] == by_rank[right]).all(axis=1))
+
+    leaders = np.arange(len(order))
+    ranks = np.flatnonzero(by_rank.any(axis=1))
+    leaders_by_digest(by_rank[ranks, 0], ranks, alike, leaders)
+    return leaders
+
+
+def _gather_rows(job: Job, signed: Signed, heads: Positions) -> dict[str, int]:
+    number_at = np.full(len(signed), -1, np.int32)  # by position
+    number_at[heads] = np.arange(len(heads), dtype=np.int32)
+    kind, shape = signed.row_kind()
+    with job.new_array(ROWS_OF_HEADS, kind, (len(heads), *shape)) as rows:
+        for shard, begin in enumerate(signed.edges[:-1].tolist()):
+            numbers = number_at[begin : signed.edges[shard + 1]]
+            leads = numbers >= 0
+            rows[numbers[leads]] = signed.rows(shard, kind, shape)[leads]
+    return job.sizes(ROWS_OF_HEADS)
+
+
+def _gather_keys(job: Job) -> dict[str, int]:
+    """Store the keys of all columns, unless they count in any column: these are made from the rows."""
+    if job.scheme.pooled:
+        return {}
+    known = signatures(job)
+    columns = job.scheme.keys(known[:0]).shape[1]
+    with job.new_array(KEYS, np.uint64, (columns, len(known))) as keys:
+        for begin in range(0, len(known), ROWS):
+            part = slice(begin, begin + ROWS)
+            keys[:, part] = job.scheme.keys(known[part]).T
+    return job.sizes(KEYS)

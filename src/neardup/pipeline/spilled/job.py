@@ -1,0 +1,117 @@
+"""What every task of a run in pieces knows: the inputs, the rules, and the files of the work folder."""
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import blake2b
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.engines.journal import WorkFolder
+from neardup.model.arrays import Corpus, Features, Words
+from neardup.model.policy import Policy
+from neardup.model.protocols import ColumnScheme, Scheme
+from neardup.schemes.terms import written
+from neardup.sources.shards import Shards
+
+BLOCK: Final = 1 << 26  # bytes of features that are compared together, if a cluster does not have more
+
+SIGNED: Final = "signed-"  # the beginnings of the names of the shards' files
+IDS: Final = "ids-"
+NOTHING: Final = Corpus(
+    Features(np.empty(0, np.uint64), np.zeros(1, np.int64)), None, pa.chunked_array([], pa.string())
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A run in pieces. *salt* (uint64[2]) keys its digests; *block* is the most bytes of features compared together.
+
+    Files are arrays (``.npy``) and tables (``.arrow``), mapped into memory when they are read. They are in folders
+    named by what they depend on: a run with another policy uses those of the shards again.
+    """
+
+    journal: WorkFolder
+    shards: Shards
+    scheme: Scheme
+    policy: Policy
+    salt: Words
+    block: int = BLOCK
+
+    @cached_property
+    def signing(self) -> str:
+        """The name of everything that decides what is stored of a shard."""
+        exact = self.policy.verify == "exact"
+        kind = self.scheme.sign_short_at if exact and isinstance(self.scheme, ColumnScheme) else self.scheme.sign_at
+        row = kind(NOTHING, np.empty(0, np.int64)).rows if not self.scheme.columns else np.empty((0, 1))
+        return digest([row.dtype.str, row.shape[1], self.policy.field, exact])
+
+    @cached_property
+    def deciding(self) -> str:
+        """The name of everything that decides the answer."""
+        return digest([self.signing, asdict(self.policy), written(self.scheme)])
+
+    def name(self, name: str) -> str:
+        """Return the path of a file inside the work folder."""
+        shared = name.startswith((SIGNED, IDS))
+        return f"signed-{self.signing}/{name}" if shared else f"decided-{self.deciding}/{name}"
+
+    def sizes(self, *names: str) -> dict[str, int]:
+        """Return the sizes of files, for the record of a task."""
+        return self.journal.sizes(*(self.name(name) for name in names))
+
+    def output(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Yield a new file, which has this name when it is complete."""
+        return self.journal.output(self.name(name))
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file."""
+        return self.journal.path(self.name(name))
+
+    def save(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
+        """Write an array; return the file's name and size for the record of the task."""
+        with self.output(name) as file:
+            np.save(file, array, allow_pickle=False)
+        return self.sizes(name)
+
+    def array(self, name: str) -> Any:
+        """Map an array; an empty one is read."""
+        path = self.path(name)
+        return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
+
+    @contextmanager
+    def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
+        """Yield an array of zeros that is written as a file, part by part."""
+        with self.output(name) as file:
+            header = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_2_0(file, header)
+            begin = file.tell()
+            file.truncate(begin + np.dtype(kind).itemsize * prod(shape))
+            file.flush()
+            array = np.memmap(file.name, kind, "r+", begin, shape) if 0 not in shape else np.empty(shape, kind)
+            yield array
+
+    def save_table(self, name: str, table: pa.Table) -> dict[str, int]:
+        """Write a table; return the file's name and size for the record of the task."""
+        with self.output(name) as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+        return self.sizes(name)
+
+    def table(self, name: str) -> pa.Table:
+        """Map a table."""
+        return pa.ipc.open_file(pa.memory_map(str(self.path(name)))).read_all()
+
+
+_HEADER: Final = 128  # bytes of an empty array
+
+
+def digest(values: Any) -> str:
+    """Return a name for plain values."""
+    return blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=8).hexdigest()

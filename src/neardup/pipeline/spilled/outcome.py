@@ -1,0 +1,129 @@
+"""Deciding: the decisions on all documents, from those on the leaders and on blocks of pairs, with their evidence."""
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.drops import UNKNOWN
+from neardup.decisions.evidence import Shared
+from neardup.decisions.exact import spread
+from neardup.engines.local import LocalEngine
+from neardup.model.arrays import Flags, Positions
+from neardup.pipeline.comparison import Comparison
+from neardup.pipeline.result import decided_rows
+from neardup.pipeline.spilled.blocks import settled_name
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.pairs import MATCHED
+from neardup.pipeline.spilled.signed import Signed
+from neardup.text.columns import gathered
+
+REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position
+DROPPED: Final = "dropped.npy"  # int64[d]: positions, ascending
+EXACT: Final = "exact.npy"  # bool[d]
+RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
+MEASURES: Final = ("resemblance", "contained_in_kept", "contains_kept")  # float64[d] each
+
+
+def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:
+    """Decide every document, and store its representative and the evidence of each drop."""
+    order, head_of, heads = np.asarray(job.array(ORDER)), job.array(HEAD_OF), job.array(HEADS)
+    of = np.asarray(head_of)[order]  # by rank
+    ranks_of_heads = np.flatnonzero(heads[of] == order)
+    settled = _settled(job, blocks)
+    if job.policy.verify == "exact" and not job.scheme.columns:
+        matched = np.full(len(heads), -1, np.int64)
+        matched[settled[0]] = settled[1]
+    else:
+        matched = np.asarray(job.array(MATCHED))
+    matched = spread(matched, ranks_of_heads, of)
+    dropped = np.flatnonzero(matched >= 0)
+    dropped = dropped[np.argsort(order[dropped])]  # in the order of positions
+    left, right = order[dropped], order[matched[dropped]]
+    own, kept_for = of[dropped], of[matched[dropped]]
+    same = _same_text(signed, left, right)
+    equal = same if job.scheme.columns else own == kept_for
+    exact = same & equal
+    units = dropped if job.scheme.columns else own
+    comparison = Comparison(job.scheme, job.policy, signatures(job), engine)
+    evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal)
+    evidence["rule"][equal] = "same features"
+    evidence["rule"][exact] = "same text"
+    representatives = np.full(len(order), -1, np.int64)
+    representatives[left] = right
+    rules, codes = np.unique(evidence["rule"].astype(str), return_inverse=True)
+    files = job.save(REPRESENTATIVES, representatives) | job.save(DROPPED, left) | job.save(EXACT, exact)
+    files |= job.save(RULES, codes.astype(np.int8))
+    for name in MEASURES:
+        files |= job.save(f"{name}.npy", evidence[name])
+    present = np.asarray(signatures(job).present)
+    empty, blank = ~present[np.asarray(head_of)], signed.column("blank", np.bool_)
+    return {
+        "kept": len(order) - len(left),
+        "exact": int(exact.sum()),
+        "near": len(left) - int(exact.sum()),
+        "empty": int((empty & blank).sum()),
+        "too_short": int((empty & ~blank).sum()),
+        "rules": rules.tolist(),
+        "files": files,
+    }
+
+
+class Decisions:
+    """The stored decisions, some documents at a time."""
+
+    def __init__(self, job: Job, signed: Signed, rules: list[str]) -> None:
+        self.representatives: Positions = job.array(REPRESENTATIVES)
+        self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
+        self._measures = {name: job.array(f"{name}.npy") for name in MEASURES}
+        self._rules = np.array(rules, dtype=object)
+        self._ids = signed.ids()
+
+    def ids_at(self, positions: Positions) -> pa.Array:
+        """Return the ids of the documents at these positions."""
+        return gathered(self._ids, positions).cast(pa.large_string())
+
+    def exact(self, number: int) -> Flags:
+        """Return for each document whether it was dropped for one of the same text."""
+        exact = np.zeros(number, np.bool_)
+        exact[self._dropped[self._exact]] = True
+        return exact
+
+    def table(self, begin: int, end: int) -> pa.Table:
+        """Return the rows of the table of decisions of the positions from *begin* to *end*; see ``Result``."""
+        first, last = np.searchsorted(self._dropped, [begin, end]).tolist()
+        dropped = np.asarray(self._dropped[first:last])
+        evidence: dict[str, Any] = {name: np.asarray(column[first:last]) for name, column in self._measures.items()}
+        evidence["rule"] = self._rules[np.asarray(self._codes[first:last])]
+        return decided_rows(
+            self._ids[begin:end].cast(pa.string()),
+            begin,
+            np.asarray(self.representatives[begin:end]),
+            gathered(self._ids, self.representatives[dropped]).cast(pa.string()),
+            dropped - begin,
+            evidence,
+            np.asarray(self._exact[first:last]),
+        )
+
+
+def _settled(job: Job, blocks: int) -> Positions:
+    parts = [np.asarray(job.array(settled_name(block))) for block in range(blocks)]
+    return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
+
+
+def _same_text(signed: Signed, left: Positions, right: Positions) -> Flags:
+    """Return, pair by pair, whether the keyed digests and lengths of two texts are equal; false for empty texts."""
+    text, length = signed.column("text", np.uint64), signed.column("length", np.int64)
+    return np.asarray((text[left] == text[right]) & (length[left] == length[right]) & (length[left] > 0))
+
+
+def _shared(settled: Positions, units: Positions) -> Shared:
+    """Return what dropped documents share with their representatives: that of their unit, if it was counted."""
+    order = np.argsort(settled[0], kind="stable")
+    known = settled[0][order]
+    places = np.searchsorted(known, units)
+    found = np.append(known, UNKNOWN)[places] == units
+    counts = np.concatenate([settled[2:], np.zeros((3, 1), np.int64)], axis=1)
+    chosen = counts[:, np.where(found, np.append(order, 0)[places], counts.shape[1] - 1)]
+    return Shared(chosen[0], chosen[1], chosen[2])

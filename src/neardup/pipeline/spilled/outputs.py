@@ -1,0 +1,141 @@
+"""Writing: the inputs are read a last time, and the kept records are copied; reports come from the stored decisions."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.arrays import Positions
+from neardup.model.errors import OutputRefused, ParameterError
+from neardup.pipeline.spilled.job import Job, digest
+from neardup.pipeline.spilled.stored import StoredResult
+from neardup.sources.collection import Collection
+from neardup.sources.formats import FOLDER, kind
+from neardup.sources.output import check_target, write_table
+from neardup.sources.read import reader
+from neardup.sources.shards import Shards
+
+_ROWS = 1 << 16  # decisions that are written together
+
+
+class Output(NamedTuple):
+    """A file, or a folder of documents, that the records of some inputs go to."""
+
+    target: str  # out, dropped or mark
+    path: str
+    sources: list[int]
+
+
+def outputs_of(shards: Shards, targets: dict[str, str]) -> list[Output]:
+    """Return the outputs of a run: one file for all inputs, or in a folder one file for each input.
+
+    A path without the ending of a format is a folder, which is made. Raises ``ParameterError`` for inputs of several
+    formats in one file, for one input that has two files in a folder, and for marks of documents without fields.
+    """
+    everything = list(range(len(shards.inputs)))
+    formats = {shards.kind(source).format for source in everything}
+    found: list[Output] = []
+    for target, path in targets.items():
+        if target == "mark" and FOLDER in formats:
+            raise ParameterError(target, path, "requires fields; the files of a folder have none")
+        if formats == {FOLDER} or kind(path) is not None or (Path(path).exists() and not Path(path).is_dir()):
+            if len(formats) > 1:
+                raise ParameterError(target, path, "must be a folder, as the inputs have several formats")
+            found.append(Output(target, path, everything))
+            continue
+        names = _names(shards)
+        if len({*names}) < len(names):
+            raise ParameterError(target, path, "must be a file, as an input is named twice")
+        found += [Output(target, str(Path(path, names[source])), [source]) for source in everything]
+    return found
+
+
+def writing(job: Job, outputs: Sequence[Output]) -> str:
+    """Return a name for the writing of this answer to these outputs, wherever the process is."""
+    return digest([job.deciding, [[target, _absolute(path), sources] for target, path, sources in outputs]])
+
+
+def reporting(job: Job, outputs: Sequence[Output], report: str | None) -> str:
+    """Return a name for everything that a run writes."""
+    return digest([writing(job, outputs), None if report is None else _absolute(report)])
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path)  # noqa: PTH100 - links stay: standard output is another one in each process
+
+
+def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> None:
+    """Raise the errors of writing before anything is read; make the folders of outputs."""
+    for output in outputs:
+        form = shards.kind(output.sources[0]).format
+        folder = Path(output.path).parent
+        if len(output.sources) < len(shards.inputs) or not folder.exists():
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputRefused(
+                    str(folder), f"it cannot be made: {(error.strerror or str(error)).lower()}"
+                ) from error
+        check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
+
+
+def write(job: Job, result: StoredResult, outputs: Sequence[Output], task: int) -> dict[str, Any]:
+    """Write one output; return its size, if it is a file."""
+    output = outputs[task]
+    form = job.shards.kind(output.sources[0]).format
+    with reader(form).writer(output.path, form) as append:
+        for piece, begin in _pieces(job, result, output.sources):
+            representatives = np.asarray(result.representatives[begin : begin + len(piece)])
+            match output.target:
+                case "out":
+                    append(piece, representatives < 0, None)
+                case "dropped":
+                    append(piece, representatives >= 0, None)
+                case _:
+                    append(piece, np.ones(len(piece), np.bool_), _marks(result, begin, representatives))
+    return _written(output.path)
+
+
+def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
+    """Write the table of decisions, some rows at a time."""
+    number = len(result.documents)
+    edges = [*range(0, number, _ROWS), number] if number else [0, 0]
+    tables = (result.stored.table(begin, end) for begin, end in pairwise(edges))
+    write_table(path, tables, force=force)
+    return _written(path)
+
+
+def _written(path: str) -> dict[str, Any]:
+    """Return what is recorded of an output: it is written again if it has another size."""
+    real = Path(os.path.realpath(path))
+    return {"files": {str(real): real.stat().st_size} if real.is_file() else {}}
+
+
+def _pieces(job: Job, result: StoredResult, sources: list[int]) -> Iterator[tuple[Collection, int]]:
+    """Yield the pieces of some inputs with the position of their first document."""
+    edges = result.documents.signed.edges
+    for number, shard in enumerate(job.shards.shards):
+        if shard.source in sources:
+            begin = int(edges[number])
+            for piece in job.shards.pieces(shard, whole=True):
+                yield piece, begin
+                begin += len(piece)
+
+
+def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.Table:
+    """Return the fields that mark the cluster of each document."""
+    kept = representatives < 0
+    clusters = np.where(kept, np.arange(begin, begin + len(kept)), representatives)
+    names = result.stored.ids_at(clusters)
+    return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
+
+
+def _names(shards: Shards) -> list[str]:
+    """Return the paths of the inputs inside the innermost folder that contains all of them."""
+    paths = [Path(os.path.realpath(path)) for path in shards.inputs]
+    base = Path(os.path.commonpath([path.parent for path in paths]))
+    return [str(path.relative_to(base)) for path in paths]

@@ -1,0 +1,142 @@
+"""A run in pieces, stage by stage: every stage reads files of the work folder, and writes others."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.exact import leaders_by_digest
+from neardup.engines.journal import Journal, WorkFolder
+from neardup.engines.local import LocalEngine
+from neardup.kernels.checksum import add_field
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.pipeline.clusters import largest_clusters
+from neardup.pipeline.progress import Progress
+from neardup.pipeline.result import Summary
+from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.features import gather
+from neardup.pipeline.spilled.heads import rank
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.outcome import Decisions, decide
+from neardup.pipeline.spilled.pairs import propose
+from neardup.pipeline.spilled.signed import fields_of, sign
+from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
+from neardup.schemes.checksum import BODY
+from neardup.schemes.terms import common_of
+from neardup.sources.collection import missing_field
+from neardup.sources.read import nothing_left
+from neardup.text.columns import as_it_lies
+
+Record = dict[str, Any]
+
+
+class Stages:
+    """The stages of a run: their tasks are recorded in the journal, by names that change with their terms."""
+
+    def __init__(self, journal: Journal, engine: LocalEngine, progress: Progress) -> None:
+        self._journal, self._engine, self._progress = journal, engine, progress
+
+    def each(
+        self, stage: str, of: str, function: Callable[[int], Record], sizes: Sequence[int], words: str = ""
+    ) -> list[Record]:
+        """Do a stage of one task for each size, and report its progress in *words*."""
+
+        def report(_: str, done: int, total: int) -> None:
+            self._progress(words or stage, done, total)
+
+        return self._journal.run(
+            f"{stage}-{of}", len(sizes), function, map=self._engine.map, sizes=sizes, progress=report
+        )
+
+    def one(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
+        """Do a stage that is a single task."""
+        return self._journal.run(f"{stage}-{of}", 1, lambda _: function(), map=map)[0]
+
+
+def decided(job: Job, stages: Stages, engine: LocalEngine, progress: Progress) -> StoredResult:
+    """Decide all documents of the inputs; the stages that are recorded are not repeated.
+
+    Raises ``DataError`` if no document is left, and if no record has a field that was requested.
+    """
+    sizes = [shard.size for shard in job.shards.shards]
+    records = stages.each("sign", job.signing, partial(sign, job), sizes)
+    if BODY in job.scheme.columns and _lacking(records, BODY):
+        again = partial(sign, job, body=True)
+        records = stages.each("sign_text", job.signing, again, sizes, "sign")
+    documents = StoredDocuments(job, records)
+    _require_fields(job, documents)
+    signed = documents.signed
+    stages.one("rank", job.deciding, lambda: rank(job, signed))
+    proposed = stages.one("propose", job.deciding, lambda: propose(job, signed, engine, progress))
+    blocks = int(proposed["blocks"])
+    settled: list[Record] = []
+    if blocks:
+        stages.each("gather", job.deciding, partial(gather, job, signed.edges), sizes)
+        settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
+    record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
+    decisions = Decisions(job, signed, record["rules"])
+    summary = _summary(job, documents, decisions, proposed, record, settled)
+    return StoredResult(decisions, documents, summary)
+
+
+def records_of(folder: WorkFolder, job: Job) -> list[Record]:
+    """Return the records of the shards of a run that has signed all of them."""
+    return folder.records(f"sign_text-{job.signing}") or folder.records(f"sign-{job.signing}")
+
+
+def _lacking(records: Sequence[Record], name: str) -> list[str] | None:
+    """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``."""
+    found = [record["lacking"].get(name) for record in records if record["documents"]]
+    return found[0] if found and all(names is not None for names in found) else None
+
+
+def _require_fields(job: Job, documents: StoredDocuments) -> None:
+    if documents.rejected and not len(documents):
+        raise nothing_left(documents.names, documents.rejected)
+    for name in fields_of(job):
+        names = _lacking(documents.records, name)
+        if names is not None and name != BODY:
+            raise missing_field(", ".join(documents.names), name, names)
+
+
+def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
+    job: Job, documents: StoredDocuments, decisions: Decisions, proposed: Record, decided: Record, settled: list[Record]
+) -> Summary:
+    scheme = job.scheme
+    counts = {name: decided[name] for name in ("kept", "exact", "near", "empty", "too_short")}
+    return Summary(
+        documents=len(documents),
+        **counts,
+        duplicate_ids=_duplicate_ids(job, documents.ids),
+        candidates=proposed["candidates"],
+        compared=proposed["compared"] + sum(record["compared"] for record in settled),
+        not_compared=proposed["not_compared"],
+        scheme=scheme.name,
+        recipe=scheme.recipe,
+        threshold=scheme.threshold,
+        measure=scheme.rule if scheme.rule == "overlap" else "resemblance",
+        policy=job.policy,
+        common=common_of(scheme),
+        largest_clusters=largest_clusters(
+            documents, np.asarray(decisions.representatives), decisions.exact(len(documents)), scheme
+        ),
+    )
+
+
+def _duplicate_ids(job: Job, ids: pa.ChunkedArray) -> int:
+    """Count the documents with the id of an earlier document, by keyed digests."""
+    digests: Words = np.zeros((2, len(ids)), np.uint64)
+    begin = 0
+    for batch in (as_it_lies(chunk) for chunk in ids.chunks):
+        for column, key in zip(digests, (job.salt, np.ascontiguousarray(job.salt[::-1])), strict=True):
+            add_field(batch.data, batch.offsets, batch.offsets[1:], key, column[begin : begin + len(batch)])
+        begin += len(batch)
+
+    def equal(left: Positions, right: Positions) -> Flags:
+        return np.asarray((digests[:, left] == digests[:, right]).all(axis=0))
+
+    leaders = np.arange(len(ids))
+    leaders_by_digest(digests[0], np.arange(len(ids)), equal, leaders)
+    return int((leaders != np.arange(len(ids))).sum())

@@ -1,0 +1,217 @@
+"""Signing: each shard is read once, and what later stages need to know of its documents is stored."""
+
+from collections import Counter
+from collections.abc import Container
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.kernels.checksum import add_field, digest_words
+from neardup.kernels.segments import blank
+from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
+from neardup.model.protocols import ColumnScheme
+from neardup.pipeline.spilled.job import IDS, NOTHING, SIGNED, Job
+from neardup.schemes.checksum import BODY
+from neardup.sources.collection import DEFAULT_ID, Collection
+from neardup.text.columns import batches, text_lengths, whole_batch
+
+_RANKING: Final = "ranking"  # the column of the field that ranks
+
+
+class Signed:
+    """What is known of all documents, by position; every property reads the shards' files one after the other.
+
+    ``equal`` is uint64[n, 2], a keyed digest that documents share if they have equal features, or without features the
+    same text; zero for those that equal none. ``text`` is uint64[n], a keyed digest of the text. ``features``,
+    ``lengths`` (bytes of text), ``blank`` and ``present`` (whether there is a signature) are by position, too.
+    """
+
+    def __init__(self, job: Job, numbers: list[int]) -> None:
+        self._job = job
+        self.edges: Positions = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
+        """Where each shard's documents begin, and the number of all at last."""
+
+    def __len__(self) -> int:
+        return int(self.edges[-1])
+
+    def column(self, name: str, kind: type) -> npt.NDArray[Any]:
+        """Return one column of all documents."""
+        whole: npt.NDArray[Any] = np.empty(len(self), kind)
+        for shard, (begin, end) in enumerate(zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)):
+            whole[begin:end] = self._table(shard).column(name).to_numpy(zero_copy_only=False)
+        return whole
+
+    @property
+    def equal(self) -> Words:
+        """The digests that equal documents share."""
+        return np.stack([self.column("equal", np.uint64), self.column("equal_high", np.uint64)], axis=1)
+
+    def ranking(self) -> list[pa.ChunkedArray]:
+        """Return the stored values of the field that ranks, of each shard."""
+        tables = [self._table(shard) for shard in range(len(self.edges) - 1)]
+        nothing = pa.chunked_array([], pa.large_binary())
+        return [table.column(_RANKING) if len(table) else nothing for table in tables]
+
+    def row_kind(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
+        """Return the type and shape of a signature's row."""
+        rows = _no_rows(self._job)
+        return rows.dtype, rows.shape[1:]
+
+    def rows(self, shard: int, kind: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Return the signature rows of a shard's documents, each of this type and *shape*."""
+        column = self._table(shard).column("row").combine_chunks()
+        found = np.frombuffer(column.buffers()[1] or b"", np.uint8)[: len(column) * column.type.byte_width]
+        return found.view(kind).reshape(len(column), *shape)
+
+    def ids(self) -> pa.ChunkedArray:
+        """Return the ids of all documents, mapped."""
+        chunks = [
+            chunk for shard in range(len(self.edges) - 1) for chunk in self._job.table(_ids(shard)).column("id").chunks
+        ]
+        return pa.chunked_array(chunks, pa.large_string())
+
+    def _table(self, shard: int) -> pa.Table:
+        return self._job.table(_name(shard))
+
+
+def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
+    """Read a shard, digest and sign its documents; return the numbers of these, and what was rejected.
+
+    ``lacking`` maps each field that no record of the shard has to the fields that there are. With *body*, the text
+    replaces the field of this name.
+    """
+    found: Counter[str] = Counter(documents=0, text=0, without_text=0, quoted_lines=0)
+    tables: list[pa.Table] = []
+    ids: list[pa.Array] = []
+    rejected: list[Any] = []
+    without: list[Any] | None = None
+    first_quoted: list[Any] | None = None
+    lacking: dict[str, list[str]] | None = None
+    for piece in job.shards.pieces(job.shards.shards[task]):
+        rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
+        own = {name: names for name in fields_of(job) if (names := piece.lacking(name)) is not None}
+        if len(piece):
+            lacking = own if lacking is None else {name: names for name, names in lacking.items() if name in own}
+        tables.append(_of_piece(job, piece, own, body=body))
+        ids += piece.ids.cast(pa.large_string()).chunks
+        found["documents"] += len(piece)
+        found["text"] += int(tables[-1].column("length").to_numpy().sum())
+        if (missing := piece.without_text) is not None:
+            found["without_text"] += missing.records
+            without = without or [missing.source, missing.position]
+        if (quoted := piece.quoted_lines) is not None:
+            found["quoted_lines"] += quoted.records
+            first_quoted = first_quoted or [quoted.source, quoted.first, quoted.last]
+    table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, None)])
+    files = job.save_table(_name(task), table)
+    files |= job.save_table(_ids(task), pa.table({"id": pa.chunked_array(ids, pa.large_string())}))
+    firsts = {"first_without_text": without, "first_quoted": first_quoted}
+    return {**found, **firsts, "rejected": rejected, "lacking": lacking or {}, "files": files}
+
+
+def fields_of(job: Job) -> list[str]:
+    """Return the fields that some record must have."""
+    request = job.shards.request
+    named = [request.id] if request.id != DEFAULT_ID else []
+    return [*dict.fromkeys([request.text, *named, *request.columns])]
+
+
+def _of_piece(job: Job, piece: Collection, lacking: Container[str], *, body: bool) -> pa.Table:
+    field = job.policy.field
+    values = None
+    if field is not None and len(piece):
+        nothing = pa.nulls(len(piece), pa.large_binary())
+        values = pa.chunked_array([nothing]) if field in lacking else piece.raw_column(field)
+    fields = None
+    if job.scheme.columns:
+        nulls = pa.chunked_array([pa.nulls(len(piece), pa.large_string())])
+        columns: dict[str, Any] = {
+            name: nulls if name in lacking else piece.column(name, literal=True) for name in job.scheme.columns
+        }
+        fields = pa.table(columns | ({BODY: piece.texts} if body else {}))
+    return _signed(job, piece.texts, fields, values)
+
+
+def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: Any) -> pa.Table:
+    """Return the columns of some documents: see ``Signed``."""
+    scheme = job.scheme
+    number = len(texts)
+    equal = np.zeros((number, 2), np.uint64)
+    text = np.zeros(number, np.uint64)
+    features = np.zeros(number, np.int64)
+    blanks = np.empty(number, np.bool_)
+    parts: list[Signatures] = []
+    begin = 0
+    for batch in batches(texts):
+        part = slice(begin, begin + len(batch))
+        own = scheme.shingling.batch_features(batch)
+        features[part] = np.diff(own.offsets)
+        blank(batch.data, batch.offsets, blanks[part])
+        add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt, text[part])
+        digest_words(own.values, own.offsets, job.salt, equal[part])
+        if fields is None:
+            corpus = Corpus(own, None, texts[part.start : part.stop])
+            parts.append(_signatures(job, corpus, np.arange(len(batch))))
+        begin = part.stop
+    if fields is not None:
+        parts = [scheme.sign(fields)]
+        _digest_fields(job, fields, parts[0].present, equal)
+    else:
+        alike = np.flatnonzero((features == 0) & ~blanks)
+        equal[alike, 0] = text[alike]
+        equal[alike, 1] = _digests(texts.take(pa.array(alike)), job.salt[::-1])
+    rows = np.concatenate([part.rows for part in parts]) if parts else _no_rows(job)
+    width = rows.dtype.itemsize * rows.shape[1]
+    raw = pa.py_buffer(np.ascontiguousarray(rows))
+    columns = {
+        "equal": equal[:, 0],
+        "equal_high": equal[:, 1],
+        "text": text,
+        "features": features,
+        "length": text_lengths(texts),
+        "blank": blanks,
+        "present": np.concatenate([np.empty(0, np.bool_), *(part.present for part in parts)]),
+        "row": pa.Array.from_buffers(pa.binary(width), number, [None, raw]),
+    }
+    return pa.table(columns if values is None else columns | {_RANKING: values})
+
+
+def _signatures(job: Job, corpus: Corpus, positions: Positions) -> Signatures:
+    """Sign as a run in memory does: with exact verification only what finds candidates is needed."""
+    scheme = job.scheme
+    if isinstance(scheme, ColumnScheme) and job.policy.verify == "exact":
+        return scheme.sign_short_at(corpus, positions)
+    return scheme.sign_at(corpus, positions)
+
+
+def _no_rows(job: Job) -> npt.NDArray[Any]:
+    if job.scheme.columns:
+        nothing = pa.chunked_array([], pa.large_string())
+        return job.scheme.sign(pa.table(dict.fromkeys(job.scheme.columns, nothing))).rows
+    return _signatures(job, NOTHING, np.empty(0, np.int64)).rows
+
+
+def _digest_fields(job: Job, fields: pa.Table, present: Flags, equal: Words) -> None:
+    """Digest the content of signed fields with two keys: documents are equal only if verification is exact."""
+    equal[:] = 0
+    if job.policy.verify == "exact":
+        for column, key in enumerate((job.salt, job.salt[::-1])):
+            keyed = job.scheme.with_key(key.tobytes())
+            equal[present, column] = keyed.sign(fields).rows[present, 0]
+
+
+def _digests(texts: pa.ChunkedArray, salt: Words) -> Words:
+    batch = whole_batch(texts)
+    sums = np.zeros(len(batch), np.uint64)
+    add_field(batch.data, batch.offsets, batch.offsets[1:], np.ascontiguousarray(salt), sums)
+    return sums
+
+
+def _name(shard: int) -> str:
+    return f"{SIGNED}{shard:06}.arrow"
+
+
+def _ids(shard: int) -> str:
+    return f"{IDS}{shard:06}.arrow"

@@ -1,0 +1,88 @@
+"""The documents and the result of a run in pieces: most of both stays in files, and is read where it is asked for."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.arrays import Flags, Positions
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.outcome import Decisions
+from neardup.pipeline.spilled.signed import Signed
+from neardup.sources.collection import QuotedLines, Rejected, WithoutText
+from neardup.sources.formats import display
+from neardup.text.columns import gathered
+
+if TYPE_CHECKING:
+    from neardup.pipeline.result import Summary
+
+
+class StoredDocuments:
+    """The documents of a run in pieces, as ``Collection`` has those in memory; *records* are of their shards."""
+
+    def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
+        self._job, self.records = job, records
+        self.signed = Signed(job, [record["documents"] for record in records])
+        self.rejected = [Rejected(*one) for record in records for one in record["rejected"]]
+        self.ignored = job.shards.ignored
+        self.names = tuple(display(path) for path in job.shards.inputs)
+        self.text_bytes: int = sum(record["text"] for record in records)
+        self.ids: pa.ChunkedArray = self.signed.ids()
+
+    def __len__(self) -> int:
+        return len(self.signed)
+
+    @property
+    def without_text(self) -> WithoutText | None:
+        """The records without a text; ``None`` if all have one."""
+        found = [record["first_without_text"] for record in self.records if record["first_without_text"]]
+        number = sum(record["without_text"] for record in self.records)
+        if not found:
+            return None
+        source, position = found[0]
+        return WithoutText(number, source, position, self._job.shards.request.text)
+
+    @property
+    def quoted_lines(self) -> QuotedLines | None:
+        """The records with line ends inside quotation marks; ``None`` if there are none, or if this was requested."""
+        found = [record["first_quoted"] for record in self.records if record["first_quoted"]]
+        if not found:
+            return None
+        source, first, last = found[0]
+        return QuotedLines(sum(record["quoted_lines"] for record in self.records), source, first, last)
+
+    def raw_texts(self, positions: Positions) -> list[bytes | None]:
+        """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again."""
+        found: dict[int, bytes | None] = {}
+        edges = self.signed.edges
+        for shard in np.unique(np.searchsorted(edges, positions, side="right") - 1).tolist():
+            begin = int(edges[shard])
+            for piece in self._job.shards.pieces(self._job.shards.shards[shard]):
+                own = positions[(positions >= begin) & (positions < begin + len(piece))]
+                found |= zip(own.tolist(), gathered(piece.texts, own - begin).to_pylist(), strict=True)
+                begin += len(piece)
+        return [found[position] for position in positions.tolist()]
+
+
+class StoredResult:
+    """The result of a run in pieces, as ``Result`` has one in memory."""
+
+    def __init__(self, decisions: Decisions, documents: StoredDocuments, summary: Any = None) -> None:
+        self.stored, self.documents = decisions, documents
+        self.summary: Summary = summary
+        self.representatives: Positions = decisions.representatives
+
+    @property
+    def mask(self) -> Flags:
+        """One bool per document: whether it is kept."""
+        return np.asarray(self.representatives < 0)
+
+    @property
+    def kept(self) -> Positions:
+        """The positions of the kept documents, ascending."""
+        return np.flatnonzero(self.mask)
+
+    @property
+    def decisions(self) -> pa.Table:
+        """The whole table of decisions, in memory; see ``Result``."""
+        return self.stored.table(0, len(self.documents))

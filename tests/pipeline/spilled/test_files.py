@@ -1,0 +1,262 @@
+import json
+import os
+from errno import EIO, ENOSPC
+from itertools import pairwise, product
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import (
+    Checksum,
+    Combined,
+    DataError,
+    Field,
+    MinHash,
+    OutputError,
+    ParameterError,
+    Sentences,
+    SimHash,
+    Trials,
+    dedup_files,
+)
+from neardup.model.errors import StorageFailed, StorageRefused
+from neardup.sources.shards import Shards
+from neardup.text.templates import CommonShingles
+
+SCHEMES = (
+    MinHash(),
+    MinHash(threshold=0.8, shingle=2),
+    MinHash(bag=True, shingle=1),
+    Trials(),
+    Sentences(),
+    SimHash(),
+    Combined(MinHash(shingle=1), SimHash()),
+    Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
+)
+POLICIES = [
+    {"keep": keep, "verify": verify, "gather": gather, "representative": representative}
+    for keep, verify, (gather, representative) in product(
+        ("first", "last", "longest", "max:score"),
+        ("exact", "estimate", "none"),
+        (("kept", "best-ranked"), ("components", "best-ranked"), ("kept", "closest")),
+    )
+]
+
+
+def rows(result):
+    """The decisions as values; NaN is unequal to itself."""
+    return repr(result.decisions.to_pylist())
+
+
+def numbers(done):
+    found = done.result.summary.as_dict()
+    del found["compared"]  # it depends on the path that was taken
+    return found
+
+
+def assert_same(sources, work, **options):
+    expected = dedup_files(sources, **options)
+    found = dedup_files(sources, work=work, **options)
+    assert rows(found.result) == rows(expected.result)
+    assert numbers(found) == numbers(expected)
+    assert found.rejected == expected.rejected
+    assert found.documents.without_text == expected.documents.without_text
+    assert not work.exists()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
+@pytest.mark.parametrize("size", [1, 3000, 1 << 20])
+def test_pieces_decide_as_memory_does(tmp_path, sources, small_parts, scheme, size):
+    small_parts(size)
+    place = SCHEMES.index(scheme) + size
+    for policy in POLICIES[place % 9 :: 9]:
+        assert_same(sources, tmp_path / "w", scheme=scheme, threads=1 + place % 2, **policy)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
+def test_all_policies_decide_as_memory_does(tmp_path, sources, small_parts, scheme):
+    for size, policy in product((1, 3000, 1 << 20), POLICIES):
+        small_parts(size)
+        assert_same(sources, tmp_path / "w", scheme=scheme, **policy)
+
+
+def test_a_missing_body_is_the_text_of_all_documents(tmp_path, sources):
+    assert_same(sources, tmp_path / "w", scheme=Checksum.for_texts())
+
+
+def test_inputs_without_documents_have_an_empty_result(tmp_path):
+    (tmp_path / "a.jsonl").write_text("\n\n")
+    assert_same([tmp_path / "a.jsonl"], tmp_path / "w")
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ('{"body": "a"}\n', {}),
+        ('{"text": "a"}\n', {"id": "key"}),
+        ("{broken\n", {}),
+        ('{"text": "a"}\n{broken\n', {"strict": True}),
+        ('{"text": "a", "score": 1}\n{"text": "b", "score": "x"}\n', {"keep": "max:score"}),
+        ('{"text": "a", "score": "1"}\n{"text": "b", "score": "x"}\n', {"keep": "max:score"}),
+    ],
+)
+def test_what_memory_refuses_pieces_refuse(tmp_path, content, options):
+    (tmp_path / "a.jsonl").write_text(content)
+    with pytest.raises(DataError) as expected:
+        dedup_files([tmp_path / "a.jsonl"], **options)
+    with pytest.raises(DataError) as found:
+        dedup_files([tmp_path / "a.jsonl"], work=tmp_path / "w", **options)
+    assert str(found.value) == str(expected.value)
+
+
+def test_outputs_have_the_same_bytes(tmp_path, sources, small_parts):
+    small_parts(2000)
+    for name, options in (("m", {}), ("p", {"work": tmp_path / "w"})):
+        outputs = {key: tmp_path / f"{name}-{key}.jsonl" for key in ("out", "dropped", "mark", "report")}
+        dedup_files(sources, **outputs, **options)
+    for key in ("out", "dropped", "mark", "report"):
+        assert (tmp_path / f"p-{key}.jsonl").read_bytes() == (tmp_path / f"m-{key}.jsonl").read_bytes(), key
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] in ".w") == []
+
+
+def test_other_settings_are_refused_and_a_restart_is_not(tmp_path, sources, monkeypatch):
+    work = tmp_path / "w"
+    interrupted(monkeypatch, "rank", lambda: dedup_files(sources, work=work))
+    with pytest.raises(StorageRefused, match=r"recipe was .* and is"):
+        dedup_files(sources, work=work, scheme=MinHash(shingle=5))
+    with pytest.raises(StorageRefused, match=r"reading\.id was"):
+        dedup_files(sources, work=work, id="title")
+    with sources[0].open("a") as file:
+        file.write('\n{"text": "one more"}\n')
+    with pytest.raises(StorageRefused, match=r"part0\.jsonl"):
+        dedup_files(sources, work=work)
+    dedup_files(sources, work=work, restart=True)
+    assert not work.exists()
+
+
+def test_another_policy_uses_what_was_signed(tmp_path, sources, monkeypatch):
+    from neardup.pipeline.spilled import run
+
+    interrupted(monkeypatch, "rank", lambda: dedup_files(sources, work=tmp_path / "w"))
+    signed = []
+    sign = run.sign
+    monkeypatch.setattr(run, "sign", lambda *given, **more: signed.append(given) or sign(*given, **more))
+    assert_same(sources, tmp_path / "w", keep="longest", threshold=0.8)
+    assert signed == []
+
+
+def interrupted(monkeypatch, stage, start):
+    """Start a run that ends before a stage."""
+    from neardup.pipeline.spilled import run
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, stage, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            start()
+
+
+@pytest.mark.parametrize("stage", ["sign", "rank", "propose", "gather", "settle", "decide"])
+def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypatch, stage):
+    small_parts(3000)
+    interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
+    assert_same(sources, tmp_path / "w")
+
+
+def test_memory_is_at_least_that_of_a_run(tmp_path, sources):
+    with pytest.raises(ParameterError, match="memory=1000 must be"):
+        dedup_files(sources, work=tmp_path / "w", memory=1000)
+
+
+def test_a_share_of_common_shingles_needs_all_documents(tmp_path, sources):
+    with pytest.raises(ParameterError, match="must be a list of shingles"):
+        dedup_files(sources, work=tmp_path / "w", ignore_common=0.01)
+    listed = CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)
+    assert_same(sources, tmp_path / "w", ignore_common=listed)
+
+
+def test_a_refused_output_leaves_no_work_folder(tmp_path, sources):
+    (tmp_path / "out.jsonl").write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
+    assert not (tmp_path / "w").exists()
+    assert (tmp_path / "out.jsonl").read_text() == "mine"
+
+
+def test_formats_may_be_mixed(tmp_path, sources, records):
+    table = pa.Table.from_pylist([{"text": record["text"], "id": str(n)} for n, record in enumerate(records[:40])])
+    folder = tmp_path / "tables" / "year=2026"
+    folder.mkdir(parents=True)
+    pq.write_table(table, folder / "a.parquet", row_group_size=7)
+    (folder / "b.csv").write_text('id,text\n1,"w1 w2 w3, w4\nw5 w6"\n2,w9 w8 w7\n')
+    found = dedup_files([sources[0], tmp_path / "tables"], tmp_path / "out", work=tmp_path / "w")
+    assert [name.rpartition("/")[2] for name in found.documents.names] == ["part0.jsonl", "a.parquet", "b.csv"]
+    kept = [path.relative_to(tmp_path / "out").as_posix() for path in sorted((tmp_path / "out").rglob("*.*"))]
+    assert kept == ["part0.jsonl", "tables/year=2026/a.parquet", "tables/year=2026/b.csv"]
+    counts = [found.result.mask[begin:end].sum() for begin, end in pairwise([0, 87, 127, 129])]
+    assert len((tmp_path / "out" / kept[0]).read_text().splitlines()) == counts[0]
+    assert pq.read_table(tmp_path / "out" / kept[1]).num_rows == counts[1]
+
+
+def test_the_whole_table_of_decisions_is_there_after_the_run(tmp_path, sources):
+    done = dedup_files(sources, work=tmp_path / "w", report=tmp_path / "why.parquet")
+    assert pq.read_table(tmp_path / "why.parquet").num_rows == len(done.result.decisions) == len(done.documents)
+    assert done.result.kept.tolist() == [row for row, kept in enumerate(done.result.mask) if kept]
+    assert json.dumps(done.result.summary.as_dict())
+    assert os.listdir(tmp_path).count("w") == 0  # noqa: PTH208
+
+
+def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monkeypatch):
+    from neardup.pipeline import files
+
+    expected = dedup_files(sources).result
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "available_memory", lambda: 1000)
+    with pytest.warns(RuntimeWarning, match=r"out\.jsonl\.neardup-work"):
+        done = dedup_files(sources, tmp_path / "out.jsonl")
+    assert rows(done.result) == rows(expected)
+    assert [path.name for path in tmp_path.glob("*work*")] == []
+    monkeypatch.setattr(files, "available_memory", lambda: None)
+    dedup_files(sources, tmp_path / "other.jsonl")
+
+
+@pytest.mark.parametrize("number", [ENOSPC, EIO])
+@pytest.mark.parametrize("at", [1, 4, 9, 14])
+def test_a_run_goes_on_after_a_disk_that_refuses(tmp_path, sources, monkeypatch, number, at):
+    left = [at]
+    sync = os.fsync
+
+    def refuse(file):
+        left[0] -= 1
+        if left[0] == 0:
+            raise OSError(number, os.strerror(number))
+        sync(file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", refuse)
+        with pytest.raises(StorageFailed, match=os.strerror(number)):
+            dedup_files(sources, work=tmp_path / "w")
+    assert_same(sources, tmp_path / "w")
+
+
+def test_no_piece_is_larger_than_its_share(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(2000)
+    sizes = []
+    pieces = Shards.pieces
+
+    def measured(*given, **options):
+        for piece in pieces(*given, **options):
+            sizes.append(sum(len(text or "") for text in piece.texts.to_pylist()))
+            yield piece
+
+    monkeypatch.setattr(Shards, "pieces", measured)
+    dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
+    assert len(sizes) > 20
+    assert max(sizes) <= 2 * 2000
+
+
+def test_a_field_may_be_signed_and_rank(tmp_path, sources):
+    scheme = Checksum(fields=(Field(name="score"),))
+    assert_same(sources, tmp_path / "w", scheme=scheme, keep="min:score")
+    assert dedup_files(sources, scheme=scheme, keep="min:score").result.summary.policy.keep == "min:score"

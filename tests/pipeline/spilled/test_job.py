@@ -1,0 +1,45 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import MinHash
+from neardup.pipeline.spilled.job import digest
+
+
+@pytest.mark.parametrize("array", [np.arange(5), np.empty(0, np.int32), np.ones((2, 3)), np.zeros((0, 4), np.uint64)])
+def test_arrays_are_stored(job_of, sources, array):
+    job = job_of(sources)
+    assert job.save("a.npy", array) == job.sizes("a.npy") == {job.name("a.npy"): job.path("a.npy").stat().st_size}
+    found = job.array("a.npy")
+    assert (found.dtype, found.shape) == (array.dtype, array.shape)
+    assert found.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (0, 2), (2, 0)])
+def test_an_array_is_written_part_by_part(job_of, sources, shape):
+    job = job_of(sources)
+    with job.new_array("a.npy", np.uint16, shape) as array:
+        array[:2] = 7
+    assert job.array("a.npy").tolist() == [[7 if row < 2 else 0] * shape[1] for row in range(shape[0])]
+
+
+def test_tables_are_stored(job_of, sources):
+    job = job_of(sources)
+    table = pa.table({"a": ["x", None], "b": [1, 2]})
+    job.save_table("t.arrow", table)
+    assert job.table("t.arrow").equals(table)
+
+
+def test_names_change_with_what_they_depend_on(job_of, sources):
+    one = job_of(sources)
+    others = [
+        job_of(sources, keep="last"),
+        job_of(sources, MinHash(threshold=0.8)),
+        job_of(sources, verify="estimate"),
+        job_of(sources, keep="max:score", columns=["score"]),
+    ]
+    assert [other.signing == one.signing for other in others] == [True, True, False, False]
+    assert [other.deciding == one.deciding for other in others] == [False] * 4
+    assert one.name("signed-1").startswith(f"signed-{one.signing}/")
+    assert one.name("heads.npy").startswith(f"decided-{one.deciding}/")
+    assert digest([1, {"a": 2}]) == digest([1, {"a": 2}]) != digest([1, {"a": 3}])

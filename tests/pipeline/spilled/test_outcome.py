@@ -1,0 +1,45 @@
+import numpy as np
+from test_features import gathered
+from test_signed import signed_of
+
+from neardup import dedup
+from neardup.engines.local import LocalEngine
+from neardup.pipeline.spilled import blocks, outcome
+from neardup.pipeline.spilled.signed import Signed
+from neardup.sources.read import read
+
+
+def decided(job):
+    number = gathered(job)
+    for block in range(number):
+        blocks.settle(job, block)
+    found, _ = signed_of(job)
+    signed = Signed(job, [record["documents"] for record in found])
+    with LocalEngine(1) as engine:
+        record = outcome.decide(job, signed, number, engine)
+    return record, outcome.Decisions(job, signed, record["rules"])
+
+
+def test_any_part_of_the_table_can_be_read(job_of, sources):
+    record, decisions = decided(job_of(sources, block=2000))
+    whole = dedup({"text": read(sources).texts}["text"])
+    table = decisions.table(0, len(whole.representatives))
+    ids = read(sources).ids.to_pylist()
+    assert decisions.representatives.tolist() == whole.representatives.tolist()
+    assert table.column("id").to_pylist() == ids
+    names = [None if place < 0 else ids[place] for place in whole.representatives.tolist()]
+    assert table.column("representative").to_pylist() == names
+    for name in ("rule", "resemblance", "contained_in_kept", "contains_kept", "exact", "kept"):
+        assert table.column(name).to_pylist() == whole.decisions.column(name).to_pylist(), name
+    for begin, end in ((0, 0), (5, 17), (40, 41)):
+        assert decisions.table(begin, end).to_pylist() == table.slice(begin, end - begin).to_pylist()
+    summary = whole.summary
+    assert [record[name] for name in ("kept", "exact", "near", "empty", "too_short")] == [
+        summary.kept,
+        summary.exact,
+        summary.near,
+        summary.empty,
+        summary.too_short,
+    ]
+    assert decisions.exact(len(ids)).tolist() == whole.decisions.column("exact").to_pylist()
+    assert decisions.ids_at(np.array([3, 0])).to_pylist() == [ids[3], ids[0]]

@@ -1,0 +1,148 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import OutputError, ParameterError, dedup_files
+from neardup.engines.journal import Journal
+from neardup.pipeline.spilled.outputs import outputs_of
+from neardup.sources.shards import Shards
+
+
+def test_a_path_without_a_known_ending_is_a_folder_with_a_file_for_each_input(job_of, sources, tmp_path):
+    shards = job_of(sources).shards
+    one = outputs_of(shards, {"out": str(tmp_path / "all.jsonl"), "dropped": str(tmp_path / "no")})
+    assert [(output.target, output.path, output.sources) for output in one] == [
+        ("out", str(tmp_path / "all.jsonl"), [0, 1, 2]),
+        *(("dropped", str(tmp_path / "no" / path.name), [place]) for place, path in enumerate(sources)),
+    ]
+
+
+def test_several_formats_need_a_folder(tmp_path, sources):
+    (tmp_path / "b.csv").write_text("text\na\n")
+    with pytest.raises(ParameterError, match="must be a folder, as the inputs have several formats"):
+        dedup_files([sources[0], tmp_path / "b.csv"], tmp_path / "out.jsonl", work=tmp_path / "w")
+
+
+def test_a_file_is_not_made_a_folder(tmp_path, sources):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises((OutputError, ParameterError)):
+        dedup_files(sources, tmp_path / "out", work=tmp_path / "w")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_the_files_of_a_folder_are_kept_or_dropped(tmp_path, small_parts):
+    small_parts(10)
+    folder = tmp_path / "in"
+    (folder / "sub").mkdir(parents=True)
+    for name, text in (("a.txt", "one two three four"), ("sub/b.txt", "One two three four!"), ("c.md", "five six")):
+        (folder / name).write_text(text)
+    done = dedup_files([folder], tmp_path / "out", dropped=tmp_path / "no", work=tmp_path / "w")
+    assert done.documents.ids.to_pylist() == ["a.txt", "c.md", "sub/b.txt"]
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*.*")) == ["a.txt", "c.md"]
+    assert [path.name for path in (tmp_path / "no").rglob("*.*")] == ["b.txt"]
+
+
+def test_a_report_may_be_a_table_or_a_page(tmp_path, sources):
+    for name in ("why.parquet", "why.jsonl.gz"):
+        dedup_files(sources, report=tmp_path / name, work=tmp_path / "w")
+        dedup_files(sources, report=tmp_path / f"memory-{name}")
+    assert pq.read_table(tmp_path / "why.parquet").equals(pq.read_table(tmp_path / "memory-why.parquet"))
+    assert (tmp_path / "why.jsonl.gz").read_bytes() == (tmp_path / "memory-why.jsonl.gz").read_bytes()
+    dedup_files(
+        sources,
+        report=tmp_path / "why.html",
+        page=lambda done: json.dumps(done.result.summary.as_dict()).encode(),
+        work=tmp_path / "w",
+    )
+    assert json.loads((tmp_path / "why.html").read_text())["documents"] == 260
+
+
+def test_an_input_has_only_one_file_in_a_folder(tmp_path, sources):
+    with pytest.raises(ParameterError, match="must be a file, as an input is named twice"):
+        dedup_files([sources[0], sources[0]], tmp_path / "out", work=tmp_path / "w")
+    dedup_files([sources[0], sources[0]], tmp_path / "out.jsonl", work=tmp_path / "w")
+    dedup_files([sources[0], sources[0]], tmp_path / "memory.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "memory.jsonl").read_bytes()
+
+
+def test_documents_without_fields_are_not_marked(tmp_path, sources):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_text("one two three")
+    for inputs in ([tmp_path / "in"], [tmp_path / "in", sources[0]]):
+        with pytest.raises(ParameterError, match="requires fields; the files of a folder have none"):
+            dedup_files(inputs, mark=tmp_path / "marked", work=tmp_path / "w")
+
+
+@pytest.fixture
+def nearly_finished(monkeypatch, tmp_path, sources):
+    """Begin a run that is interrupted when all is written."""
+
+    def begin(out, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                dedup_files(sources, out, work=tmp_path / "w", **options)
+
+    return begin
+
+
+def test_another_report_of_an_interrupted_run_is_written(tmp_path, sources, nearly_finished):
+    nearly_finished(None, report=tmp_path / "one.jsonl")
+    (tmp_path / "two.jsonl").write_text("mine")
+    with pytest.raises(OutputError, match=r"two.jsonl: it exists already"):
+        dedup_files(sources, report=tmp_path / "two.jsonl", work=tmp_path / "w")
+    assert (tmp_path / "two.jsonl").read_text() == "mine"
+    dedup_files(sources, report=tmp_path / "three.jsonl", work=tmp_path / "w")
+    assert (tmp_path / "three.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+    assert not (tmp_path / "w").exists()
+
+
+def test_an_output_is_written_where_the_process_is(tmp_path, sources, nearly_finished, monkeypatch):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    nearly_finished("out.jsonl")
+    monkeypatch.chdir(tmp_path / "there")
+    dedup_files(sources, "out.jsonl", work=tmp_path / "w")
+    assert (tmp_path / "there/out.jsonl").read_bytes() == (tmp_path / "here/out.jsonl").read_bytes()
+
+
+def test_an_output_that_was_lost_is_written_again(tmp_path, sources, nearly_finished):
+    nearly_finished(tmp_path / "out.jsonl")
+    written = (tmp_path / "out.jsonl").read_bytes()
+    (tmp_path / "out.jsonl").write_bytes(written[:-5])
+    dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
+    assert (tmp_path / "out.jsonl").read_bytes() == written
+
+
+def test_every_refusal_comes_before_anything_is_read(tmp_path, sources, monkeypatch):
+    monkeypatch.setattr(Shards, "pieces", lambda *_, **__: pytest.fail("read"))
+    (tmp_path / "old.jsonl").write_text("mine")
+    for outputs in (
+        {"out": sources[1], "force": True},
+        {"out": tmp_path / "out.csv"},
+        {"dropped": tmp_path / "old.jsonl"},
+        {"mark": tmp_path / "old.jsonl"},
+        {"report": tmp_path / "old.jsonl"},
+        {"report": tmp_path / "why.csv"},
+        {"report": tmp_path / "why.html"},
+        {"out": tmp_path, "force": True},
+        {"out": tmp_path / "x", "dropped": tmp_path / "x/y"},
+    ):
+        with pytest.raises((OutputError, ParameterError)):
+            dedup_files(sources, work=tmp_path / "w", **outputs)
+    names = {path.name for path in tmp_path.rglob("*")}
+    assert names == {"old.jsonl", *(path.name for path in sources)}
+    assert (tmp_path / "old.jsonl").read_text() == "mine"
+
+
+def test_outputs_that_exist_are_replaced_if_forced(tmp_path, sources):
+    (tmp_path / "out").mkdir()
+    for path in ("out/part0.jsonl", "why.jsonl"):
+        (tmp_path / path).write_text("old")
+    dedup_files(sources, tmp_path / "out", report=tmp_path / "why.jsonl", work=tmp_path / "w", force=True)
+    dedup_files(sources, tmp_path / "whole.jsonl", report=tmp_path / "memory.jsonl")
+    assert (tmp_path / "why.jsonl").read_bytes() == (tmp_path / "memory.jsonl").read_bytes()
+    parts = [line for path in sources for line in (tmp_path / "out" / path.name).read_text().splitlines()]
+    assert parts == (tmp_path / "whole.jsonl").read_text().splitlines()

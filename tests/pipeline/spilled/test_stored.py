@@ -1,0 +1,28 @@
+import numpy as np
+
+from neardup import dedup_files
+from neardup.sources.read import read
+
+
+def test_stored_documents_are_those_in_memory(tmp_path, sources, small_parts):
+    small_parts(2000)
+    done = dedup_files(sources, work=tmp_path / "w")
+    whole = read(sources)
+    found = done.documents
+    assert len(found) == len(whole)
+    assert found.names == whole.names
+    assert found.ids.to_pylist() == whole.ids.to_pylist()
+    assert found.without_text == whole.without_text
+    assert found.rejected == whole.rejected
+    places = np.array([len(whole) - 1, 0, 30, 31])
+    assert found.raw_texts(places) == whole.raw_texts(places)
+    assert done.result.mask.sum() == len(done.result.kept) == done.result.summary.kept
+
+
+def test_lines_inside_quotation_marks_are_counted(tmp_path, small_parts):
+    small_parts(64)
+    path = tmp_path / "a.csv"
+    path.write_text("text\n" + "".join(f'"one {line}\ntwo"\nplain {line}\n' for line in range(30)))
+    done = dedup_files([path], work=tmp_path / "w")
+    assert done.documents.quoted_lines == read([path]).quoted_lines
+    assert dedup_files([path], work=tmp_path / "w", quoting="minimal").documents.quoted_lines is None

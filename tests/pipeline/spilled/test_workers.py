@@ -1,0 +1,69 @@
+import os
+import threading
+
+import pytest
+
+from neardup import MinHash, dedup_files
+from neardup.model.errors import StorageRefused
+from neardup.pipeline.spilled import run
+from neardup.pipeline.spilled.workers import work_on
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a worker goes to the folder of its run
+
+
+def shared(tmp_path, sources, monkeypatch, worker, **options):
+    """Run with a worker that does all gathering, and as much of the rest as it gets."""
+    started, waiting = threading.Event(), threading.Event()
+    gather = run.gather
+
+    def patient(*given):
+        started.set()
+        assert waiting.wait(60)
+        return gather(*given)
+
+    monkeypatch.setattr(run, "gather", patient)
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.append(dedup_files(sources, work=tmp_path / "w", threads=1, **options)), daemon=True
+    )
+    thread.start()
+    assert started.wait(60)
+    try:
+        done = worker(waiting)
+    finally:
+        waiting.set()
+        thread.join(60)
+    return found[0], done
+
+
+def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(1000)
+
+    def worker(waiting):
+        threading.Timer(1.5, waiting.set).start()
+        return work_on(tmp_path / "w", idle=20)
+
+    names = [os.path.relpath(path) for path in sources]
+    found, done = shared(tmp_path, names, monkeypatch, worker, out="out")
+    assert done.tasks > 5
+    assert done.ended == "finished"
+    expected = dedup_files(names).result
+    assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
+    assert len((tmp_path / "out" / names[0]).read_text().splitlines()) == int(expected.mask[:87].sum())
+
+
+def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(1000)
+
+    def worker(_):
+        with pytest.raises(StorageRefused, match="its scheme has another key"):
+            work_on(tmp_path / "w", idle=20)
+
+    shared(tmp_path, sources, monkeypatch, worker, scheme=MinHash(key=bytes(16)))
+
+
+def test_without_a_run_a_worker_ends(tmp_path):
+    assert work_on(tmp_path, idle=0.01) == (0, "absent")

@@ -1,0 +1,104 @@
+"""A run in pieces that is killed at any moment, and started again, leaves what one leaves that was never killed."""
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+
+OUTPUTS = ("out", "dropped", "mark", "report")
+# Dies at the n-th time that a file is synchronized with the disk or gets its name: before, or just after.
+PROGRAM = """
+import json, os, signal, sys
+from pathlib import Path
+from neardup import dedup_files
+from neardup.pipeline.spilled import files
+
+inputs, folder, moments = json.loads(sys.argv[1])
+files._share = lambda *_: 3000
+names = {name: f"{folder}/{name}.jsonl" for name in ("out", "dropped", "mark", "report")}
+
+def life(moment):
+    left = [moment]
+    def mortal(function):
+        def call(*given, **options):
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            found = function(*given, **options)
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return found
+        return call
+    for owner, name in ((os, "fsync"), (os, "link"), (os, "replace"), (os, "rename"), (os, "unlink"), (os, "rmdir"),
+                        (Path, "replace"), (Path, "rename"), (Path, "unlink")):
+        setattr(owner, name, mortal(getattr(owner, name)))
+    dedup_files(inputs, work=f"{folder}/w", threads=1, **names)
+
+for number, moment in enumerate(moments):
+    child = os.fork()
+    if child == 0:
+        try:
+            life(moment)
+        except BaseException as error:
+            print(repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        break
+print(json.dumps([number, status]))
+"""
+
+
+def lives(sources, folder, moments):
+    """Let a run die at these moments, one life after the other; give how often it died, and how it ended."""
+    given = json.dumps([[str(path) for path in sources], str(folder), moments])
+    done = subprocess.run([sys.executable, "-c", PROGRAM, given], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    deaths, status = json.loads(done.stdout)
+    return deaths, status, done.stderr
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def written(tmp_path):
+    chance = random.Random(3)
+    words = [f"w{number}" for number in range(60)]
+    paths = [tmp_path / f"in{number}.jsonl" for number in range(2)]
+    for path in paths:
+        texts = [" ".join(words[first : first + 12]) for first in chance.choices(range(40), k=50)]
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return paths
+
+
+def assert_killed_at_any_moment(tmp_path, seed, most, times):
+    sources = written(tmp_path)
+    for name in ("whole", "killed"):
+        (tmp_path / name).mkdir()
+    assert lives(sources, tmp_path / "whole", [0])[:2] == (0, 0)
+    chance = random.Random(seed)
+    moments = [chance.randint(1, most) for _ in range(times)]
+    deaths, status, errors = lives(sources, tmp_path / "killed", [*moments, 0])
+    found, wanted = contents(tmp_path / "killed"), contents(tmp_path / "whole")
+    assert sorted(wanted) == sorted(f"{name}.jsonl" for name in OUTPUTS)
+    if status:  # it died in its last moments, when all was written, and begins again
+        assert "exists already" in errors
+    assert found == wanted
+    assert not (tmp_path / "killed/w").exists()
+    return deaths
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_killed_run_goes_on(tmp_path, seed):
+    assert assert_killed_at_any_moment(tmp_path, seed, 90, 4) > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(40))
+def test_a_run_that_is_killed_many_times_goes_on(tmp_path, seed):
+    assert_killed_at_any_moment(tmp_path, seed, random.Random(seed).choice([30, 60, 120, 240]), 30)
