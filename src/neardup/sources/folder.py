@@ -15,10 +15,11 @@ import shutil
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePath
+from threading import Lock
 from typing import Final
 
 import pyarrow as pa
@@ -44,6 +45,7 @@ from neardup.text.html import title_and_text
 
 _FIELDS: Final = ("size", "modified")
 _SHOWN: Final = 5  # endings that a message names
+_BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 _CHUNK: Final = 1 << 23  # bytes of text in one array
 
 
@@ -131,11 +133,11 @@ class Folder(Collection):
                     _copy(document, partial_folder / document.relative)
 
         try:
-            remove_leftovers(target.parent)
-            begun = partial_folder.with_suffix(".begun")  # a name of no leftover, until it is locked
-            begun.mkdir()
-            with locked(begun):
-                begun.rename(partial_folder)
+            with ExitStack() as held:
+                with _BEGINNING:
+                    remove_leftovers(target.parent)
+                    partial_folder.mkdir()
+                    held.enter_context(locked(partial_folder))
                 yield append
                 _put(partial_folder, target)
         except OutputError:
