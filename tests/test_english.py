@@ -46,6 +46,7 @@ CLEAN = (  # folders and files of the package whose docstrings and comments are 
     "interfaces/rulings",
     "interfaces/scrapy",
     "interfaces/wording",
+    "kernels",
     "model",
     "pipeline/__init__.py",
     "pipeline/admissions.py",

@@ -1,14 +1,14 @@
 """Checksummed blocks of bytes, each verified before it is read for the first time.
 
-*The checksum of some bytes.* They are read as little-endian words of 64 bits, the last one filled up with zero bytes.
+*The checksum of some bytes.* They are read as little-endian words of 64 bits, the last one padded with zero bytes.
 Word *i* goes to lane ``i % 8``: ``lane = rotate_left(lane ^ word, 29) * PRIME mod 2**64``, where lane *l* begins as
-``START + l``. Then the lanes, in order, go the same way into a sum that begins as the number of bytes, and
-``sum ^ sum >> 32`` is the checksum. Each step loses nothing of what it takes in, so a change within one word always
-shows; any other goes unnoticed once in 2**64. It tells accidents, not forgeries.
+``START + l``. Then the lanes, in order, are added in the same way to a sum that begins as the number of bytes, and
+``sum ^ sum >> 32`` is the checksum. Each step is invertible, so a change within one word is always detected; another
+change is missed once in 2**64. It detects accidents, not forgeries.
 
 *Guarded.* A guard is ``(data, sums, seen)``: the bytes of a file (uint8), the checksum of each block of ``BLOCK`` bytes
 (uint64), and which blocks were found intact (uint8). Threads may share it: at worst they verify a block twice.
-In place of a guard there may be ``None``, for what is not read from a file; then nothing is compiled for it.
+A guard may be ``None`` for data in memory; then nothing is compiled for it.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ _LEFT, _RIGHT, _FOLD = np.uint64(29), np.uint64(35), np.uint64(32)
 
 @njit(nogil=True, forceinline=True)
 def _absorbed(lane, word):
-    """Take one word in."""
+    """Return a lane after one word."""
     lane ^= word
     return ((lane << _LEFT) | (lane >> _RIGHT)) * _PRIME
 
@@ -98,7 +98,7 @@ def damaged(guard, begin, end):
 
 @njit(nogil=True)
 def _damaged_anew(guard, first, last):
-    """Verify those blocks that were not, and give the first damaged one."""
+    """Verify the blocks that were not verified yet, and return the first damaged one."""
     data, sums, seen = guard
     for block in range(first, last + 1):
         if not seen[block]:
@@ -116,7 +116,7 @@ def damaged_range(guard, begin, end):
 
 @kernel
 def copy_entries(guard, begin, data, each, positions, out):
-    """Copy the entries of so many bytes *each* at these positions of an array that begins at byte *begin*.
+    """Copy the entries, of *each* bytes, at these positions of an array that begins at byte *begin*.
 
     Returns the first block that is damaged, that of *begin* for a position where there is none, or ``INTACT``.
     """

@@ -13,7 +13,7 @@ _ONE = np.uint64(1)
 
 @kernel
 def runs(packed, rank_bits, keys, ranks, places, sizes):
-    """Find the keys that several documents share in sorted ``key | place`` words.
+    """Find the keys of several documents in sorted ``key | place`` words.
 
     The low *rank_bits* bits of a word are a place in *keys* and *ranks*, the rest is the beginning of that key. Each
     key that several documents have becomes a bucket: its places go to *places*, their number to *sizes*. A document
@@ -53,7 +53,7 @@ def runs(packed, rank_bits, keys, ranks, places, sizes):
 def share(keys, left, right, pooled, shares):
     """Return whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
 
-    Pooled, the keys of ``left[i]`` are entered in a table, once for all pairs that follow each other.
+    If *pooled*, the keys of ``left[i]`` are entered in a table, once for all pairs that follow each other.
     """
     table = np.empty(places_for(keys.shape[1]), np.uint64)
     owners = np.full(table.size, -1, np.int64)
@@ -90,7 +90,7 @@ def count(members, sizes, room, rooms, counts):
     """Add to ``counts[r]`` the number of buckets that rank *r* has candidates in, and list how many each lists.
 
     Bucket *b* has the next ``sizes[b]`` of *members*, by rank. The first one has no candidates there; the last one is
-    nobody's candidate.
+    not a candidate of any.
     """
     end = 0
     for bucket in range(sizes.size):

@@ -1,4 +1,4 @@
-"""UTF-8 to code points, and what the ``analysis`` table of ``neardup.text.unicode`` says of each."""
+"""UTF-8 to code points, and their entries in the ``analysis`` table of ``neardup.text.unicode``."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ INVISIBLE = np.uint32(1 << 25)
 def code_point(source, position):
     """Decode the code point at *position*: ``(code, bytes)``; an invalid byte is ``(INVALID, 1)``.
 
-    Valid is what RFC 3629 says: shortest form, no surrogates, at most U+10FFFF.
+    Valid means as in RFC 3629: shortest form, no surrogates, at most U+10FFFF.
     """
     first = _CODE(source[position])
     left = source.size - position

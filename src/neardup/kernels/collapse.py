@@ -1,20 +1,20 @@
-"""Hits in rank order, of which one goes when it matches a better-ranked hit that stays.
+"""Hits in rank order; a hit is removed if it matches a better-ranked hit that stays.
 
-Rules are asked in turn. A rule is either one of equal values (``codes[rule, hit]``: the same integer, the same value;
+Rules are applied in turn. A rule is either one of equal values (``codes[rule, hit]``: the same integer, the same value;
 negative for none) or, as number ``near``, the one that compares rows: a hit *joins*, under a rule, the best-ranked hit
-that stays and that it matches, and is of its group under that rule. It goes, by the first rule of whose group
-``keeps[rule]`` hits stay already; else it stays, in its groups or as the first of new ones.
+that stays and that it matches, and is of its group under that rule. It is removed by the first rule whose group has
+``keeps[rule]`` hits that stay already; otherwise it stays, in its groups or as the first of new ones.
 
-Hits belong together, in one group on a page, because one joined the other under some rule; a hit that goes belongs
-where the hit belongs that it matches. All fill ``table`` (int64[6, n]), one entry a hit, and return how many hits stay
-and how many such groups there are. Its rows, by name:
+Hits belong together, in one group on a page, because one joined the other under some rule; a removed hit belongs to the
+group of the hit that it matches. All fill ``table`` (int64[6, n]), one entry per hit, and return how many hits stay and
+how many such groups there are. Its rows, by name:
 
-``OF``       the hit that one that goes matches, or -1 for one that stays
-``BY``       the number of the rule by which it goes, or -1
+``OF``       the hit that a removed hit matches, or -1 for a hit that stays
+``BY``       the number of the rule that removes it, or -1
 ``HEADS``    the first hit of its group
-``RANKS``    the hits that stay, best first, then those that go, best first
+``RANKS``    the hits that stay, best first, then removed ones, best first
 ``MEMBERS``  the hits of the best group, best first, then those of the next
-``BEGINS``   where each group begins in ``MEMBERS``; beyond the groups, nothing that counts
+``BEGINS``   where each group begins in ``MEMBERS``; entries after the last group have no meaning
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ _ONE = np.uint64(1)
 
 
 def _first(rows, more, terms, others, number, hit):
-    """Find the first of so many *others* that matches a hit, or -1, by the function below that goes with *rows*."""
+    """Return the first of a number of *others* that matches a hit, or -1, by the function below for *rows*."""
 
 
 @njit(nogil=True)
@@ -91,17 +91,17 @@ def _fold(rows, more, terms, present, near, codes, keeps, table):
         if present[hit]:
             signed[comparable] = hit
             comparable += 1
-    for hit in range(hits):  # a head stands before all that belong to it
+    for hit in range(hits):  # a head is before its members
         heads[hit] = heads[heads[hit]] if of[hit] < 0 else heads[of[hit]]
     return _listed(table)
 
 
 @njit(nogil=True)
 def _listed(table):
-    """List the hits that stay, those that go, and those of each group."""
+    """List the hits that stay, removed hits, and those of each group."""
     of, heads, ranks, members, begins = table[OF], table[HEADS], table[RANKS], table[MEMBERS], table[BEGINS]
     hits = of.size
-    places = np.zeros(hits, np.int64)  # how many a group has, by its head, and then where the next one stands
+    places = np.zeros(hits, np.int64)  # the size of a group, by its head, and then the place of its next member
     stay = 0
     for hit in range(hits):
         places[heads[hit]] += 1
@@ -339,7 +339,7 @@ def by_sets(
 
     The plausible better hits of hit *h* are ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct set of a hit is
     ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. ``terms[0]`` is how many values may be compared in all;
-    it is used up. A pair of which one set is not known, or that comes too late, matches if it is *estimated* to.
+    it is used up. A pair with an unknown set, or beyond that number, matches if it is *estimated* to match.
     ``shares[h]`` becomes what a hit has in common with the hit that it matches, where that is *verified*.
     """
     keys, owners = table_for(sizes, np.flatnonzero(known))

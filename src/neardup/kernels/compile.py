@@ -1,4 +1,4 @@
-"""What kernels are made of: ``kernel``, the decorator, and instructions of the processor that NumPy has no name for."""
+"""The decorator ``kernel``, and processor instructions that NumPy does not have."""
 
 import sys
 from typing import Any
@@ -57,7 +57,7 @@ ASCII_SYMBOLS = frozenset(b"!#$%&*+-/<=>@^|~")  # bytes
 
 
 def _nibble_tables() -> tuple[bytes, bytes]:
-    """Make the tables of low and of high half-bytes: what is special has a bit in common, what is not has none."""
+    """Make the tables of low and high half-bytes: those of special bytes have a bit in common, others have none."""
     rows = [sum(1 << byte % 16 for byte in ASCII_SYMBOLS if byte >> 4 == high) for high in range(8)] + [0xFFFF] * 8
     kinds = sorted({row for row in rows if row})
     high_table = bytes(1 << kinds.index(row) if row else 0 for row in rows)
@@ -217,7 +217,7 @@ def word_at(array, position):
 
 @njit(nogil=True)
 def filled_at(array, position):
-    """Tell by one bit each which of ``array[position : position + 64]`` (uint8) are not zero, the first lowest."""
+    """Return, one bit each, which of ``array[position : position + 64]`` (uint8) are not zero, the first lowest."""
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_filled(array, position)
@@ -225,7 +225,7 @@ def filled_at(array, position):
 
 @njit(nogil=True)
 def high_at(array, position):
-    """Tell by one bit each which of ``array[position : position + 64]`` (uint8) are not ASCII, the first lowest."""
+    """Return, one bit each, which of ``array[position : position + 64]`` (uint8) are not ASCII, the first lowest."""
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_high(array, position)
@@ -233,7 +233,7 @@ def high_at(array, position):
 
 @njit(nogil=True)
 def special_at(array, position):
-    """Tell by one bit each which of ``array[position : position + 64]`` (uint8) may be more than ASCII words.
+    """Return, one bit each, which of ``array[position : position + 64]`` (uint8) may be more than ASCII words.
 
     All that are not ASCII, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``.
     """
@@ -244,7 +244,7 @@ def special_at(array, position):
 
 @njit(nogil=True)
 def near_at(array, position, word, most):
-    """Tell by one bit each which of ``array[position : position + 16]`` differ from *word* in at most *most* bits.
+    """Return, one bit each, which of ``array[position : position + 16]`` differ from *word* in at most *most* bits.
 
     All are uint32; the first entry has the lowest bit.
     """
@@ -255,7 +255,7 @@ def near_at(array, position, word, most):
 
 @njit(nogil=True)
 def equal_at(array, position, other):
-    """Tell by one bit each which of 64 bytes from *position* on equal those from *other* on, the first lowest."""
+    """Return, one bit each, which of 64 bytes from *position* on equal those from *other* on, the first lowest."""
     if _CHECKED and (min(position, other) < 0 or max(position, other) + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _equal_64(array, position, other)
@@ -263,7 +263,7 @@ def equal_at(array, position, other):
 
 @njit(nogil=True)
 def equal_words_at(array, position, other):
-    """Tell by one bit each which of 8 uint64 from *position* on equal those from *other* on, the first lowest."""
+    """Return, one bit each, which of 8 uint64 from *position* on equal those from *other* on, the first lowest."""
     if _CHECKED and (min(position, other) < 0 or max(position, other) + 8 > array.size):
         raise IndexError("a block is read outside its array")
     return _equal_8(array, position, other)

@@ -1,15 +1,15 @@
-"""Tables of 64-bit values, written as what successive ones differ in.
+"""Tables of 64-bit values, written as differences of successive ones.
 
 *What is written.* A table's words, in its order of bits (``neardup.kernels.hamming``), are sorted by all their bits.
 Their first *bucket_bits* choose a bucket, and the rest of each is the exclusive or with the rest of the one before in
 the bucket, with 0 for the first. Such a difference is written as a Huffman code for its length in bits, and all of
-its bits but the highest, which is 1 (Manku, Jain, Das Sarma 2007, who take blocks of a kibibyte; here a block is a
-bucket, about a hundred bytes, as each probe has to read one).
+its bits but the highest, which is 1 (Manku, Jain, Das Sarma 2007, with blocks of a kibibyte; here a block is a bucket
+of about a hundred bytes, as each probe has to read one).
 
-*How it lies.* The lowest bit of a byte is the first. Bucket *b* of table *t* begins at byte
+*Layout.* The lowest bit of a byte is the first. Bucket *b* of table *t* begins at byte
 ``bases[t] + offsets[t, b]`` of ``stream`` and ends where the next one begins; 0s fill its last byte, and no code is
-all 0s. ``lengths[t, c]`` is ``length << 8 | size`` for the *size* bits of a code, if *c* are ``CODE_BITS`` bits of
-which these are the first. ``starts`` tells how many words of table 0 are before each bucket.
+all 0s. ``lengths[t, c]`` is ``length << 8 | size`` for the *size* bits of a code, if *c* are ``CODE_BITS`` bits that
+begin with these. ``starts`` has the number of words of table 0 before each bucket.
 """
 
 import numpy as np
@@ -58,7 +58,7 @@ def _length(difference):
 
 @njit(nogil=True)
 def _difference(words, i, to_bucket):
-    """Tell what a word differs in from the one before, if that is of the same bucket, else from the bucket's first."""
+    """Return the difference of a word from the previous one in its bucket, otherwise from the bucket's first value."""
     word = words[i]
     if i > 0 and words[i - 1] >> to_bucket == word >> to_bucket:
         return word ^ words[i - 1]
@@ -75,7 +75,7 @@ def frequencies(words, bucket_bits, counts):
 
 @kernel
 def measure(words, bucket_bits, sizes, offsets):
-    """Tell by *offsets* (one more than buckets) at which bytes the buckets will begin; *sizes* are of the codes."""
+    """Fill *offsets* (one more than buckets) with the first bytes of the buckets; *sizes* are those of the codes."""
     to_bucket = np.uint64(64 - bucket_bits)
     i = 0
     size = 0
@@ -131,7 +131,7 @@ def _word(stream, bit):
 
 @njit(nogil=True)
 def _take(stream, bit, lengths):
-    """Read the difference that is written from *bit* on: gives it, where its code ends, and where the next one begins.
+    """Read the difference written at *bit*; return it, the end of its code, and the beginning of the next one.
 
     It is written there only if the bucket ends behind its code. There are no branches in here, as Numba would count
     references to the arrays in each of them, which takes longer than all the rest.
@@ -145,7 +145,7 @@ def _take(stream, bit, lengths):
 
 @njit(nogil=True)
 def _edges(base, offsets, bucket):
-    """Tell at which bits a bucket of a table begins and ends."""
+    """Return the bits at which a bucket of a table begins and ends."""
     return (
         (np.uint64(base) + np.uint64(offsets[bucket])) << _THREE,
         (np.uint64(base) + np.uint64(offsets[bucket + 1])) << _THREE,

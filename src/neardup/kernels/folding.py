@@ -1,4 +1,4 @@
-"""UTF-8 text to words: case folded, every word ended by a zero byte, everything else gone.
+"""UTF-8 text to words: case folded, every word ended by a zero byte, everything else removed.
 
 Code points outside words become zero bytes, so a word is a maximal run of bytes that are not zero. Invisible code
 points leave nothing behind: they do not separate. A symbol that counts (``neardup.kernels.symbols``) is a word.
@@ -81,7 +81,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
     and the minus U+2212 becomes ``-``.
     Other symbols and invalid UTF-8 separate; invisible code points are skipped. *index*, *table* and
     *expansions* are the ``analysis`` tables of ``neardup.text.unicode``. *folded* must hold ``GROWTH``
-    times the text plus one byte a document plus ``PADDING``.
+    times the text plus one byte per document plus ``PADDING``.
     """
     out = 0
     lift = _BYTE(32) if fold_case else _BYTE(0)
@@ -94,7 +94,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
             if position + BLOCK <= source.size:
                 plain = source[position : position + BLOCK]
                 target = folded[out : out + BLOCK]
-                for i in range(BLOCK):  # what is looked at below leaves rubbish, which is written over
+                for i in range(BLOCK):  # bytes handled below leave garbage, which is overwritten
                     target[i] = _fold_ascii(plain[i], lift)
                 if symbols:
                     special = special_at(source, position)
@@ -123,7 +123,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 kind = kind_of(entry)
                 if code == _SLASH and symbols:
                     end = address_end(source, position - length, index, table)
-                    if end >= position:  # go on with the word before the colon, which has left a zero byte
+                    if end >= position:  # continue the word before the colon, which has left a zero byte
                         folded[out - 1] = _COLON
                         for place in range(position - length, end):
                             if source[place] < 0x80:

@@ -1,7 +1,8 @@
-"""Tables of 64-bit values, and what in them differs from a value in few bits.
+"""Tables of 64-bit values, and finding the values that differ from a query in few bits.
 
-*How a table reads.* Row *t* of ``rotations`` and ``masks`` says in which order table *t* reads the bits of a value
-*v*: as the bitwise or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 reads them as they are.
+*How a table reads.* Rows *t* of ``rotations`` and ``masks`` define the order in which table *t* reads the bits of a
+value *v*: as the bitwise or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 reads them as they
+are.
 
 *What is stored.* The first ``leads[t]`` bits that a table reads lead, and the table is sorted by them; table 0 is
 sorted by all. The first *bucket_bits* of them, at most 32, choose an entry's bucket, ``starts[t, b]`` up to
@@ -9,26 +10,26 @@ sorted by all. The first *bucket_bits* of them, at most 32, choose an entry's bu
 
 *What is found.* A table is probed for a query with each of ``flips[flip_bounds[t]:flip_bounds[t + 1]]`` changed, and
 a probe finds what has exactly these leading bits. The flips are all those of at most ``radii[t]`` leading bits;
-``covers[t]`` are the leading bits as they stand in a value. So a table finds what differs there in no more bits, and a
-match belongs to the first table that finds it: each is found once, and nobody needs to remember which.
+``covers[t]`` are the leading bits in the order of the value. So a table finds the values that differ there in no more
+bits, and a match belongs to the first table that finds it: each is found once, without remembering matches.
 
 *Where it is.* The distinct values are ranked by size. Those of rank *r* are at
 ``positions[bounds[r]:bounds[r + 1]]``, ascending; where all are distinct, *bounds* is empty and the position is
 ``positions[r]``.
 
-Found pairs are packed as ``left << 33 | right << 3 | distance``: ``search`` finds ranks, ``listed`` and ``tally`` tell
-their positions.
+Found pairs are packed as ``left << 33 | right << 3 | distance``: ``search`` finds ranks, ``listed`` and ``tally`` look
+up their positions.
 
 *Guarded.* Tables that are mapped from a file come with ``(data, sums, seen, begins, sizes, fault)``: the guard of the
 file (``neardup.kernels.blocks``); at which byte row *t* of each array begins (``begins[array, t]``, int64); how many
-bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. No entry tells where to read before its
-blocks are verified. If one is damaged, *fault* tells which, and nothing that was found may be believed. In place of
-a guard there is ``None`` for tables in memory, and nothing is compiled for it.
+bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. No entry is used as an address before its
+blocks are verified. If one is damaged, *fault* is its number, and the result is invalid. For tables in memory the guard
+is ``None``, and nothing is compiled for it.
 
-What a file states is bounded by what there is, so that a forged one leads nowhere: it may answer wrongly.
+Values from a file are bounded by its size, so that a forged file may return wrong answers, but causes no wrong access.
 
-``search`` and ``join`` both write out how a probe is asked: most find nothing, and a function that hands *near* back
-for each of those takes twice the time.
+``search`` and ``join`` repeat the code of a probe: most find nothing, and a function that returns *near* for each takes
+twice the time.
 """
 
 import numpy as np
@@ -315,7 +316,7 @@ def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, st
 
 @njit(nogil=True)
 def positions_of(rank, bounds, guard):
-    """Tell where the positions of a value begin and end."""
+    """Return where the positions of a value begin and end."""
     if bounds.size == 0:
         return rank, rank + 1
     if not is_intact(guard, BOUNDS, FIRST, rank, rank + 2):
@@ -325,7 +326,7 @@ def positions_of(rank, bounds, guard):
 
 @njit(nogil=True, forceinline=True)
 def is_there(there, position):
-    """Return whether a position counts; one too large does, and is refused by whoever knows how many there are."""
+    """Return whether a position counts; one that is too large does, and callers refuse it."""
     return there.size == 0 or np.int64(position) >= there.size or there[position]
 
 
@@ -423,7 +424,7 @@ def listed(found, most, there, positions, bounds, guard):
 
 @kernel
 def tally(found, bounds, guard, counts):
-    """Add the positions of those found, with ranks, to *counts* (int64), one a query."""
+    """Add the positions of those found, with ranks, to *counts* (int64), one per query."""
     for pair in found:
         begin, end = positions_of(np.int64((pair >> _DISTANCE) & _POSITION_MASK), bounds, guard)
         counts[np.int64(pair >> _RIGHT)] += end - begin

@@ -1,7 +1,7 @@
-"""Which document has an id: a sorted list of keys, and the strings that it leads to.
+"""The document of an id: a sorted list of keys, and the strings of their documents.
 
 See ``neardup.kernels.postings`` and ``neardup.kernels.strings``. Several documents may share a key, or have had the
-same id; of those that are still there, one at most has it.
+same id; at most one existing document has it.
 """
 
 import numpy as np
@@ -33,13 +33,13 @@ def _same(data, first, last, other, other_first, other_last):
 
 @kernel
 def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, begins, offsets, data, found):
-    """Find the document that is there and has id *r*, ``ids[bounds[r]:bounds[r + 1]]`` with the key ``keys[r]``, or -1.
+    """Find the existing document with id *r*, ``ids[bounds[r]:bounds[r + 1]]`` with the key ``keys[r]``, or -1.
 
-    *entries* and *starts* are those of one list (uint64[m], uint32[p + 1]); *alive* tells which documents are still
-    there, an empty one, that all are. In what is guarded, the entries, starts, offsets and data begin at the bytes
-    *begins*. Returns the first damaged block, or one that names documents or bytes that are not there; or ``INTACT``.
+    *entries* and *starts* are those of one list (uint64[m], uint32[p + 1]); *alive* marks existing documents; an empty
+    one marks all. In what is guarded, the entries, starts, offsets and data begin at the bytes *begins*. Returns the
+    first damaged block, or one that names documents or bytes that are not there; or ``INTACT``.
 
-    The ids are gone through several times, so that the memory that they need is on its way together.
+    Several passes over the ids prefetch the memory that they need.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(bits_of(starts.size - 1))

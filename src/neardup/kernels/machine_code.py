@@ -1,7 +1,7 @@
-"""Where the machine code of kernels is kept: beside the source, or where this user can write.
+"""The machine code of kernels, kept in the folder of the source, or where this user can write.
 
-Numba uses a folder only if it can write there. Often another user has filled a folder that everybody can read: root,
-while a container was built. Its files are then copied once to a folder that this user can write.
+Numba uses a folder only if it can write there. Often another user has filled a folder that all users can read: root,
+when a container was built. Its files are then copied once to a folder that this user can write.
 """
 
 import os
@@ -24,7 +24,7 @@ _PARENTS: Final = ("/dev/shm",)  # noqa: S108 - after the folder for temporary f
 def kernel(function: Kernel) -> Kernel:
     """Compile a function on its first call with the arguments' types; its machine code is kept for later processes.
 
-    Where no folder can be written, it is compiled in every process. Helpers that kernels of other files call need
+    If no folder can be written, it is compiled in every process. Helpers that kernels of other files call need
     the plain ``njit``: they become part of these kernels.
     """
     beside = Path(function.__code__.co_filename).parent / "__pycache__"
@@ -51,7 +51,7 @@ def njit(**options: bool) -> Callable[[Kernel], Kernel]:
 
 
 def is_kept(function: Kernel) -> bool | None:
-    """Return whether a kernel's machine code is on disk; ``None`` where there is no folder to keep it."""
+    """Return whether a kernel's machine code is on disk; ``None`` if there is no folder for it."""
     place = function.stats.cache_path  # type: ignore[attr-defined]
     if place is None:
         return None
@@ -86,9 +86,9 @@ def _in_own_folder(function: Kernel, named: str, beside: Path) -> Kernel:
 
 @cache
 def _own_folder(instead: str) -> str | None:
-    """Make a folder that only this user can write to; ``None`` where that is impossible.
+    """Make a folder that only this user can write to; ``None`` if that is impossible.
 
-    What is in it is executed: a folder of this name that belongs to another user, or lets others write, is not used.
+    Its files are executed, so a folder that belongs to another user, or that others can write to, is not used.
     """
     user = os.getuid() if hasattr(os, "getuid") else os.getlogin()
     for parent in (tempfile.gettempdir(), *_PARENTS):
@@ -105,7 +105,7 @@ def _own_folder(instead: str) -> str | None:
 
 @cache
 def _fill(place: Path, source: Path) -> None:
-    """Copy the machine code of kernels of which *place* has none, every index after the code that it lists."""
+    """Copy machine code that *place* does not have; each index after the code that it lists."""
     try:
         known = {path.name for path in place.glob("*.nbi")}
         indexes = [path for path in source.glob("*.nbi") if path.name not in known]
@@ -115,4 +115,4 @@ def _fill(place: Path, source: Path) -> None:
                 shutil.copy2(path, partial)
                 partial.replace(place / path.name)
     except OSError:
-        return  # what is missing is compiled
+        return  # missing machine code is compiled

@@ -1,7 +1,7 @@
-"""Where the words that were looked for stand in texts, and the passage that shows most of them.
+"""The places of searched words in texts, and the passage that shows most of them.
 
 A word is a maximal run of letters; kinds and folded letters are those of the ``search`` table of
-``neardup.text.unicode``. Texts are UTF-8; what is none separates.
+``neardup.text.unicode``. Texts are UTF-8; invalid bytes separate.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ _FOUND, _JOINED = np.uint8(1), np.uint8(2)  # a word of a term; and what is betw
 def _find_words(source, index, table, starts, ends, letters, bounds):
     """Find the words of a text: word *w* is ``source[starts[w]:ends[w]]`` and folds to the letters of its *bounds*.
 
-    Gives their number. Each takes a byte, and one between it and the next, or three; a letter takes a byte.
+    Returns their number. Each takes a byte, and one between it and the next, or three; a letter takes a byte.
     """
     ascii_entries = np.int64(index[0]) * 128
     words = folded = position = 0
@@ -64,7 +64,7 @@ def _find_words(source, index, table, starts, ends, letters, bounds):
 
 @kernel
 def fold_terms(data, offsets, index, table, letters, bounds, terms):
-    """Take terms apart: term *t* is the words ``terms[t] .. terms[t + 1] - 1``.
+    """Split terms: term *t* is the words ``terms[t] .. terms[t + 1] - 1``.
 
     Word *w* folds to ``letters[bounds[w]:bounds[w + 1]]``. There is room in *letters* (uint32) and in *bounds* (int64)
     for one a byte, and one more.
@@ -84,9 +84,9 @@ def fold_terms(data, offsets, index, table, letters, bounds, terms):
 
 @njit(nogil=True, forceinline=True)  # to hand arrays on for every word would take four times as long
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
-    """Return whether the words *begin* .. *end* - 1 of a term stand from the word *first* of a text on.
+    """Return whether the words *begin* .. *end* - 1 of a term are in a text from its word *first* on.
 
-    Tells, too, how many words and letters were compared.
+    Also returns how many words and letters were compared.
     """
     compared = 1
     if first + end - begin > words:
@@ -105,9 +105,9 @@ def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, 
 
 @njit(nogil=True)
 def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks):
-    """Note where terms stand among the words of a text.
+    """Note the places of terms among the words of a text.
 
-    ``marks[w]`` says what a word is; ``begun`` and ``ended`` have bit *t* at the first and the last word of each, of
+    ``marks[w]`` is the kind of a word; ``begun`` and ``ended`` have bit *t* at the first and the last word of each, of
     one that takes more than *most* words at the last of these.
     """
     for word in range(words):
@@ -136,7 +136,7 @@ def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins
 def _best_passage(words, begun, ended, terms, most, often):
     """Find, of all *most* words, those with the most different terms, then with the most terms, then the first.
 
-    Gives the first word of a term in them, and the word behind the last one of a term; 0 and 0 if there are none.
+    Returns the first word of a term in them, and the word after the last one of a term; 0 and 0 if there are none.
     """
     often[:] = 0
     different = together = most_different = most_together = entering = 0
@@ -169,7 +169,7 @@ def _best_passage(words, begun, ended, terms, most, often):
 def _begins_sentence(source, start):
     """Return whether the word at byte *start* is the first of a sentence.
 
-    It stands behind ``.:!?`` and white space, or behind an ideographic full stop or a full-width ``!`` or ``?``.
+    It follows ``.:!?`` and white space, or an ideographic full stop or a full-width ``!`` or ``?``.
     """
     position = start - 1
     while position >= 0 and source[position] <= 0x20:
@@ -198,7 +198,7 @@ def _frame(source, first, behind, words, starts, most):
 
 @njit(nogil=True)
 def _find_spans(window, begin, end, starts, ends, marks, spans):
-    """Note the marked spans among some words, in bytes from the byte *window* on; give their number."""
+    """Note the marked spans among some words, in bytes from the byte *window* on; return their number."""
     count = 0
     word = begin
     while word < end:
@@ -216,10 +216,10 @@ def _find_spans(window, begin, end, starts, ends, marks, spans):
 
 @kernel
 def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, most, windows, spans, counts):
-    """Mark what is looked for in every text of a batch, in the *most* words that show it best.
+    """Mark the searched terms in every text of a batch, in the *most* words that show it best.
 
-    Text *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8). Terms, 64 at most, are as ``fold_terms`` gives them;
-    of those with ``begins[t]`` (bool) the last word may go on. *most* is 1 or more.
+    Text *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8). Terms, 64 at most, are as ``fold_terms`` returns
+    them; in those with ``begins[t]`` (bool) the last word may be longer. *most* is 1 or more.
 
     Shown of text *d* is ``data[windows[d, 0]:windows[d, 1]]`` (int64), all of it if there are no more words; in it,
     counted in bytes, ``spans[d, i]`` (int64[n, most, 2]) for *i* below ``counts[d]`` (int64) is marked. A phrase is one

@@ -2,8 +2,8 @@
 
 Round *r* hashes a value x to ``z = (multipliers[r] * x + addends[r]) mod 2**64``. Its candidate minimum is
 ``z mod 2**32`` (``EMPTY`` counts as ``EMPTY - 1``), its bin ``((z >> 32) * p) >> 32`` in rounds 0 to p - 1
-and ``r - p`` in rounds p to 2p - 1. Each of the p bins keeps the smallest candidate of the first
-round that brings it any; rounds go on until every bin has one, which round 2p - 1 guarantees.
+and ``r - p`` in rounds p to 2p - 1. Each of the p bins keeps the smallest candidate of the first round that has any for
+it; rounds continue until every bin has one, which round 2p - 1 guarantees.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ from neardup.kernels.sets import few_distinct
 from neardup.kernels.shingles import absorbed
 
 EMPTY = 0xFFFFFFFF
-FEW = 4  # bins that still wait: each is asked for by itself, many features at a time
-REPETITIVE = 3  # rounds in which four values a bin fill nearly all, unless a text says the same again and again
+FEW = 4  # empty bins from which on each is filled by itself, from many features at a time
+REPETITIVE = 3  # rounds in which four values per bin fill almost all bins, unless a text repeats itself
 
 _EMPTY = np.uint32(EMPTY)
 _HALF = np.uint64(32)
@@ -34,12 +34,12 @@ def _scatter(features, multiplier, addend, minima):
 
 @njit(nogil=True)
 def _lowest(features, multiplier, addend, place, bins):
-    """Find the lowest candidate of one of so many bins; ``EMPTY`` if none falls there.
+    """Return the lowest candidate of one of a number of bins; ``EMPTY`` if there is none.
 
-    A bin takes what lies from the first hash of its own to its last, which a vectorised loop tells by one comparison.
+    A bin has the hashes between two bounds, which a vectorised loop finds by one comparison.
     """
     first = _first_of(place, bins)
-    others = _first_of(place + _ONE, bins) - first - _ONE  # beside the first; mod 2**64 also for the last bin
+    others = _first_of(place + _ONE, bins) - first - _ONE  # relative to the first; mod 2**64 also for the last bin
     lowest = _LOW
     for i in range(features.size):
         hashed = features[i] * multiplier + addend
@@ -56,7 +56,7 @@ def _first_of(place, bins):
 
 @njit(nogil=True)
 def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
-    """Fill a row from so many features that each round fills a good part of the bins that wait."""
+    """Fill a row from many features: each round fills a large part of the empty bins."""
     bins = row.size
     row[:] = _EMPTY
     waiting = bins
@@ -117,7 +117,7 @@ def _sketch_few(features, multipliers, addends, row, filled_in):
 
 @kernel
 def sketch(values, starts, ends, multipliers, addends, minima):
-    """Fill one row of *minima* (uint32 or uint16, p columns) a document.
+    """Fill one row of *minima* (uint32 or uint16, p columns) per document.
 
     Document *d* has the values ``values[starts[d]:ends[d]]`` (uint64); repeats have no effect.
     *multipliers* and *addends* are uint64, 2p each. A document without values gets a row of
@@ -147,7 +147,7 @@ def sketch(values, starts, ends, multipliers, addends, minima):
 def agreements(left, right, left_rows, right_rows, absent, counts):
     """Count the equal columns of ``left[left_rows[i]]`` and ``right[right_rows[i]]``.
 
-    A row that begins with *absent*, of the rows' own type, is no signature, and agrees with none.
+    A row that begins with *absent*, of the rows' own type, is not a signature, and agrees with no row.
     """
     for pair in range(left_rows.size):
         one = left[left_rows[pair]]

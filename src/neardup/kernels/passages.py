@@ -5,7 +5,7 @@ import numpy as np
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import first_place, places_for
 
-TRIES = 8  # occurrences of a shingle that are tried: those nearest to where the last passage would go on
+TRIES = 8  # occurrences of a shingle that are tried: those nearest to the continuation of the last passage
 
 _ONE = np.uint64(1)
 
@@ -60,14 +60,13 @@ def _first_from(positions, low, high, wanted):
 
 @kernel
 def passages(left, right, left_shingles, right_shingles, least, found):
-    """Find stretches of at least *least* tokens that stand in both sequences (uint64), from the left of *left*.
+    """Find stretches of at least *least* tokens that are in both sequences (uint64), from the left of *left*.
 
     The shingle arrays hold one hash (uint64) for every *least* consecutive tokens, in order. At each
     token of *left* that no passage covers, at most ``TRIES`` occurrences of its shingle in *right* are
-    tried: those nearest to the place opposite, where the last passage would go on. The one that goes on
-    longest is taken (of equal ones, the nearest), and the search continues behind it. So passages are
-    disjoint in *left*, in order, and end only where the sequences differ or one ends; in *right* they may
-    lie anywhere, even on one another, as moved and repeated text does.
+    tried: those nearest to the continuation of the last passage. The longest one is taken (of equal ones, the nearest),
+    and the search continues after it. So passages are disjoint in *left*, in order, and end only where the sequences
+    differ or one ends; in *right* they may lie anywhere, even on one another, as moved and repeated text does.
 
     Row *p* of *found* (int64, ``left.size // least`` rows) becomes ``(begin, end)`` in *left* and
     ``(begin, end)`` in *right*. Returns the number of passages, and of steps, which is at most

@@ -1,4 +1,4 @@
-"""Places of documents in an index of several parts: the number of the part above so many bits, below it a position."""
+"""Places of documents in an index of several parts: high bits for the part, low bits for the position."""
 
 from neardup.kernels.compile import kernel
 
@@ -7,8 +7,8 @@ from neardup.kernels.compile import kernel
 def by_part(places, bits, order, positions, bounds):
     """Sort places by their parts: ``order[bounds[p]:bounds[p + 1]]`` are those of part *p*, in order.
 
-    *positions* are the positions beside them; both are int64[n], as are *places*. Those below 0 are of no part, and
-    left out. Returns whether there are all the parts that the others name; nothing is sorted if there are not.
+    *places* and their *positions* in the parts are int64[n]. Negative places are omitted. Returns whether all parts of
+    the places exist; otherwise nothing is sorted.
     """
     parts = bounds.size - 1
     bounds[:] = 0
@@ -25,7 +25,7 @@ def by_part(places, bits, order, positions, bounds):
             part = places[i] >> bits
             order[bounds[part]], positions[bounds[part]] = i, places[i] & below
             bounds[part] += 1
-    for part in range(parts, 0, -1):  # each begins where the one before has come to
+    for part in range(parts, 0, -1):  # each begins at the end of the one before
         bounds[part] = bounds[part - 1]
     bounds[0] = 0
     return True

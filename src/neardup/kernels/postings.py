@@ -1,15 +1,15 @@
-"""Which documents have a key: sorted lists that never change, and chains that grow.
+"""The documents of keys: sorted lists that never change, and chains that grow.
 
-*Keys.* ``keys`` is uint64[n, K]. A key belongs to its column, unless all are *pooled*: then row *d* stands for the set
-of its keys, and one that repeats the row's first key adds nothing.
+*Keys.* ``keys`` is uint64[n, K]. A key belongs to its column, unless keys are position-independent (*pooled*): then row
+*d* is the set of its keys, and a repeat of the row's first key adds nothing.
 
 *Room.* Of the documents that share a key the first *room* are listed, in the order of their numbers. ``listed[r, c]``
 (int32[n, K]) counts how many row *r* has listed by the key of column *c*, here and in the lists and chains that were
 asked before; it ends at ``room + 1`` where there is a document more. Such a key is *oversized*.
 
-*Sorted lists.* Row *c* of ``entries`` (uint64[C, m], ascending) holds the keys of column *c* (of all columns, where
-they are pooled and C is 1), their low *document_bits* replaced by the document's number. ``starts[c, p]`` up to
-``starts[c, p + 1]`` are those that begin with the bits *p*.
+*Sorted lists.* Row *c* of ``entries`` (uint64[C, m], ascending) holds the keys of column *c* (of all columns if keys
+are position-independent; then C is 1), their low *document_bits* replaced by the document's number. ``starts[c, p]`` up
+to ``starts[c, p + 1]`` are those that begin with the bits *p*.
 
 *Chains.* Keys of a column that are equal in some mixed bits are on one chain, the oldest first, from ``heads[bits]``
 on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``. The
@@ -40,13 +40,13 @@ _HALF = np.uint64(32)
 
 @njit(nogil=True)
 def _repeats(keys, row, column, pooled):
-    """Say whether a pooled key stands in the row already."""
+    """Return whether a position-independent key is in the row already."""
     return pooled and column > 0 and keys[row, column] == keys[row, 0]
 
 
 @njit(nogil=True)
 def _is_new(seen, row, document):
-    """Note a document in a table of a power of two places, and say whether this row has not met it yet.
+    """Note a document in a table of a power of two places; return whether it is new for this row.
 
     A place that another row filled is free.
     """
@@ -63,7 +63,7 @@ def _is_new(seen, row, document):
 
 @njit(nogil=True)
 def _table(most):
-    """Make a table for ``_is_new`` that holds so many documents of a row with room to spare."""
+    """Make a table for ``_is_new``, with room for more than this number of documents per row."""
     size = 64
     while size < 2 * most:
         size *= 2
@@ -92,7 +92,7 @@ def pack(keys, documents, document_bits, packed):
 
 @kernel
 def repack(packed, old_bits, renumbered, document_bits, out):
-    """Give entries of one list the numbers of another; those renumbered to less than 0 are left out.
+    """Return the entries of one list with new numbers; those with negative numbers are omitted.
 
     *document_bits* is *old_bits* or more. Returns how many there are.
     """
@@ -109,7 +109,7 @@ def repack(packed, old_bits, renumbered, document_bits, out):
 
 @kernel
 def prefixes(entries, bits, starts):
-    """Tell where the entries of each prefix of so many bits begin, for one sorted list."""
+    """Return where the entries of each prefix of a number of bits begin, for one sorted list."""
     shift = np.uint64(64 - bits)
     following = 0
     for i in range(entries.size):
@@ -122,7 +122,7 @@ def prefixes(entries, bits, starts):
 
 @njit(nogil=True)
 def bits_of(size):
-    """Give the binary logarithm of a power of two."""
+    """Return the binary logarithm of a power of two."""
     bits = 0
     while size > 1:
         size >>= 1
@@ -153,12 +153,12 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 def find(keys, asking, pooled, entries, starts, document_bits, alive, room, listed, guard, entries_begin, starts_begin):
     """Find the documents that share a key with each row that is *asking*, in sorted lists.
 
-    *alive* tells which documents are still there; an empty one, that all are. Returns ``(bounds, found, oversized,
+    *alive* marks existing documents; an empty one marks all. Returns ``(bounds, found, oversized,
     block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once, in no order; *block* is the first damaged
     block, or ``INTACT`` if what was found counts.
 
-    The lists of a row are gone through three times, so that the memory that they need is on its way together; where a
-    row has but one key, that of later rows is asked for. What is read for that alone needs no verifying.
+    Three passes over the lists of a row prefetch the memory that they need; for rows of one key, also that of later
+    rows. Prefetched blocks need not be verified.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(bits_of(starts.shape[1] - 1))
@@ -337,7 +337,7 @@ def _mixed(key, column, pooled):
 
 @njit(nogil=True)
 def _chain(mixed, secret, size):
-    """Choose one of a power of two of chains; who does not know the *secret* cannot choose it."""
+    """Return one of a power of two of chains; without the *secret* it cannot be predicted."""
     return np.int64((mixed * secret) >> _HALF) & (size - 1)
 
 
@@ -514,7 +514,7 @@ def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_docume
 
 @njit(nogil=True)
 def _left_out(node, last, chain, heads, tails, following):
-    """Take a node out of a chain, behind the *last* one or in front of all; give the next one."""
+    """Remove a node from a chain, after the *last* one or at its front; return the next one."""
     after = following[node]
     if last < 0:
         heads[chain] = after

@@ -82,7 +82,7 @@ def _stops(code):
 
 @njit(nogil=True)
 def _may_follow(code):
-    """White space, or punctuation that may stand behind a word of a sentence."""
+    """White space, or punctuation that may follow a word of a sentence."""
     return (
         is_space(code)
         or code == 0x21
@@ -154,8 +154,8 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
       full stop ends one of the *abbreviations*, one of the words *before_numbers* with a digit after it, or a
       single letter (``J. Smith``, ``e.g.``, ``U.S.``; an apostrophe belongs to its word, so not ``don't.``);
     - at ``.``, ``!`` or ``?``, and any closing quotes or brackets, between two words without white space, as where
-      tags were removed, if both have at least two letters (in the first one, digits count as letters), the first is
-      no abbreviation, the second none of the *endings* of names (``example.com``), and behind the second is white
+      tags were removed, if both have at least two letters (in the first one, digits count as letters), the first is not
+      an abbreviation, the second not one of the *endings* of names (``example.com``), and after the second is white
       space, an apostrophe, a closing quote or bracket or one of ``,;!?``;
     - at a full stop of a script that writes no space behind it (``。``), closing brackets included;
     - at an empty line. A single line break is a space.
@@ -243,7 +243,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
                 stopped_word = word
                 stopped_letters = letters
                 if letters == 1 and number:
-                    stopped_letters = 0  # a digit is no initial, and no name
+                    stopped_letters = 0  # a digit is neither an initial nor a name
             elif _ends_at_once(code):
                 at_once = True
             if kind != SEPARATOR and kind != SYMBOL:
@@ -255,7 +255,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
                 letters += 1
             elif letters != 0 and (code == 0x27 or code == 0x2019):
                 number = False
-                word |= np.uint64(0xFF)  # the t of don't is no initial
+                word |= np.uint64(0xFF)  # the t of don't is not an initial
                 letters += 1
             else:
                 letters = 0

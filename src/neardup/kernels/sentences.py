@@ -43,7 +43,7 @@ def _crc32(value):
 
 @kernel
 def smallest(values, starts, ends, rows):
-    """Fill one row a document with the smallest distinct CRC-32 of ``values[starts[d]:ends[d]]`` (uint64)."""
+    """Fill one row per document with the smallest distinct CRC-32 of ``values[starts[d]:ends[d]]`` (uint64)."""
     most = rows.shape[1]
     for document in range(starts.size):
         row = rows[document]
@@ -83,7 +83,7 @@ def _filled(row):
 
 @kernel
 def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
-    """Tell how much ``left[left_rows[i]]`` and ``right[right_rows[i]]`` overlap; 0 where one has no values.
+    """Return how much ``left[left_rows[i]]`` and ``right[right_rows[i]]`` overlap; 0 where one has no values.
 
     With *of_smaller*, ``|A & B| / min(|A|, |B|)``. Without, of the ``min(columns, |A | B|)`` smallest
     values of the union, the share that is in both. Returns the number of steps: values of the union
@@ -139,7 +139,7 @@ def decided(one, other, of_smaller, least):
 
 @kernel
 def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
-    """Say of pairs ``left[left_rows[i]]`` and ``right[right_rows[i]]`` what ``decided`` says; returns all the steps."""
+    """Apply ``decided`` to ``left[left_rows[i]]`` and ``right[right_rows[i]]``; returns all the steps."""
     steps = 0
     for pair in range(left_rows.size):
         flags[pair], seen = decided(left[left_rows[pair]], right[right_rows[pair]], of_smaller, least)

@@ -194,7 +194,7 @@ def first_matches(
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
     *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
-    it is gone. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold``, or, with
+    it was removed. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold``, or, with
     *of_smaller*, ``|A & B| / min(|A|, |B|) >= threshold``, becomes ``matched[asking[i]]``, and
     ``|A & B|`` its ``common``; an asking set that has a match already is passed over. Returns the
     number of comparisons.
@@ -265,7 +265,7 @@ def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold
 
 @kernel
 def first_given(asking, bounds, candidates, holds, matched):
-    """As ``first_matches``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
+    """As ``first_matches``, where ``holds[j]`` already has whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place] and matched[candidates[place]] < 0:
@@ -325,7 +325,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_sma
 
 @kernel
 def connect_given(asking, bounds, candidates, holds, parents):
-    """As ``connect``, where ``holds[j]`` already says whether ``candidates[j]`` matches."""
+    """As ``connect``, where ``holds[j]`` already has whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place]:

@@ -30,7 +30,7 @@ def mix(value):
 
 @njit(nogil=True)
 def absorbed(key, value):
-    """Take one more value into a key that is made of several: ``h = (key ^ value) * SPREAD; h ^ (h >> 32)``."""
+    """Return a key of several values with one more value: ``h = (key ^ value) * SPREAD; h ^ (h >> 32)``."""
     key = (key ^ value) * _SPREAD
     return key ^ (key >> np.uint64(32))
 

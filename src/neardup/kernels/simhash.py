@@ -86,7 +86,7 @@ def _settle(planes, waiting, turn):
 
 @njit(nogil=True)
 def _majority(planes, total):
-    """Tell in which columns the count is more than half of *total*, comparing from the highest plane down."""
+    """Find the columns where the count is more than half of *total*, comparing from the highest plane down."""
     half = np.uint64(total) >> _ONE  # an integer is more than total / 2 where it is more than this
     more = _ZERO
     same = ~_ZERO

@@ -42,7 +42,7 @@ def spans(data, index, table, symbols, starts, ends):
         kind = kind_of(entry)
         if code == _SLASH and symbols:
             end = address_end(data, position - length, index, table)
-            if end >= position:  # the word before the colon goes on
+            if end >= position:  # the word before the colon continues
                 for place in range(position, end):
                     character += data[place] & 0xC0 != 0x80
                 position = end
@@ -81,10 +81,10 @@ def spans(data, index, table, symbols, starts, ends):
 def unsettled(data, index, table, bit, starts, ends):
     """Find the stretches of one UTF-8 text that normalisation may change, each independent of its surroundings.
 
-    A stretch ends before a code point that begins no decomposition with a mark and never changes: nothing
-    composes with what stands before it (the boundaries of UAX #15). Stretches in which no code point has
-    *bit* in the ``normal`` table (*index*, *table*) and marks stand in order are left out. Positions
-    are counted as in ``spans``; returns the number of stretches, at most that of the bytes.
+    A stretch ends before a code point that begins no decomposition with a mark and never changes: nothing composes with
+    the code points before it (the boundaries of UAX #15). Stretches in which no code point has *bit* in the ``normal``
+    table (*index*, *table*) and marks are in order are omitted. Positions are counted as in ``spans``; returns the
+    number of stretches, at most that of the bytes.
     """
     count = 0
     begin = 0

@@ -14,7 +14,7 @@ TOGETHER = 128  # strings whose memory is on its way together
 
 @njit(nogil=True, forceinline=True)
 def bounds_of(guard, begin, offsets, data, string):
-    """Return where a string begins and ends, and the damaged block that says so, or ``INTACT``.
+    """Return where a string begins and ends, and the damaged block with these bounds, or ``INTACT``.
 
     *begin* is where the offsets begin.
     """
@@ -77,8 +77,8 @@ def copy(data, firsts, bounds, out):
 def unpack(packed, data, offsets):
     """Lay the strings of an array in MessagePack end to end: number *i* at ``data[offsets[i]:offsets[i + 1]]``.
 
-    *packed* and *data* (uint8) are of one size; *offsets* (int64) has one more than there are strings. Tells whether
-    all are strings; where one is none, what was written means nothing.
+    *packed* and *data* (uint8) are of one size; *offsets* (int64) has one more than there are strings. Returns whether
+    all are strings; otherwise the written values have no meaning.
     """
     position = 1 if packed[0] < 0xDC else 3 if packed[0] == 0xDC else 5
     offsets[0] = 0

@@ -20,7 +20,7 @@ emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It c
 Directly before ``=`` each of ``* / | - !`` counts (``*=``, ``!=``), unless it is a ruler.
 
 A **picture**, an emoji or another pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF), counts as two equal tokens: it
-stands for a phrase, and at the end of a short text it must weigh more than one more word.
+replaces a phrase, and at the end of a short text it must have more weight than one more word.
 
 An **address** is one word: ``://`` directly between a letter of ASCII and characters of addresses, with all of them
 that follow (letters and digits of ASCII and ``-._~:/?#@!$&'*+,;=%``), but not the last ones of ``.,;:!?'*``.
@@ -70,7 +70,7 @@ def is_ascii_symbol(byte):
 
 @njit(nogil=True)
 def is_plain(source, position):
-    """Return whether a byte is ASCII and, whatever else is around, no symbol that counts."""
+    """Return whether a byte is ASCII and, regardless of its neighbours, not a symbol that counts."""
     byte = source[position]
     if byte == _MINUS and 0 < position < source.size - 1:  # a hyphen, as in most texts
         return _ALPHANUMERIC[source[position - 1]] and 0x61 <= (source[position + 1] | 0x20) <= 0x7A

@@ -97,7 +97,7 @@ def _insert(candidate, shared, union, number, nearest, shares, unions):
 
 @kernel
 def count_once(values, bounds, meetings, buckets, least, counted):
-    """Tell which documents count: those that are not versions of others that count, in the order given.
+    """Mark the documents that count, in the given order: those that are not versions of others that count.
 
     *meetings* (int64[n, k]) has the numbers of a document's buckets, below *buckets*, or -1. A document meets the
     first ``ROOM`` counted documents of each of its buckets. Of these, its neighbours are the up to ``NEAREST`` with the
@@ -155,7 +155,7 @@ def count_once(values, bounds, meetings, buckets, least, counted):
 def leave_out(values, bounds, terms, prefixes):
     """Leave out each document's features that are among *terms*, in place. Returns the number of features left.
 
-    In a document that has no others, one feature stands for all of them in their order, repeats included:
+    In a document that has no others, one feature replaces all of them in their order, repeats included:
     ``h = h * SPREAD + feature`` for each, beginning with 0, then ``mix(h)``, mod 2**64 (see
     ``neardup.kernels.shingles``). *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in
     ``neardup.kernels.weights``. Features may repeat and keep their order; *bounds* follow.

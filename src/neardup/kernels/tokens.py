@@ -8,7 +8,7 @@ Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bern
 of 8 bytes; the last one is padded with zero bytes and ends in the token's length mod 256.
 
 Tokens are found first and hashed then, in groups: all as if they were shorter than 8 bytes, without a
-branch, as the lengths of words cannot be foretold, and those that are longer once more. So keyed
+branch, as the lengths of words cannot be predicted; then longer ones again. So keyed
 hashes of several tokens are computed side by side in vector registers.
 """
 
@@ -243,7 +243,7 @@ def _find_words(folded, bounds, seed, keyed, tokens, offsets, starts):
             begins = mask & ~((mask << _ONE) | before)
             before = mask >> np.uint64(63)
             found = np.int64(ones(begins))
-            for step in range(USUAL):  # so many at least, as a fixed number of steps is never guessed wrong
+            for step in range(USUAL):  # at least this many, as a fixed number of steps is always predicted
                 tokens[count + step] = base + np.int64(trailing_zeros(begins))
                 begins &= begins - _ONE
             for step in range(USUAL, found):

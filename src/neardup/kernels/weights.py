@@ -7,7 +7,7 @@ from neardup.kernels.compile import kernel, njit
 
 @njit(nogil=True, forceinline=True)
 def prefix_shift(bounds):
-    """Tell by how many bits a value is shifted to get its prefix, where ``bounds`` has ``2**b + 1`` entries."""
+    """Return the number of bits after the prefix of a value, if ``bounds`` has ``2**b + 1`` entries."""
     shift = np.uint64(64)
     prefixes = bounds.size - 1
     while prefixes > 1:
