@@ -20,6 +20,7 @@ QUESTIONS: Final = (
     "files",
     "threads",
     "growth",
+    "pieces",
     "living",
     "collapse",
     "serving",

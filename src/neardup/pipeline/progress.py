@@ -18,14 +18,17 @@ _WORDS: Final = {
     "shingle": "Shingling",
     "sign": "Signing",
     "compare": "Comparing",
+    "gather": "Gathering",
+    "settle": "Deciding",
+    "write": "Writing",
     "admit": "Admitting",
     "check": "Checking",
     "compact": "Merging",
     "remove": "Removing",
     "search": "Searchable",
 }
-_IN_BYTES: Final = {"read", "check"}
-_NO_RATE: Final = {"compact"}
+_IN_BYTES: Final = {"read", "gather", "write", "check"}
+_NO_RATE: Final = {"compact", "settle"}
 
 
 def followed(progress: bool | Progress | None, /) -> "AbstractContextManager[Progress]":  # noqa: FBT001 - a switch or a function, as dedup takes it

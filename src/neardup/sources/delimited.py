@@ -44,8 +44,8 @@ from neardup.sources.collection import (
     missing_field,
     named,
 )
-from neardup.sources.compression import Contents, compressed, load
-from neardup.sources.formats import input_kind
+from neardup.sources.compression import Contents, compressed, load, stream
+from neardup.sources.formats import display, input_kind
 from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, line_of, runs, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
@@ -218,6 +218,18 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
     rest = b"".join([rest, *held])
     if rest or not header:
         yield Contents(source, memoryview(header + rest), first=first)
+
+
+def check_headers(paths: Sequence[str], request: Request) -> None:
+    """Raise ``DataError`` for the first file whose header differs from that of the first one."""
+    first: list[str] | None = None
+    for path in paths:
+        found = input_kind(path, request.format)
+        blocks = stream(path, found.compression, request.max_bytes, _HEAD)
+        names = _open(path, request, next(pieces_of_records(display(path), found.format, request, blocks)))[0].names
+        if first is not None and names != first:
+            raise DataError(path, f"its header differs from that of {paths[0]}")
+        first = names
 
 
 def _is_quoted(form: str, request: Request, data: memoryview) -> bool:

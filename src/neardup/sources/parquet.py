@@ -197,6 +197,16 @@ def group_sizes(path: str) -> tuple[list[int], list[int]]:
     return [group.num_rows for group in groups], [group.total_byte_size for group in groups]
 
 
+def check_schemas(paths: Sequence[str]) -> None:
+    """Raise ``DataError`` for the first file whose columns differ from those of the first one."""
+    first = _opened(paths[0]).schema_arrow
+    for path in paths[1:]:
+        schema = _opened(path).schema_arrow
+        if not schema.equals(first):
+            difference = _difference(schema.empty_table(), first.empty_table())
+            raise DataError(path, f"its columns differ from those of {paths[0]}; {difference}")
+
+
 def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     path: str, request: Request, begin: int, end: int, first: int, size: int, *, whole: bool
 ) -> Iterator[ParquetTable]:

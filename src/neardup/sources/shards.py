@@ -64,11 +64,16 @@ class Shards:
 
     @classmethod
     def split(cls, inputs: Sequence[str | os.PathLike[str]], request: Request, *, size: int = SHARD) -> Self:
-        """Cut the inputs into shards of about *size* bytes.
+        """Cut the inputs into shards of about *size* bytes; see ``opened`` and ``cut``."""
+        return cls.opened(inputs, request).cut(size)
+
+    @classmethod
+    def opened(cls, inputs: Sequence[str | os.PathLike[str]], request: Request) -> Self:
+        """Return the inputs with their identities, not cut yet.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
-        of ``expand`` and ``input_kind``, ``ParameterError`` for standard input, which cannot be read twice, and
-        ``DataError`` for a file that cannot be read.
+        of ``expand`` and ``input_kind``, ``ParameterError`` for standard input, which cannot be read twice, and for
+        options that do not fit any input, and ``DataError`` for a file that cannot be read.
         """
         paths = [table for path in expand(inputs) for table in _tables(path, request)]
         for path in paths:
@@ -78,21 +83,34 @@ class Shards:
         from neardup.sources.folder import documents_in, roots_of, state_of
 
         roots_of([path for path in paths if Path(path).is_dir()])
-        shards: list[Shard] = []
         identities: list[Any] = []
+        for path in paths:
+            if input_kind(path, _given(path, request)).format == FOLDER:
+                identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
+            else:
+                identities.append(identity(path))
+        found = cls(paths, request, (), identities)
+        forms = {one.format for one in found._kinds}
+        quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
+        require(quoting, "quoting", request.quoting, "can only be used with CSV and TSV")
+        return found
+
+    def cut(self, size: int) -> Self:
+        """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
+        from neardup.sources.folder import documents_in, state_of
+
+        shards: list[Shard] = []
+        identities = [*self.identities]
         ignored = 0
-        for source, path in enumerate(paths):
-            found = input_kind(path, _given(path, request))
+        for source, (path, found) in enumerate(zip(self.inputs, self._kinds, strict=True)):
             if found.format == FOLDER:
-                files, others = documents_in(path, request.globs)
+                files, others = documents_in(path, self.request.globs)
                 ignored += others
                 sizes = state_of(path, files)[0]
                 ranges = _ranges(sizes, size)
-                identities.append([len(files), *(state_of(path, files[b:e])[1] for b, e in ranges)])
+                identities[source] = [len(files), *(state_of(path, files[b:e])[1] for b, e in ranges)]
                 shards += [Shard(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in ranges]
-                continue
-            identities.append(identity(path))
-            if found.format == "parquet":
+            elif found.format == "parquet":
                 from neardup.sources.parquet import group_sizes
 
                 rows, sizes = group_sizes(path)
@@ -106,7 +124,20 @@ class Shards:
             else:
                 whole = Path(path).stat().st_size
                 shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
-        return cls(paths, request, shards, identities, ignored=ignored, size=size)
+        return type(self)(self.inputs, self.request, shards, identities, ignored=ignored, size=size)
+
+    def check_columns(self, sources: Sequence[int]) -> None:
+        """Raise ``DataError`` if tables that are to be written to one file have different columns."""
+        paths = [self.inputs[source] for source in sources]
+        match self._kinds[sources[0]].format:
+            case "parquet":
+                from neardup.sources.parquet import check_schemas
+
+                check_schemas(paths)
+            case "csv" | "tsv":
+                from neardup.sources.delimited import check_headers
+
+                check_headers(paths, self.request)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shards as plain values."""

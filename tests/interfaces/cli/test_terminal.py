@@ -1,8 +1,10 @@
+import json
 import sys
+import time
 
 import pytest
 
-from neardup.interfaces.cli.terminal import console, marked, progress_bars
+from neardup.interfaces.cli.terminal import console, marked, progress_bars, progress_lines
 from neardup.interfaces.pieces import Excerpt, Piece
 
 
@@ -97,3 +99,15 @@ def test_a_text_in_pieces_is_marked_and_says_what_is_left_out():
     assert shown.plain == "one\\x1b  … 1 character the same …  two*three*. … and 2,000 characters more (--all)"
     assert marked(Excerpt(pieces, 1), plain=False).plain.endswith(" twothree. … and 1 character more")
     assert not marked(Excerpt((), 0), plain=True).plain
+
+
+def test_progress_is_printed_for_programs(capsys, monkeypatch):
+    now = [10.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    report = progress_lines()
+    for done, later in ((1, 0), (2, 0.5), (3, 1), (4, 0)):
+        now[0] += later
+        report("read", done, 4)
+    assert capsys.readouterr().err.splitlines() == [
+        json.dumps({"stage": "read", "done": done, "total": 4}) for done in (1, 3, 4)
+    ]

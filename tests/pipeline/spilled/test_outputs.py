@@ -1,9 +1,10 @@
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import OutputError, ParameterError, dedup_files
+from neardup import DataError, OutputError, ParameterError, dedup_files
 from neardup.engines.journal import Journal
 from neardup.pipeline.spilled.outputs import outputs_of
 from neardup.sources.shards import Shards
@@ -146,3 +147,30 @@ def test_outputs_that_exist_are_replaced_if_forced(tmp_path, sources):
     assert (tmp_path / "why.jsonl").read_bytes() == (tmp_path / "memory.jsonl").read_bytes()
     parts = [line for path in sources for line in (tmp_path / "out" / path.name).read_text().splitlines()]
     assert parts == (tmp_path / "whole.jsonl").read_text().splitlines()
+
+
+def test_tables_of_different_columns_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    from neardup.pipeline.spilled import run
+
+    monkeypatch.setattr(run, "sign", lambda *_: pytest.fail("it was read"))
+    for name, header in (("a", "text,id"), ("b", "id,text")):
+        (tmp_path / f"{name}.csv").write_text(f"{header}\none,two\n")
+    pq.write_table(pa.table({"text": ["a"], "id": ["1"]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": ["a"], "id": [1]}), tmp_path / "b.parquet")
+    for ending, match in (("csv", "its header differs from that of"), ("parquet", "its columns differ from those of")):
+        inputs = [tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"]
+        with pytest.raises(DataError, match=match):
+            dedup_files(inputs, tmp_path / f"out.{ending}", work=tmp_path / "w")
+        assert not (tmp_path / "w").exists()
+
+
+def test_standard_output_is_written_by_the_run_itself(tmp_path, sources, monkeypatch):
+    from neardup.pipeline.spilled import files
+
+    stages = []
+    each = files.Stages.each
+    monkeypatch.setattr(
+        files.Stages, "each", lambda self, stage, *given: stages.append(stage) or each(self, stage, *given)
+    )
+    dedup_files(sources, "/dev/null", work=tmp_path / "w")
+    assert stages[-1] == "print"

@@ -13,9 +13,9 @@ def test_progress_goes_through_the_stages(job_of, sources):
 
     with LocalEngine(2) as engine:
         found = decided(job, Stages(job.journal, engine, progress), engine, progress)
-    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["sign", "compare", "gather", "settle"]
+    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["read", "compare", "gather", "settle"]
     assert all(done <= total for _, done, total in seen)
-    assert ("sign", sum(shard.size for shard in job.shards.shards)) in {(stage, done) for stage, done, _ in seen}
+    assert ("read", sum(shard.size for shard in job.shards.shards)) in {(stage, done) for stage, done, _ in seen}
     assert [record["documents"] for record in records_of(job.journal, job)] == [
         record["documents"] for record in found.documents.records
     ]

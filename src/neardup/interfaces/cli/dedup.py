@@ -17,7 +17,14 @@ from neardup.interfaces.cli.options import (
     scheme_of,
 )
 from neardup.interfaces.cli.templates import add_template_options, writes_list
-from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
+from neardup.interfaces.cli.terminal import (
+    complain,
+    progress_bars,
+    progress_lines,
+    show_counts,
+    show_lines,
+    show_rejected,
+)
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError, plural
@@ -120,7 +127,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files import dedup_files
 
     started = time.monotonic()
-    with progress_bars() as progress:
+    printed = progress_lines() if arguments.json and "work" in given else None
+    with progress_bars(wanted=printed is None) as bars:
         done = dedup_files(
             arguments.inputs,
             paths["out"],
@@ -136,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
             mark=paths["mark"],
             force=arguments.force,
             threads=given.get("threads"),
-            progress=progress,
+            progress=printed or bars,
             restart=arguments.restart,
             **{name: given[name] for name in ("work", "memory") if name in given},
             **reading_of(arguments),

@@ -1,6 +1,8 @@
 """Output on the terminal: tables, and progress on standard error."""
 
+import json
 import sys
+import time
 from contextlib import closing, contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, cast
 
@@ -40,6 +42,20 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
     screen = Console(file=cast("IO[str]", terminal or sys.stderr), highlight=False, soft_wrap=False)
     with closing(terminal) if terminal else nullcontext(), bars(screen) as update:
         yield update
+
+
+def progress_lines() -> "Callable[[str, int, int], None]":
+    """Return a function that prints progress as JSON lines on standard error: at most one a second, and each end."""
+    last = 0.0
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if sys.stderr is not None and (now - last >= 1 or done == total):
+            last = now
+            print(json.dumps({"stage": stage, "done": done, "total": total}), file=sys.stderr, flush=True)
+
+    return report
 
 
 def _terminal() -> "PatientTerminal | None":

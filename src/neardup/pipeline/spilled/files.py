@@ -23,8 +23,7 @@ from neardup.pipeline.spilled.run import Stages, decided
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
-from neardup.sources.formats import expand
-from neardup.sources.output import PAGES, check_table, is_page, write_file
+from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.shards import SHARD, Shards
 
 MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
@@ -56,8 +55,7 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     process uses it.
     """
     size = _share(settings.memory, engine.threads)
-    paths = expand(inputs)
-    shards = Shards.split(paths, settings.request, size=size)
+    shards = Shards.opened(inputs, settings.request)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets)
@@ -77,8 +75,9 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     }
     with Journal.open(settings.work, terms, restart=settings.restart) as journal:
         stages = Stages(journal, engine, progress)
-        begun = stages.one("split", "", partial(_begun, shards))
-        job = replace(job_of(journal, scheme, begun, terms), shards=Shards.from_dict(begun["shards"], settings.request))
+        begun = stages.one("split", "", partial(_begun, shards, size))
+        shards = Shards.from_dict(begun["shards"], settings.request)
+        job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
         where = writing(job, outputs)
         whole = reporting(job, outputs, report)
@@ -93,7 +92,10 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
         except DataError:  # an input must be changed, and then the run begins anew
             journal.finish()
             raise
-        stages.each("write", where, partial(write, job, result, outputs), _sizes(shards, outputs))
+        own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
+        stages.each(
+            "print" if own else "write", where, partial(write, job, result, outputs), _sizes(shards, outputs), "write"
+        )
         if report is not None:
             stages.one("report", whole, partial(_report, result, settings, report))
         journal.finish()
@@ -121,9 +123,9 @@ def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dic
     )
 
 
-def _begun(shards: Shards) -> dict[str, Any]:
+def _begun(shards: Shards, size: int) -> dict[str, Any]:
     """Return what a run keeps for all its stages: its shards, and the key of its digests."""
-    return {"shards": shards.to_dict(), "salt": secrets.token_bytes(16).hex()}
+    return {"shards": shards.cut(size).to_dict(), "salt": secrets.token_bytes(16).hex()}
 
 
 def _share(memory: int, threads: int) -> int:

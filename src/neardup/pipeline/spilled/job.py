@@ -100,7 +100,7 @@ class Job:
 
     def save_table(self, name: str, table: pa.Table) -> dict[str, int]:
         """Write a table; return the file's name and size for the record of the task."""
-        with self.output(name) as file, pa.ipc.new_file(file, table.schema) as writer:
+        with self.output(name) as file, pa.ipc.new_file(file, table.schema, options=_OPTIONS) as writer:
             writer.write_table(table)
         return self.sizes(name)
 
@@ -109,6 +109,7 @@ class Job:
         return pa.ipc.open_file(pa.memory_map(str(self.path(name)))).read_all()
 
 
+_OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
 _HEADER: Final = 128  # bytes of an empty array
 
 

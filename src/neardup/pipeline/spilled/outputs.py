@@ -80,6 +80,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
                 raise OutputRefused(
                     str(folder), f"it cannot be made: {(error.strerror or str(error)).lower()}"
                 ) from error
+        shards.check_columns(output.sources)
         check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
 
 

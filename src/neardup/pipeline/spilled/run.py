@@ -61,10 +61,10 @@ def decided(job: Job, stages: Stages, engine: LocalEngine, progress: Progress) -
     Raises ``DataError`` if no document is left, and if no record has a field that was requested.
     """
     sizes = [shard.size for shard in job.shards.shards]
-    records = stages.each("sign", job.signing, partial(sign, job), sizes)
+    records = stages.each("sign", job.signing, partial(sign, job), sizes, "read")
     if BODY in job.scheme.columns and _lacking(records, BODY):
         again = partial(sign, job, body=True)
-        records = stages.each("sign_text", job.signing, again, sizes, "sign")
+        records = stages.each("sign_text", job.signing, again, sizes, "read")
     documents = StoredDocuments(job, records)
     _require_fields(job, documents)
     signed = documents.signed

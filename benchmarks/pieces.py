@@ -1,0 +1,135 @@
+"""Question: what does a run in pieces cost, and does it keep to its memory."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpus import CACHE, corpus, text_bytes
+from figures import Figure, publish
+from growth import moved
+
+METHOD = """
+Ten copies of the corpus, in each of which the letters and digits are moved on by one, so that nothing matches across;
+as Parquet, deduplicated by the command line to Parquet and a report, with one thread: in memory, and in pieces with
+512 MB. The ratio of time is pieces to memory. *Memory* is the peak of anonymous memory (`RssAnon`; mapped files can
+be dropped by the system at any time); it may be 500 MB and 80 bytes for each document. *Disk* is the peak of the work
+folder; its ratio is to the text. Both reports must be equal.
+"""
+COPIES: Final = 10
+MEGABYTE: Final = 1e6
+SETTINGS: Final = {
+    "default": ([], 1.0),
+    "5 words, 0.8": (["--shingle", "5", "--threshold", "0.8"], 0.6),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Seconds of a process, and its peaks in megabytes."""
+
+    processor: float
+    wall: float
+    memory: float
+    disk: float
+
+
+def main() -> None:
+    source = disguised()
+    number, text = pq.read_metadata(source).num_rows, COPIES * text_bytes(corpus()) / MEGABYTE
+    figures = []
+    for name, (options, most_disk) in SETTINGS.items():
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+            place = Path(folder)
+            memory = run(source, place, "memory", [*options])
+            pieces = run(source, place, "pieces", [*options, "--work", str(place / "work"), "--memory", "512M"])
+            same = pq.read_table(place / "memory.report.parquet").equals(pq.read_table(place / "pieces.report.parquet"))
+        if not same:
+            sys.exit(f"{name}: the decisions differ")
+        times = ("processor time", "processor", 1.3), ("wall time", "wall", 1.5)
+        for words, attribute, limit in times:
+            before, after = getattr(memory, attribute), getattr(pieces, attribute)
+            figures += [
+                Figure(name=f"{name}, in memory, {words}", value=before, unit="s"),
+                Figure(name=f"{name}, in pieces, {words}", value=after, unit="s", ratio=after / before, at_most=limit),
+            ]
+        figures += [
+            Figure(name=f"{name}, in memory, memory", value=memory.memory, unit="MB"),
+            Figure(
+                name=f"{name}, in pieces, memory",
+                value=pieces.memory,
+                unit="MB",
+                at_most=round(500 + 80 * number / MEGABYTE),
+            ),
+            Figure(
+                name=f"{name}, in pieces, disk",
+                value=pieces.disk,
+                unit="MB",
+                ratio=pieces.disk / text,
+                at_most=most_disk,
+            ),
+        ]
+    publish("pieces", "Larger than memory", METHOD, figures)
+
+
+def disguised() -> Path:
+    path = CACHE / f"disguised-{COPIES}.parquet"
+    if not path.exists():
+        partial, table = path.with_suffix(".partial"), corpus()
+        with pq.ParquetWriter(partial, table.schema) as writer:
+            for step in range(COPIES):
+                letters = moved(step)
+                ids = [f"{step}-{own}" for own in table["id"].to_pylist()]
+                texts = [text.translate(letters) for text in table["text"].to_pylist()]
+                writer.write_table(pa.table([ids, texts], schema=table.schema), row_group_size=20_000)
+        partial.rename(path)
+    return path
+
+
+def run(source: Path, folder: Path, name: str, options: list[str]) -> Run:
+    """Run the command line in a process of its own, and look at it twenty times a second."""
+    outputs = [f"--{option}={folder / f'{name}.{option}.parquet'}" for option in ("out", "report")]
+    command = [shutil.which("neardup") or "neardup", "dedup", str(source), *outputs, "--threads", "1", *options]
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    memory = disk = 0.0
+    while process.poll() is None:
+        memory, disk = max(memory, anonymous(process.pid)), max(disk, stored(folder / "work"))
+        time.sleep(0.05)
+    wall, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}")
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Run(processor, wall, memory / MEGABYTE, disk / MEGABYTE)
+
+
+def anonymous(process: int) -> float:
+    try:
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0.0
+    return sum(1024.0 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+
+def stored(folder: Path) -> float:
+    total = 0
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(inside) / name).stat().st_size
+            except OSError:  # it has just been renamed
+                continue
+    return total
+
+
+if __name__ == "__main__":
+    main()
