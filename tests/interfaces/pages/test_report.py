@@ -151,13 +151,20 @@ def test_hostile_texts_and_ids_stay_text(run, text):
         assert "\\u202eto left" in raw
 
 
+def documents_of(texts, ids, names):
+    """Documents without a file."""
+
+    def raw_texts(positions):
+        return [texts[place].as_buffer().to_pybytes() for place in positions.tolist()]
+
+    return SimpleNamespace(raw_texts=raw_texts, ids=ids, names=names, ignored=7, without_text=None)
+
+
 def test_texts_that_are_no_utf_8():
     texts = [f"\ud800 lone {LINE}", f"\ud800 lone {LINE} \udfff"]
     result = dedup(texts)
     ids = pa.chunked_array([["\x00", "b"]])
-    documents = SimpleNamespace(
-        texts=text_column(texts), ids=ids, names=("caf\udce9.jsonl",), ignored=0, without_text=None
-    )
+    documents = documents_of(text_column(texts), ids, ("caf\udce9.jsonl",))
     page = Page(report_page(FilesResult(result, [], documents), MinHash()))
     assert "b dropped for \\x00" in page.text
     assert "caf\\udce9.jsonl" in page.text
@@ -261,7 +268,7 @@ def test_a_million_documents_stay_under_5_mb(word):
     summary = Summary(**counts, compared=1, not_compared=1, **named)
     result = Result(np.flatnonzero(representative < 0), decisions, representative, summary)
     aside = [SimpleNamespace(source=word * 500, position=n, reason=word * 500) for n in range(5_000)]
-    documents = SimpleNamespace(texts=texts, ids=ids, names=(word * 500,) * 5_000, ignored=7, without_text=None)
+    documents = documents_of(texts, ids, (word * 500,) * 5_000)
     page = report_page(FilesResult(result, aside, documents), MinHash())
     assert 100_000 < len(page) < 5_000_000
     Page(page)
