@@ -93,7 +93,7 @@ def assert_killed_at_any_moment(tmp_path, seed, most, times):
     return deaths
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_a_killed_run_goes_on(tmp_path, seed):
     assert assert_killed_at_any_moment(tmp_path, seed, 90, 4) > 0
 

@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.hamming import HammingTables, ShardedTables, TableDesign
@@ -66,6 +66,7 @@ def test_every_design_answers_as_unsharded(tmp_path, design, compressed):
     agree(ShardedTables.open(tmp_path / "tables"), fingerprints, queries, design.distance)
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 30), st.integers(1, 40), st.integers(0, 7), st.integers(1, 9))
 def test_any_number_of_shards(number, shards, distance, others):
     fingerprints, more = population(number), population(20)

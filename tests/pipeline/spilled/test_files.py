@@ -70,7 +70,7 @@ def assert_same(sources, work, **options):
 def test_pieces_decide_as_memory_does(tmp_path, sources, small_parts, scheme, size):
     small_parts(size)
     place = SCHEMES.index(scheme) + size
-    for policy in POLICIES[place % 9 :: 9]:
+    for policy in POLICIES[place % 18 :: 18]:
         assert_same(sources, tmp_path / "w", scheme=scheme, threads=1 + place % 2, **policy)
 
 
