@@ -10,7 +10,7 @@ _MOST_INTEGER: Final = 1 << 63
 
 
 class Reading(NamedTuple):
-    """How a kind is read: *read* raises ``ValueError`` or ``KeyError`` for what is not as *expected*."""
+    """How a kind is read: *read* raises ``ValueError`` or ``KeyError`` for values other than the *expected* ones."""
 
     read: Callable[[str], Any]
     type: pa.DataType

@@ -13,7 +13,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Words
 from neardup.model.candidates import DEPTH, ROOM, chained
 
 BLOCK = 2048  # documents whose candidates are proposed together
-ROWS = 1 << 12  # documents whose keys in all columns are there together
+ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
 
 Ranks = npt.NDArray[np.int32]
@@ -37,7 +37,7 @@ class Keys(Protocol):
 
 
 class _Matrix:
-    """Keys that are all there."""
+    """Keys that are all in memory."""
 
     def __init__(self, keys: Words) -> None:
         self.columns = keys.shape[1]
@@ -65,7 +65,7 @@ class Proposal:
 
     @property
     def pairs(self) -> Ranks:
-        """The asking rank beside each candidate."""
+        """The asking rank of each candidate."""
         return np.repeat(self.asking, np.diff(self.bounds))
 
     def where(self, holds: npt.NDArray[np.bool_]) -> "Proposal":
@@ -202,7 +202,7 @@ def _levels(shared: Words, members: Ranks, following: Callable[[int, Ranks], Wor
 def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
     """Find the keys that several documents have: the places of each one's members, ascending, and how many these are.
 
-    *members* tell documents apart that have a key several times; none where no document has.
+    *members* are the documents of the keys, if a document may have a key several times, otherwise empty.
     """
     bits = max(1, (len(keys) - 1).bit_length())
     packed = keys & ~np.uint64((1 << bits) - 1)
@@ -212,7 +212,7 @@ def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
     count, found, equal = kernels.runs(packed, bits, keys, members, places, sizes)
     if equal:
         return places[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
-    order = np.lexsort((np.arange(len(keys)), keys))  # keys that are cut alike, as chance or somebody makes them
+    order = np.lexsort((np.arange(len(keys)), keys))  # keys that are equal only in their first bits, by chance or by design
     if len(members):
         order = order[changes(keys[order]) | changes(members[order])]
     begins = np.flatnonzero(changes(keys[order]))
@@ -233,7 +233,7 @@ def _blocks(documents: Words | AnyPositions) -> Iterator[Any]:
 
 
 def changes(values: npt.NDArray[np.integer[Any]]) -> Flags:
-    """Mark where sorted *values* begin anew."""
+    """Mark the first one of each run of equal values in sorted *values*."""
     anew = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=anew[1:])
     return anew

@@ -1,4 +1,4 @@
-"""Deduplication of files of any size, in a work folder that an interrupted run goes on from."""
+"""Deduplication of files of any size, in a work folder from which an interrupted run continues."""
 
 import json
 import os
@@ -50,7 +50,7 @@ class Settings:
 def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
     """Deduplicate files in a work folder, and remove that at the end.
 
-    A run of the same inputs and settings goes on with what an earlier one finished. Raises the errors of
+    A run of the same inputs and settings continues an earlier one. Raises the errors of
     ``neardup.dedup_files``, ``StorageRefused`` if the work folder is of another run, and ``StorageBusy`` if another
     process uses it.
     """
@@ -89,7 +89,7 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
             raise
         try:
             result = decided(job, stages, engine, progress)
-        except DataError:  # an input must be changed, and then the run begins anew
+        except DataError:  # an input must be changed, and then the run begins again
             journal.finish()
             raise
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
@@ -129,7 +129,7 @@ def _begun(shards: Shards, size: int) -> dict[str, Any]:
 
 
 def _share(memory: int, threads: int) -> int:
-    """Return the bytes of a shard and of a block, of which each thread has a few."""
+    """Return the bytes of a shard and of a block; each thread has a few of both."""
     return max(_LEAST, min(SHARD, memory // (_SHARES * threads)))
 
 
