@@ -148,6 +148,7 @@ def tables():
         "views": pa.table({"text": pa.array(texts, pa.string_view()), "id": [float("nan")] * 50}),
         "none": plain.slice(0, 0),
         "nulls": pa.table({"text": pa.nulls(3)}),
+        "id first": plain.select(["n", "id", "text"]),
     }
 
 
@@ -312,7 +313,7 @@ def test_a_folder_without_documents_is_its_tables(tmp_path):
 def test_standard_input_and_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "x.jsonl")
     for path in ("-", tmp_path / "x.jsonl"):
-        with pytest.raises(ParameterError, match="reads its inputs twice"):
+        with pytest.raises(ParameterError, match="reads its inputs more than once"):
             split([path], 1)
 
 

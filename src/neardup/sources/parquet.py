@@ -214,7 +214,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     file = _opened(path)
     metadata, schema = file.metadata, file.schema_arrow
     names = schema.names
-    wanted = None if whole else [name for name in (request.text, request.id, *request.columns) if name in names]
+    wanted = None if whole else [name for name in names if name in {request.text, request.id, *request.columns}]
     rows = sum(metadata.row_group(group).num_rows for group in range(begin, end))
     held = sum(metadata.row_group(group).total_byte_size for group in range(begin, end))
     size = min(size, _PIECE)
@@ -230,10 +230,8 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
                 yield ParquetTable([path], request, _silent, _Piece(table, first, names, metadata))
                 first, number, parts = first + len(table), 0, []
         if parts or first == start:  # there are columns even without rows
-            own = (
-                schema if wanted is None else pa.schema([schema.field(name) for name in schema.names if name in wanted])
-            )
-            table = pa.Table.from_batches(parts, own)
+            nothing = schema.empty_table() if wanted is None else schema.empty_table().select(wanted)
+            table = pa.Table.from_batches(parts) if parts else nothing
             yield ParquetTable([path], request, _silent, _Piece(table, first, names, metadata))
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"it cannot be read as Parquet: {error}") from error

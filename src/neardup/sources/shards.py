@@ -78,7 +78,7 @@ class Shards:
         paths = [table for path in expand(inputs) for table in _tables(path, request)]
         for path in paths:
             twice = path != STDIN and (Path(path).is_file() or Path(path).is_dir() or not Path(path).exists())
-            rule = "cannot be standard input or a pipe: a run in pieces reads its inputs twice"
+            rule = "cannot be standard input or a pipe, because a run in pieces reads its inputs more than once"
             require(twice, "inputs", display(path), rule)
         from neardup.sources.folder import documents_in, roots_of, state_of
 

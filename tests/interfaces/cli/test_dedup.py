@@ -1106,3 +1106,9 @@ def test_wrong_arguments_are_named(tmp_path, name):
     with pytest.raises(neardup.ParameterError) as caught:
         neardup.dedup_files(**{"inputs": [tmp_path / "a.jsonl"], name: 5})
     assert caught.value.name == name
+
+
+@pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])
+def test_options_of_runs_in_pieces_need_a_work_folder(run, source, option):
+    refused = run(source, "--dry-run", *option, code=2)
+    assert "can only be used with a work folder (--work DIR)" in refused.err

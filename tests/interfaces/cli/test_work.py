@@ -5,7 +5,14 @@ from neardup.interfaces.cli import main
 
 def test_a_worker_says_that_there_is_no_run(tmp_path, capsys):
     assert main(["work", str(tmp_path), "--idle", "0.01"]) == 1
-    assert capsys.readouterr().out == "0 tasks done; there is no run in this folder.\n"
+    assert capsys.readouterr().out == (
+        "0 tasks done; there is no run in this folder: it is complete, has not begun, or uses another folder.\n"
+    )
+
+
+def test_seconds_are_positive(tmp_path, capsys):
+    assert main(["work", str(tmp_path), "--idle", "-1"]) == 2
+    assert "must be at least 0" in capsys.readouterr().err
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path, capsys):

@@ -212,7 +212,7 @@ def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
     count, found, equal = kernels.runs(packed, bits, keys, members, places, sizes)
     if equal:
         return places[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
-    order = np.lexsort((np.arange(len(keys)), keys))  # keys that are equal only in their first bits, by chance or by design
+    order = np.lexsort((np.arange(len(keys)), keys))  # keys that are equal only in their first bits
     if len(members):
         order = order[changes(keys[order]) | changes(members[order])]
     begins = np.flatnonzero(changes(keys[order]))

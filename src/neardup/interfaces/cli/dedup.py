@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 _HIDDEN = argparse.SUPPRESS
 _STDOUT = "/dev/stdout"
 
+INTERRUPTED = (
+    "interrupted; unfinished outputs were removed, complete ones were kept; with --work, what is finished is kept, and"
+    " the same command continues"
+)
 EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
 
 
@@ -120,6 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 
+    _check_pieces(given)
     scheme = scheme_of(arguments)
     if writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
@@ -160,6 +165,13 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show_summary(done, seconds, errors=to_stdout)
     return 1 if done.rejected else 0
+
+
+def _check_pieces(given: dict[str, Any]) -> None:
+    """Refuse options of runs in pieces for other runs."""
+    if "work" not in given and ("memory" in given or given["restart"]):
+        name, value = ("memory", given["memory"]) if "memory" in given else ("restart", None)
+        raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
 
 
 def _page(done: "FilesResult", scheme: "Scheme") -> bytes:

@@ -3,16 +3,16 @@
 import argparse
 
 from neardup.interfaces.cli.amounts import number, whole
-from neardup.interfaces.cli.options import add_key_option, key_of
+from neardup.interfaces.cli.options import key_of
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import counted
+from neardup.model.errors import counted, require
 
 EXAMPLE = "Example: neardup work /shared/run7"
 
 _ENDED = {
     "finished": "the run is complete",
-    "stopped": "the process that started the run has ended; start that command again",
-    "absent": "there is no run in this folder",
+    "stopped": "the process that started the run has ended; repeat its command to continue the run",
+    "absent": "there is no run in this folder: it is complete, has not begun, or uses another folder",
 }
 
 
@@ -20,14 +20,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     parser.add_argument("folder", metavar="DIR", help="the folder that dedup --work DIR names")
     parser.add_argument(
-        "--idle", type=number, default=60.0, metavar="SECONDS", help="how long to wait for a run (default: 60)"
+        "--idle", type=number, default=60.0, metavar="SECONDS", help="end after this many seconds without a run"
     )
-    parser.add_argument("--threads", type=whole, metavar="N", default=1, help="tasks to do at a time (default: 1)")
-    add_key_option(parser)
+    parser.add_argument("--threads", type=whole, metavar="N", default=1, help="tasks to do at a time")
+    parser.add_argument(
+        "--key-file", metavar="PATH", default=argparse.SUPPRESS, help="the secret key of the run, as given to dedup"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do tasks until the run ends; return 1 if it is not complete."""
+    require(arguments.idle >= 0, "idle", arguments.idle, "must be at least 0")
     say_if_cold()
     from neardup.pipeline.spilled.workers import work_on
 

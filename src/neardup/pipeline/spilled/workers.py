@@ -72,7 +72,9 @@ class _Tasks:
         scheme = schemes.read(terms["changeable"]["scheme"], key)
         if scheme.recipe != terms["recipe"]:
             if scheme.key_identity != terms["key"]:
-                raise StorageRefused(str(folder.folder), "its scheme has another key", "key needed")
+                raise StorageRefused(
+                    str(folder.folder), "its run has a secret key that this worker does not have", "key needed"
+                )
             rule = "its scheme has a table of weights or a list of shingles, which workers cannot read"
             raise StorageRefused(str(folder.folder), rule)
         os.chdir(terms["changeable"]["folder"])  # where the names of the inputs count
