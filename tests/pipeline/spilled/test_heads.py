@@ -30,6 +30,7 @@ def test_signatures_and_keys_are_by_rank(job_of, sources):
     job = job_of(sources, keep="longest", size=3000)
     _, signed = signed_of(job)
     heads.rank(job, signed)
+    heads.gather_signatures(job, signed)
     positions = np.asarray(job.array(heads.HEADS))
     scheme = MinHash()
     wanted = scheme.shortened(scheme.sign(read(sources).texts))[positions]
@@ -39,6 +40,9 @@ def test_signatures_and_keys_are_by_rank(job_of, sources):
     keys, some = heads.StoredKeys(job), np.array([3, 0, 5])
     assert (keys.rows(some) == scheme.keys(found)[some]).all()
     assert (keys.column(2, some) == scheme.keys(found)[some, 2]).all()
+    heads.remove_signatures(job)
+    assert not job.path(heads.KEYS).exists()
+    assert heads.signatures(job).present.tolist() == wanted.present.tolist()
 
 
 def test_a_value_that_cannot_rank_is_named_with_its_place(job_of, tmp_path):

@@ -17,13 +17,14 @@ def proposed(job):
 
 def test_the_plausible_candidates_are_stored(job_of, sources):
     job = job_of(sources)
-    _, record = proposed(job)
+    signed, record = proposed(job)
     stored = pairs.Pairs(job)
     found = {
         (asking, candidate)
         for place, asking in enumerate(stored.asking.tolist())
         for candidate in stored.candidates[stored.bounds[place] : stored.bounds[place + 1]].tolist()
     }
+    heads.gather_signatures(job, signed)
     scheme, known = MinHash(), heads.signatures(job)
     buckets, wanted, candidates = Buckets(scheme.keys(known), known.present), set(), 0
     while (block := buckets.propose()) is not None:

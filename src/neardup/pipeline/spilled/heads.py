@@ -9,6 +9,7 @@ from neardup.decisions.ranking import ranking
 from neardup.index.memory.buckets import ROWS
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
+from neardup.model.protocols import FilterScheme
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 
@@ -22,7 +23,7 @@ FEATURES: Final = "features.npy"  # int64[h]: the number of features
 
 
 def rank(job: Job, signed: Signed) -> dict[str, Any]:
-    """Rank all documents, group equal ones, and gather the signatures and keys of the leaders, by rank."""
+    """Rank all documents, and group equal ones."""
     values = None if job.policy.field is None else job.shards.column(job.policy.field, signed.ranking())
     try:
         order = ranking(job.policy, signed.column("length", np.int64), values)
@@ -37,13 +38,28 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
     del order
     for name, column, kind in ((FEATURES, "features", np.int64), (PRESENT, "present", np.bool_)):
         files |= job.save(name, signed.column(column, kind)[heads.positions])
-    files |= _gather_rows(job, signed, heads.positions)
-    return {"heads": len(heads.positions), "files": files | _gather_keys(job)}
+    return {"heads": len(heads.positions), "files": files}
+
+
+def gather_signatures(job: Job, signed: Signed) -> None:
+    """Store the signatures of the leaders, by rank, and their keys by column."""
+    _gather_rows(job, signed, job.array(HEADS))
+    if not job.scheme.pooled:  # keys that count in any column are made from the rows
+        _gather_keys(job)
+
+
+def remove_signatures(job: Job) -> None:
+    """Remove the keys, and the signatures unless decisions need them: they take much of the disk."""
+    job.path(KEYS).unlink(missing_ok=True)
+    if job.policy.verify == "exact" and not isinstance(job.scheme, FilterScheme):
+        job.path(ROWS_OF_HEADS).unlink(missing_ok=True)
 
 
 def signatures(job: Job) -> Signatures:
-    """Return the signatures of all leaders, by rank."""
-    return Signatures(job.array(ROWS_OF_HEADS), np.asarray(job.array(PRESENT)), job.scheme.recipe)
+    """Return the signatures of all leaders, by rank; rows of nothing if they were removed."""
+    present = np.asarray(job.array(PRESENT))
+    rows = job.array(ROWS_OF_HEADS) if job.path(ROWS_OF_HEADS).exists() else np.empty((len(present), 0), np.uint8)
+    return Signatures(rows, present, job.scheme.recipe)
 
 
 class StoredKeys:
@@ -76,7 +92,7 @@ def _leaders(equal: Words, order: Positions) -> Positions:
     return leaders
 
 
-def _gather_rows(job: Job, signed: Signed, heads: Positions) -> dict[str, int]:
+def _gather_rows(job: Job, signed: Signed, heads: Positions) -> None:
     number_at = np.full(len(signed), -1, np.int32)  # by position
     number_at[heads] = np.arange(len(heads), dtype=np.int32)
     kind, shape = signed.row_kind()
@@ -85,17 +101,12 @@ def _gather_rows(job: Job, signed: Signed, heads: Positions) -> dict[str, int]:
             numbers = number_at[begin : signed.edges[shard + 1]]
             leads = numbers >= 0
             rows[numbers[leads]] = signed.rows(shard, kind, shape)[leads]
-    return job.sizes(ROWS_OF_HEADS)
 
 
-def _gather_keys(job: Job) -> dict[str, int]:
-    """Store the keys of all columns, unless they count in any column: these are made from the rows."""
-    if job.scheme.pooled:
-        return {}
+def _gather_keys(job: Job) -> None:
     known = signatures(job)
     columns = job.scheme.keys(known[:0]).shape[1]
     with job.new_array(KEYS, np.uint64, (columns, len(known))) as keys:
         for begin in range(0, len(known), ROWS):
             part = slice(begin, begin + ROWS)
             keys[:, part] = job.scheme.keys(known[part]).T
-    return job.sizes(KEYS)

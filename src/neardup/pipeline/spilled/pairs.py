@@ -13,7 +13,17 @@ from neardup.kernels import sets as kernels
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.comparison import Comparison, unverified
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.spilled.heads import FEATURES, HEAD_OF, HEADS, ORDER, StoredKeys, signatures
+from neardup.pipeline.spilled.heads import (
+    FEATURES,
+    HEAD_OF,
+    HEADS,
+    ORDER,
+    ROWS_OF_HEADS,
+    StoredKeys,
+    gather_signatures,
+    remove_signatures,
+    signatures,
+)
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 
@@ -64,6 +74,7 @@ class Pairs:
 
 def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -> dict[str, Any]:
     """Compare the signatures of all leaders; decide at once if no texts are verified, otherwise place the pairs."""
+    gather_signatures(job, signed)
     known = signatures(job)
     comparison = Comparison(job.scheme, job.policy, known, engine)
     keys = None if job.scheme.pooled else StoredKeys(job)
@@ -91,6 +102,10 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
         if job.policy.verify == "exact":
             placed, more = _groups(job, signed)
             files |= more
+    del known, comparison, keys  # they map the files
+    remove_signatures(job)
+    if job.path(ROWS_OF_HEADS).exists():
+        files |= job.sizes(ROWS_OF_HEADS)
     counts = {"compared": decided.compared, "candidates": decided.candidates, "not_compared": decided.not_compared}
     return {**counts, "blocks": placed.number, "files": files}
 
