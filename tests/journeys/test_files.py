@@ -304,9 +304,7 @@ def test_stopped_while_waiting_for_more_input(tmp_path):
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
-        assert (
-            process.stderr.read() == b"neardup: interrupted; unfinished outputs were removed, complete ones were kept\n"
-        )
+        assert process.stderr.read().startswith(b"neardup: interrupted; unfinished outputs were removed, complete ones")
     assert names(tmp_path) == []
 
 

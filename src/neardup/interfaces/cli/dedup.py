@@ -169,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_pieces(given: dict[str, Any]) -> None:
     """Refuse options of runs in pieces for other runs."""
-    if "work" not in given and ("memory" in given or given["restart"]):
+    if "work" not in given and ("memory" in given or given.get("restart")):
         name, value = ("memory", given["memory"]) if "memory" in given else ("restart", None)
         raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
 
