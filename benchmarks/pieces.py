@@ -2,7 +2,6 @@
 
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from command import COMMAND
 from corpus import CACHE, corpus, text_bytes
 from figures import Figure, publish
 from growth import moved
@@ -98,7 +98,7 @@ def disguised() -> Path:
 def run(source: Path, folder: Path, name: str, options: list[str]) -> Run:
     """Run the command line in a process of its own, and look at it twenty times a second."""
     outputs = [f"--{option}={folder / f'{name}.{option}.parquet'}" for option in ("out", "report")]
-    command = [shutil.which("neardup") or "neardup", "dedup", str(source), *outputs, "--threads", "1", *options]
+    command = [str(COMMAND), "dedup", str(source), *outputs, "--threads", "1", *options]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     memory = disk = 0.0

@@ -41,6 +41,7 @@ from .pipeline.result_cache import JudgedSets as JudgedSets
 from .pipeline.rules import NearDuplicates as NearDuplicates
 from .pipeline.rules import SameValue as SameValue
 from .pipeline.search import Search as Search
+from .pipeline.spilled.state import State as State
 from .schemes.checksum import Checksum as Checksum
 from .schemes.checksum import Field as Field
 from .schemes.combined import Combined as Combined

@@ -154,7 +154,7 @@ class Journal(WorkFolder):
         wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(terms))
         with naming(folder):
             _make(folder)
-            lock = _lock(folder)
+            lock = locked(folder / _LOCK)
             try:
                 earlier = read_header(folder)
                 if earlier is not None and not restart:
@@ -317,12 +317,15 @@ def _make(folder: Path) -> None:
         raise StorageRefused(str(folder), reason)
 
 
-def _lock(folder: Path) -> int:
-    path = folder / _LOCK
+def locked(path: Path, *, shared: bool = False) -> int:
+    """Return a new lock file of this process, open; *shared* ones exclude only the others.
+
+    Raises ``StorageBusy`` with the folder of the file and the process that has the lock.
+    """
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file), path.stat()):
                     os.ftruncate(file, 0)
@@ -332,7 +335,7 @@ def _lock(folder: Path) -> int:
             holder = os.pread(file, 200, 0).decode("utf-8", "replace") or "another process"
             os.close(file)
             reason = f"{holder} is using it; wait until that ends, or use another folder"
-            raise StorageBusy(str(folder), reason) from None
+            raise StorageBusy(str(path.parent), reason) from None
         except BaseException:
             os.close(file)
             raise

@@ -57,7 +57,7 @@ class Texts(Protocol):
 
     @property
     def ids(self) -> pa.ChunkedArray:
-        """The ids of all documents."""
+        """The ids of all documents, by position."""
         ...
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
@@ -83,7 +83,7 @@ def largest_clusters(
         about: dict[str, Any] = {}
         large = 1 + len(members) >= min(LARGE, LARGE_SHARE * len(representatives))
         if large and 1 + int((~exact[members]).sum()) >= LEAST:
-            about = _looked_into(documents, np.append(head, members), scheme)
+            about = _looked_into(documents, np.append(head, members), len(representatives), scheme)
         found.append(
             LargeCluster(
                 representative=str(documents.ids[head].as_py()),
@@ -95,7 +95,7 @@ def largest_clusters(
     return tuple(found)
 
 
-def _looked_into(documents: Texts, members: Positions, scheme: Scheme) -> dict[str, Any]:
+def _looked_into(documents: Texts, members: Positions, number: int, scheme: Scheme) -> dict[str, Any]:
     members = np.sort(members)
     sample = members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
     raw = [text[:_READ] for text in documents.raw_texts(sample) if text]
@@ -108,12 +108,12 @@ def _looked_into(documents: Texts, members: Positions, scheme: Scheme) -> dict[s
     sets = [features.values[begin:end].tobytes() for begin, end in pairwise(bounds)]
     values = features.values[: bounds[-1]][np.repeat(counted, np.diff(bounds))]
     _, counts = np.unique(values, return_counts=True)
-    number = int(counted.sum())
-    shared = int((counts >= NEARLY_ALL * number).sum())
-    if scheme.columns or number < LEAST or 2 * number < len(set(sets)):
+    distinct = int(counted.sum())
+    shared = int((counts >= NEARLY_ALL * distinct).sum())
+    if scheme.columns or distinct < LEAST or 2 * distinct < len(set(sets)):
         return {"shared": shared}
     one, other = (texts[place] for place in np.flatnonzero(counted)[[0, -1]])
-    share = len(members) * number / len(texts) / max(len(documents.ids), 1)
+    share = len(members) * distinct / len(texts) / number
     fitting = [step for step in _STEPS if step <= share / 2]
     return {
         "shared": shared,

@@ -65,21 +65,26 @@ class Comparison:
     def __init__(self, scheme: Scheme, policy: Policy, signatures: Signatures, engine: LocalEngine) -> None:
         self._scheme, self._policy, self._signatures, self._engine = scheme, policy, signatures, engine
 
-    def decide(self, matcher: Matcher, progress: Progress, keys: Words | Keys | None = None) -> Decided:
+    def decide(
+        self, matcher: Matcher, progress: Progress, keys: Words | Keys | None = None, earlier: Positions | None = None
+    ) -> Decided:
         """Let the *matcher* decide the plausible candidates of all leaders, block by block, best ranks first.
 
-        *keys* are those of the signatures, unless they were computed before.
+        *keys* are those of the signatures, unless they were computed before. *earlier* are the decisions on the best
+        leaders, if these were made before; they do not change.
         """
         scheme, signatures = self._scheme, self._signatures
         number = len(signatures)
         if keys is None:
             by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # others make all columns as fast as one
             keys = SignatureKeys(scheme, signatures) if by_parts else scheme.keys(signatures)
-        buckets = Buckets(keys, signatures.present, pooled=scheme.pooled, map=self._engine.map)
         matched = np.full(number, -1, np.int64)
+        first = 0 if earlier is None else len(earlier)
+        matched[:first] = -1 if earlier is None else earlier
+        buckets = Buckets(keys, signatures.present, first=first, pooled=scheme.pooled, map=self._engine.map)
         parents = np.arange(number)
-        candidates = dropped = 0
-        progress("compare", 0, number)
+        candidates, dropped = 0, int((matched >= 0).sum())
+        progress("compare", first, number)
         proposed = self._engine.begin(buckets.propose)
         while (block := proposed()) is not None:
             proposed = self._engine.begin(buckets.propose)  # the next block, while this one is compared
@@ -87,7 +92,7 @@ class Comparison:
             if self._policy.gather == "components":
                 matcher.connect(self._plausible(block), parents)
             else:
-                if _MANY * dropped > int(block.asking[0]):  # no document is dropped for a dropped document
+                if first or _MANY * dropped > int(block.asking[0]):  # no document is dropped for a dropped document
                     block = block.where(matched[block.candidates] < 0)
                 matcher.settle(self._plausible(block), matched)
                 dropped += int((matched[block.asking] >= 0).sum())
@@ -95,8 +100,9 @@ class Comparison:
         progress("compare", number, number)
         if self._policy.gather == "components":
             matched = represented(parents)
-        signed = int(signatures.present.sum())
-        pairs_left = signed * (signed - 1) // 2 - candidates  # a pair passed over in several buckets counts in each
+        signed, before = int(signatures.present.sum()), int(signatures.present[:first].sum())
+        pairs = signed * (signed - 1) // 2 - before * (before - 1) // 2
+        pairs_left = pairs - candidates  # a pair passed over in several buckets counts in each
         common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
         return Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
 

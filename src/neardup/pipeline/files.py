@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from neardup.engines.memory import available_memory
 from neardup.model.errors import (
     FieldMissing,
     OutputRefused,
+    ParameterConflict,
     ParameterError,
     ValueRefused,
     require,
@@ -29,6 +31,7 @@ from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
+from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, Quoting, Rejected
@@ -44,6 +47,7 @@ _RANK: Final = "\0rank of "
 _EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
 _NEEDED: Final = 3  # bytes of memory for a byte of text
 _PLAIN: Final = (None, Kind("jsonl"), Kind("csv"), Kind("tsv"))
+_WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 30  # bytes: smaller runs always fit
 
 
@@ -87,6 +91,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     work: AnyPath | None = None,
     memory: int = MEMORY,
     restart: bool = False,
+    state: AnyPath | None = None,
+    against: AnyPath | Sequence[AnyPath] | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' format, columns and order.
@@ -102,7 +108,14 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
     *restart* it begins again. The folder is removed at the end. A run in pieces also reads inputs of several
     formats, and folders of tables; if *out*, *dropped* or *mark* has no known ending, it is a folder, which receives
-    one file for each input. Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
+    one file for each input.
+
+    With *against*, the documents are compared with those of a state or of other files, too: these rank before all of
+    the inputs, and are in no output. The decisions on the inputs are those of one run over both. *state* is a folder
+    that does the same, and to which the run adds its documents; it is made if there is none. Both are runs in pieces;
+    the default for *work* is then a folder inside the state, next to the first output, or a temporary one.
+
+    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
     ``ParameterError``, ``DataError`` and ``OutputError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
@@ -112,6 +125,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     threads = thread_count(threads)
     outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     _check_paths(require_sequence("inputs", inputs, "names"), outputs)
+    known = _known(state, against)
+    if "state" in known and gather == "components":
+        raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
+    if work is None and known:
+        work = _work_of(state, *outputs.values())
     if work is None and out is not None and not isinstance(ignore_common, float):
         work = _work_if_large(inputs, out)
     if work is not None:
@@ -128,6 +146,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             force=force,
             outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
             page=None if page is None else lambda done: page(_stored(done)),
+            **known,
         )
         with followed(progress) as follow, LocalEngine(threads) as engine:
             return _stored(dedup_in_pieces(inputs, settings, engine, follow))
@@ -188,7 +207,7 @@ def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
     there = available_memory()
     if there is None or _NEEDED * size <= there:
         return None
-    folder = f"{os.fspath(out).rstrip(os.sep)}.neardup-work"
+    folder = f"{os.fspath(out).rstrip(os.sep)}{_WORK}"
     warnings.warn(
         f"about {_NEEDED * size / 1e9:,.0f} GB of memory would be needed, and {there / 1e9:,.0f} GB are available, so"
         f" this is a run in pieces: it uses the folder {folder} and up to {size / 1e9:,.0f} GB of disk; if it is"
@@ -197,6 +216,32 @@ def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
         stacklevel=3,
     )
     return folder
+
+
+def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -> dict[str, Any]:
+    """Return the settings for the documents that those of the inputs are compared with."""
+    if state is not None:
+        if against is not None:
+            raise ParameterConflict("against", against, "state", state)
+        return {"state": Path(require_path("state", state)), "adds": True}
+    if against is None:
+        return {}
+    paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
+    for path in paths:
+        require_path("against", path)
+    if len(paths) == 1 and is_state(Path(paths[0])):
+        return {"state": Path(paths[0])}
+    return {"compared": tuple(os.fspath(path) for path in paths)}
+
+
+def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path:
+    """Return the work folder of a run that names none."""
+    if state is not None:
+        return Path(state, WORK)
+    named = [os.fspath(path) for path in outputs if path is not None and not is_special(os.fspath(path))]
+    if not named:
+        return Path(mkdtemp(prefix="neardup-"))  # without outputs, there is nothing to continue for
+    return Path(f"{named[0].rstrip(os.sep)}{_WORK}")
 
 
 def _stored(result: StoredResult) -> FilesResult:

@@ -24,7 +24,7 @@ class Summary:
     ``documents`` = ``kept`` + ``exact`` + ``near``: dropped documents are ``exact`` if they are equal byte by byte to
     the kept document, otherwise ``near``. ``empty`` documents contain only white space, ``too_short`` ones have no
     signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with the
-    id of an earlier document.
+    id of an earlier document. ``known`` documents were dropped for one of an earlier run, or of other files.
 
     ``candidates`` pairs were proposed and ``compared`` of them verified. At most ``not_compared`` pairs share a key and
     were not compared, because very many documents share it. ``threshold`` is a value of the *measure* of exact
@@ -47,6 +47,7 @@ class Summary:
     threshold: float
     measure: str
     policy: Policy
+    known: int = 0
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
 

@@ -8,7 +8,7 @@ have different formats.
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Self
@@ -159,6 +159,12 @@ class Shards:
         names = ("source", "begin", "end", "first", "size")
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
         return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
+
+    def of_texts(self) -> Self:
+        """Return the same shards for a process in any folder that reads only the texts."""
+        inputs = [os.path.abspath(path) for path in self.inputs]  # noqa: PTH100 - links stay
+        request = replace(self.request, columns=())
+        return type(self)(inputs, request, self.shards, self.identities, ignored=self.ignored, size=self.size)
 
     def kind(self, source: int) -> Kind:
         """Return the format of an input."""

@@ -60,6 +60,21 @@ def sources(tmp_path, records):
 
 
 @pytest.fixture
+def batches(tmp_path, records):
+    """The records in three batches of two files each, and all of them in one file."""
+    paths = []
+    for batch in range(3):
+        part = records[batch * len(records) // 3 : (batch + 1) * len(records) // 3]
+        for half in range(2):
+            own = part[: len(part) // 2] if half == 0 else part[len(part) // 2 :]
+            for number, record in enumerate(own):
+                record["id"] = f"b{batch}{half}-{number}"
+            paths.append(tmp_path / f"batch{batch}{half}.jsonl")
+            paths[-1].write_text("".join(json.dumps(record) + "\n" for record in own))
+    return [paths[:2], paths[2:4], paths[4:]]
+
+
+@pytest.fixture
 def small_parts(monkeypatch):
     """Make the shards and blocks of runs as small as this."""
 

@@ -17,7 +17,7 @@ def decided(job):
     signed = Signed(job, [record["documents"] for record in found])
     with LocalEngine(1) as engine:
         record = outcome.decide(job, signed, number, engine)
-    return record, outcome.Decisions(job, signed, record["rules"])
+    return record, outcome.Decisions(job, signed, signed.ids(), record["rules"])
 
 
 def test_any_part_of_the_table_can_be_read(job_of, sources):

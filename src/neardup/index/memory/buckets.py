@@ -15,6 +15,7 @@ from neardup.model.candidates import DEPTH, ROOM, chained
 BLOCK = 2048  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
+_SPREAD = 8  # values of the filter for each key of an asking document
 
 Ranks = npt.NDArray[np.int32]
 
@@ -86,8 +87,9 @@ class Buckets:
     """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
     ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Those that are *present* are
-    members. *pooled* keys count in any column. ``not_compared`` counts the pairs that share a key and are not
-    candidates by it; they may be candidates by another key.
+    members. *pooled* keys count in any column. Only members from the rank *first* on ask for candidates.
+    ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may be
+    candidates by another key.
     """
 
     def __init__(
@@ -95,10 +97,12 @@ class Buckets:
         keys: Words | Keys,
         present: npt.NDArray[np.bool_],
         *,
+        first: int = 0,
         pooled: bool = False,
         map: _Map = map,  # noqa: A002 - what it is
     ) -> None:
         self._keys: Keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
+        self._first = first
         self.not_compared = 0
         documents = np.flatnonzero(present).astype(np.int32)
         parts = (
@@ -108,7 +112,7 @@ class Buckets:
         )
         self._arrange([level for part in parts for level in part], len(present))
         memberships = np.diff(self._member_bounds)
-        self._asking: Ranks = np.flatnonzero(memberships).astype(np.int32)
+        self._asking: Ranks = (first + np.flatnonzero(memberships[first:])).astype(np.int32)
         self._asked = 0
         self._seen: Ranks = np.full(len(present), -1, np.int32)
         most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
@@ -137,9 +141,8 @@ class Buckets:
     def _arrange(self, levels: list[_Level], number: int) -> None:
         """Lay out what each bucket lists, and the buckets of each rank; the levels are used up."""
         for level in levels:
-            sizes = level.sizes.astype(np.int64)
-            past = np.maximum(sizes - ROOM, 0) if level.whole else sizes[:0]
-            self.not_compared += int((past * (past - 1) // 2).sum())
+            if level.whole:
+                self.not_compared += _passed_over(level.sizes) - _passed_over(self._silent(level))
         bounds = np.zeros(number + 1, np.int64)
         rooms = [np.empty(len(level.sizes), np.int32) for level in levels]
         for level, listed in zip(levels, rooms, strict=True):
@@ -157,6 +160,15 @@ class Buckets:
         self._member_bounds, self._memberships = bounds, memberships
         self._entry_bounds, self._entries = entry_bounds, entries
 
+    def _silent(self, level: _Level) -> Ranks:
+        """Return how many members of each bucket do not ask."""
+        if not self._first:
+            return level.sizes[:0]
+        ends = np.cumsum(level.sizes)
+        before = np.concatenate([[0], np.cumsum(level.members < self._first)])
+        silent: Ranks = (before[ends] - before[ends - level.sizes]).astype(np.int32)
+        return silent
+
     def _column(self, documents: Ranks, column: int) -> list[_Level]:
         """Find the buckets of one column, and the finer ones that its oversized buckets divide into."""
         keys = self._keys
@@ -164,15 +176,35 @@ class Buckets:
         def following(depth: int, members: Ranks) -> Words:
             return keys.column((column + depth) % keys.columns, members)
 
-        return _levels(keys.column(column, documents), documents, following)
+        shared = keys.column(column, documents)
+        shared, documents = self._asked_for(shared, documents)
+        return _levels(shared, documents, following)
+
+    def _asked_for(self, keys: Words, members: Ranks) -> tuple[Words, Ranks]:
+        """Leave out keys that no asking document has, and whose they are; a few of them may stay."""
+        if not self._first:
+            return keys, members
+        asking = members >= self._first
+        below = np.uint64((1 << (_SPREAD * max(1, int(asking.sum()))).bit_length()) - 1)
+        seen = np.zeros(int(below) + 1, np.bool_)
+        seen[keys[asking] & below] = True
+        chosen = seen[keys & below]
+        return keys[chosen], members[chosen]
 
     def _pooled(self, documents: Ranks) -> list[_Level]:
         """Find the buckets of all columns together."""
         listed = [_distinct(self._keys.rows(block), block) for block in _blocks(documents)]
         own = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
         members = np.concatenate([documents[:0], *(part for _, part in listed)])
+        own, members = self._asked_for(own, members)
         places, sizes = _shared(own, members)
         return [_Level(members[places], sizes, whole=True)]
+
+
+def _passed_over(sizes: Ranks) -> int:
+    """Count the pairs of buckets of these sizes that are not candidates."""
+    past = np.maximum(sizes.astype(np.int64) - ROOM, 0)
+    return int((past * (past - 1) // 2).sum())
 
 
 def _levels(shared: Words, members: Ranks, following: Callable[[int, Ranks], Words]) -> list[_Level]:

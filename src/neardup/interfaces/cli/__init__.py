@@ -26,6 +26,7 @@ from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, Outpu
 _VERBS = (  # modules of this package
     "dedup",
     "work",
+    "state",
     "index",
     "seen",
     "remove",

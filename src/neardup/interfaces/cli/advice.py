@@ -105,7 +105,8 @@ def _of_parameter(error: ParameterError) -> str:
         str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
     )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    option = error.name if several or error.name in {"output", "inputs"} else _option(error.name)
+    listed = error.name in {"output", "inputs"} or (several and error.name != "against")
+    option = error.name if listed else _option(error.name)
     rule = error.rule
     if isinstance(error, ParameterConflict):
         rule = f"cannot be used with {_option(error.other)} {error.other_value}"

@@ -101,6 +101,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     running.add_argument(
         "--memory", type=size, metavar="SIZE", default=_HIDDEN, help="memory of a run in pieces (default: 2G)"
     )
+    earlier = parser.add_argument_group("documents of earlier runs")
+    earlier.add_argument(
+        "--state",
+        metavar="DIR",
+        default=_HIDDEN,
+        help="compare with the documents of all earlier runs with this folder, and add those of this run to it; it is"
+        " made if there is none",
+    )
+    earlier.add_argument(
+        "--against",
+        metavar="PATH",
+        action="append",
+        default=_HIDDEN,
+        help="compare with the documents of a state, or of other files, and change neither; may be repeated",
+    )
     running.add_argument("--restart", action="store_true", help="begin a run in pieces again")
     running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
@@ -124,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 
-    _check_pieces(given)
+    in_pieces = _in_pieces(given)
     scheme = scheme_of(arguments)
     if writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
@@ -132,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files import dedup_files
 
     started = time.monotonic()
-    printed = progress_lines() if arguments.json and "work" in given else None
+    printed = progress_lines() if arguments.json and in_pieces else None
     with progress_bars(wanted=printed is None) as bars:
         done = dedup_files(
             arguments.inputs,
@@ -151,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
             threads=given.get("threads"),
             progress=printed or bars,
             restart=arguments.restart,
-            **{name: given[name] for name in ("work", "memory") if name in given},
+            **{name: given[name] for name in ("work", "memory", "state", "against") if name in given},
             **reading_of(arguments),
         )
     seconds = time.monotonic() - started
@@ -167,11 +182,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if done.rejected else 0
 
 
-def _check_pieces(given: dict[str, Any]) -> None:
-    """Refuse options of runs in pieces for other runs."""
-    if "work" not in given and ("memory" in given or given.get("restart")):
+def _in_pieces(given: dict[str, Any]) -> bool:
+    """Return whether a run in pieces was requested; refuse its options for other runs."""
+    requested = not {"work", "state", "against"}.isdisjoint(given)
+    if not requested and ("memory" in given or given["restart"]):
         name, value = ("memory", given["memory"]) if "memory" in given else ("restart", None)
         raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
+    return requested
 
 
 def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
@@ -202,6 +219,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             (summary.kept, "kept", True),
             (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
             (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
+            (summary.known, "of these for a document of an earlier run", False),
             (summary.empty - (without.records if without else 0), "empty, kept", False),
             *([(without.records, without_text(without), False)] if without else []),
             (summary.too_short, "no words to compare, kept unless equal byte by byte", False),

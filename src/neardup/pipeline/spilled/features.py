@@ -26,20 +26,30 @@ class Places(NamedTuple):
 
 
 def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
-    """Read a shard again, and store the features of its documents that are in a block."""
-    units = job.array(UNITS)[edges[task] : edges[task + 1]]
+    """Read a shard again, and store the features of its documents that are in a block.
+
+    The shards of a state's leaders come after those of the inputs.
+    """
+    units = job.array(UNITS)
+    own = task - len(job.shards.shards)
+    if own < 0:
+        found = units[edges[task] : edges[task + 1]]
+        taken = np.flatnonzero(found >= 0)
+        chosen = np.asarray(found[taken])
+        pieces = job.shards.pieces(job.shards.shards[task])
+    else:
+        leaders, taken = job.earlier.kept_of(own)
+        found = units[leaders]
+        taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
+        pieces = job.earlier.pieces(own)
     parts: list[Words] = []  # the features of each document, where they were made
-    taken = np.flatnonzero(units >= 0)
-    if len(taken):
-        begin = 0
-        for piece in job.shards.pieces(job.shards.shards[task]):
-            own = np.flatnonzero(units[begin : begin + len(piece)] >= 0)
-            for batch in batches(piece.texts.take(pa.array(own))):
-                features = job.scheme.shingling.batch_features(batch)
-                bounds = features.offsets.tolist()
-                parts += [features.values[first:last] for first, last in pairwise(bounds)]
-            begin += len(piece)
-    chosen = np.asarray(units[taken])
+    begin = 0
+    for piece in pieces if len(taken) else ():
+        first, last = np.searchsorted(taken, [begin, begin + len(piece)])
+        for batch in batches(piece.texts.take(pa.array(taken[first:last] - begin))):
+            features = job.scheme.shingling.batch_features(batch)
+            parts += [features.values[low:high] for low, high in pairwise(features.offsets.tolist())]
+        begin += len(piece)
     blocks = np.asarray(job.array(BLOCKS)[chosen])
     order = np.lexsort((chosen, blocks))
     parts = [parts[place] for place in order.tolist()]
@@ -54,7 +64,7 @@ def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
 def places(job: Job, block: int) -> Places:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
-    for shard in range(len(job.shards.shards)):
+    for shard in range(len(job.shards.shards) + len(job.earlier.sizes)):
         begin, end = job.array(f"blocks-{shard:06}.npy")[block : block + 2].tolist()
         if begin < end:
             bounds = np.asarray(job.array(f"bounds-{shard:06}.npy")[begin : end + 1])

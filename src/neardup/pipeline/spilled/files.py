@@ -13,13 +13,16 @@ import numpy as np
 
 from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import DataError, NeardupError
+from neardup.model.errors import DataError, NeardupError, StorageRefused
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.addition import add
+from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import Output, check_outputs, outputs_of, reporting, write, write_report, writing
 from neardup.pipeline.spilled.run import Stages, decided
+from neardup.pipeline.spilled.state import State, earlier_of
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
@@ -45,6 +48,9 @@ class Settings:
     force: bool
     outputs: dict[str, str]  # by name: out, dropped, mark and report
     page: Callable[[StoredResult], bytes] | None
+    state: Path | None = None
+    adds: bool = False  # to the state
+    compared: tuple[str, ...] = ()  # inputs that are only compared with
 
 
 def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
@@ -54,13 +60,24 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     ``neardup.dedup_files``, ``StorageRefused`` if the work folder is of another run, and ``StorageBusy`` if another
     process uses it.
     """
+    if settings.state is None:
+        return _run(inputs, settings, None, engine, progress)
+    with State.open(settings.state, write=settings.adds) as state:
+        state.require(settings.scheme, settings.policy)
+        return _run(inputs, settings, state, engine, progress)
+
+
+def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngine, progress: Progress) -> StoredResult:
     size = _share(settings.memory, engine.threads)
-    shards = Shards.opened(inputs, settings.request)
+    compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
+    shards = Shards.opened([*settings.compared, *inputs], settings.request)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
-    outputs = outputs_of(shards, targets)
+    outputs = outputs_of(shards, targets, compared)
     terms = {
         "inputs": dict(zip(shards.inputs, shards.identities, strict=True)),
+        "compared": compared,
+        "state": None if state is None else [str(state.folder.absolute()), settings.adds],
         "reading": {**asdict(settings.request), "columns": None},
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
@@ -75,8 +92,10 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     }
     with Journal.open(settings.work, terms, restart=settings.restart) as journal:
         stages = Stages(journal, engine, progress)
-        begun = stages.one("split", "", partial(_begun, shards, size))
+        begun = stages.one("split", "", partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
+        if state is not None:
+            _require_unchanged(journal, state, begun)
         job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
         where = writing(job, outputs)
@@ -98,6 +117,9 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
         )
         if report is not None:
             stages.one("report", whole, partial(_report, result, settings, report))
+        if state is not None and settings.adds:
+            signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
+            stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
         journal.finish()
         return result
 
@@ -120,12 +142,28 @@ def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dic
         Policy(**stated["policy"]),
         np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64),
         stated["block"],
+        terms["compared"],
+        Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
     )
 
 
-def _begun(shards: Shards, size: int) -> dict[str, Any]:
-    """Return what a run keeps for all its stages: its shards, and the key of its digests."""
-    return {"shards": shards.cut(size).to_dict(), "salt": secrets.token_bytes(16).hex()}
+def _begun(shards: Shards, size: int, state: State | None) -> dict[str, Any]:
+    """Return what a run keeps for all its stages: its shards, the key of its digests, and the segments of the state."""
+    salt = None if state is None else state.salt
+    segments = [] if state is None else [part.name for part in state.segments]
+    return {
+        "shards": shards.cut(size).to_dict(),
+        "salt": salt or secrets.token_bytes(16).hex(),
+        "segments": segments,
+        "segment": secrets.token_hex(8),  # that the run adds
+    }
+
+
+def _require_unchanged(journal: Journal, state: State, begun: dict[str, Any]) -> None:
+    """Refuse to continue a run if its state has other segments than at its beginning, but for the run's own."""
+    if [part.name for part in state.segments if part.name != begun["segment"]] != begun["segments"]:
+        reason = f"the state {str(state.folder)!r} was changed after this run had begun; restart the run"
+        raise StorageRefused(str(journal.folder), reason, "other terms")
 
 
 def _share(memory: int, threads: int) -> int:

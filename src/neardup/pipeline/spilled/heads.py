@@ -24,13 +24,7 @@ FEATURES: Final = "features.npy"  # int64[h]: the number of features
 
 def rank(job: Job, signed: Signed) -> dict[str, Any]:
     """Rank all documents, and group equal ones."""
-    values = None if job.policy.field is None else job.shards.column(job.policy.field, signed.ranking())
-    try:
-        order = ranking(job.policy, signed.column("length", np.int64), values)
-    except ValueRefused as error:
-        shard = int(np.searchsorted(signed.edges, error.row, side="right")) - 1
-        place = "{}:{}".format(*job.shards.place(shard, error.row - int(signed.edges[shard])))
-        raise ValueRefused(place, f"its {job.policy.field!r} {error.rule}", error.code, error.row) from error
+    order = _order(job, signed)
     heads = Heads.of_leaders(_leaders(signed.equal, order), order)
     head_of = np.empty(len(order), np.int32)
     head_of[order] = heads.of
@@ -43,7 +37,7 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
 
 def gather_signatures(job: Job, signed: Signed) -> None:
     """Store the signatures of the leaders, by rank, and their keys by column."""
-    _gather_rows(job, signed, job.array(HEADS))
+    gather_rows(job, signed, ROWS_OF_HEADS, job.array(HEADS))
     if not job.scheme.pooled:  # keys that count in any column are made from the rows
         _gather_keys(job)
 
@@ -79,6 +73,26 @@ class StoredKeys:
         return np.ascontiguousarray(self._keys[:, documents].T)
 
 
+def _order(job: Job, signed: Signed) -> Positions:
+    """Return all positions from best to worst: the leaders of a state, then inputs that are only compared with."""
+    known = len(job.earlier)
+    values = None if job.policy.field is None else job.shards.column(job.policy.field, signed.ranking())
+    lengths = signed.column("length", np.int64)
+    found = [np.arange(known)]
+    for begin, end in ((known, signed.first), (signed.first, len(signed))):
+        if begin == end:
+            continue
+        own = None if values is None else values[begin - known : end - known]
+        try:
+            found.append(begin + ranking(job.policy, lengths[begin:end], own))
+        except ValueRefused as error:
+            row = begin + error.row
+            shard = int(np.searchsorted(signed.edges, row, side="right")) - 1
+            place = "{}:{}".format(*job.shards.place(shard, row - int(signed.edges[shard])))
+            raise ValueRefused(place, f"its {job.policy.field!r} {error.rule}", error.code, row) from error
+    return np.concatenate(found)
+
+
 def _leaders(equal: Words, order: Positions) -> Positions:
     """Return, by rank, the best-ranked document with the same digest, which may be the document itself."""
     by_rank = equal[order]
@@ -92,11 +106,16 @@ def _leaders(equal: Words, order: Positions) -> Positions:
     return leaders
 
 
-def _gather_rows(job: Job, signed: Signed, heads: Positions) -> None:
+def gather_rows(job: Job, signed: Signed, name: str, heads: Positions) -> None:
+    """Store the signature rows of the documents at these positions; a state's leaders are all among them or none."""
     number_at = np.full(len(signed), -1, np.int32)  # by position
     number_at[heads] = np.arange(len(heads), dtype=np.int32)
     kind, shape = signed.row_kind()
-    with job.new_array(ROWS_OF_HEADS, kind, (len(heads), *shape)) as rows:
+    with job.new_array(name, kind, (len(heads), *shape)) as rows:
+        begin = 0
+        for part in job.earlier.signatures(kind, shape) if signed.edges[0] and number_at[0] == 0 else ():
+            rows[begin : begin + len(part)] = part
+            begin += len(part)
         for shard, begin in enumerate(signed.edges[:-1].tolist()):
             numbers = number_at[begin : signed.edges[shard + 1]]
             leads = numbers >= 0

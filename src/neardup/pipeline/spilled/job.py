@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from math import prod
@@ -18,6 +18,7 @@ from neardup.engines.journal import WorkFolder
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
+from neardup.pipeline.spilled.earlier import Earlier
 from neardup.schemes.terms import written
 from neardup.sources.shards import Shards
 
@@ -34,6 +35,9 @@ NOTHING: Final = Corpus(
 class Job:
     """A run in pieces. *salt* (uint64[2]) keys its digests; *block* is the most bytes of features compared together.
 
+    The documents of the first *compared* inputs, and the *earlier* ones, are only compared with: they rank before all
+    others, and are in no output.
+
     Files are arrays (``.npy``) and tables (``.arrow``), mapped into memory when they are read. They are in folders
     named by what they depend on: a run with another policy uses those of the shards again.
     """
@@ -44,6 +48,8 @@ class Job:
     policy: Policy
     salt: Words
     block: int = BLOCK
+    compared: int = 0
+    earlier: Earlier = field(default_factory=Earlier)
 
     @cached_property
     def signing(self) -> str:

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
@@ -19,27 +20,32 @@ from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
 from neardup.text.columns import gathered
 
-REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position
-DROPPED: Final = "dropped.npy"  # int64[d]: positions, ascending
+REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position, the position of the representative, or -1
+DROPPED: Final = "dropped.npy"  # int64[d]: as ``Decisions`` numbers them, ascending
 EXACT: Final = "exact.npy"  # bool[d]
 RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
+_POSITION: Final = "representative_position"
 MEASURES: Final = ("resemblance", "contained_in_kept", "contains_kept")  # float64[d] each
 
 
 def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:
-    """Decide every document, and store its representative and the evidence of each drop."""
+    """Decide every document, and store its representative and the evidence of each drop; count without earlier ones."""
     order, head_of, heads = np.asarray(job.array(ORDER)), job.array(HEAD_OF), job.array(HEADS)
     of = np.asarray(head_of)[order]  # by rank
     ranks_of_heads = np.flatnonzero(heads[of] == order)
-    settled = _settled(job, blocks)
+    settled = settled_of(job, blocks)
     if job.policy.verify == "exact" and not job.scheme.columns:
         matched = np.full(len(heads), -1, np.int64)
+        settled = np.concatenate([job.earlier.settled(), settled], axis=1)
         matched[settled[0]] = settled[1]
     else:
         matched = np.asarray(job.array(MATCHED))
     matched = spread(matched, ranks_of_heads, of)
-    dropped = np.flatnonzero(matched >= 0)
+    first = signed.first
+    dropped = np.flatnonzero((matched >= 0) & (order >= first))
     dropped = dropped[np.argsort(order[dropped])]  # in the order of positions
+    representatives = np.full(len(order), -1, np.int64)
+    representatives[order[matched >= 0]] = order[matched[matched >= 0]]
     left, right = order[dropped], order[matched[dropped]]
     own, kept_for = of[dropped], of[matched[dropped]]
     same = _same_text(signed, left, right)
@@ -50,17 +56,15 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal)
     evidence["rule"][equal] = "same features"
     evidence["rule"][exact] = "same text"
-    representatives = np.full(len(order), -1, np.int64)
-    representatives[left] = right
     rules, codes = np.unique(evidence["rule"].astype(str), return_inverse=True)
-    files = job.save(REPRESENTATIVES, representatives) | job.save(DROPPED, left) | job.save(EXACT, exact)
+    files = job.save(REPRESENTATIVES, representatives) | job.save(DROPPED, left - first) | job.save(EXACT, exact)
     files |= job.save(RULES, codes.astype(np.int8))
     for name in MEASURES:
         files |= job.save(f"{name}.npy", evidence[name])
     present = np.asarray(signatures(job).present)
-    empty, blank = ~present[np.asarray(head_of)], signed.column("blank", np.bool_)
+    empty, blank = ~present[np.asarray(head_of)][first:], signed.column("blank", np.bool_)[first:]
     return {
-        "kept": len(order) - len(left),
+        "kept": len(order) - first - len(left),
         "exact": int(exact.sum()),
         "near": len(left) - int(exact.sum()),
         "empty": int((empty & blank).sum()),
@@ -71,17 +75,28 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
 
 
 class Decisions:
-    """The stored decisions, some documents at a time."""
+    """The stored decisions on the documents that are not earlier ones, some at a time.
 
-    def __init__(self, job: Job, signed: Signed, rules: list[str]) -> None:
-        self.representatives: Positions = job.array(REPRESENTATIVES)
+    These are numbered from 0. The earlier documents have the numbers after theirs; ``representatives`` is int64[n], the
+    number of each one's representative, or -1.
+    """
+
+    def __init__(self, job: Job, signed: Signed, ids: pa.ChunkedArray, rules: list[str]) -> None:
+        self._first, self._number = signed.first, len(signed) - signed.first
+        stored = job.array(REPRESENTATIVES)[self._first :]
+        self.representatives: Positions = self._numbers(stored) if self._first else stored
         self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
         self._measures = {name: job.array(f"{name}.npy") for name in MEASURES}
         self._rules = np.array(rules, dtype=object)
-        self._ids = signed.ids()
+        self._ids = ids
+
+    def _numbers(self, positions: Positions) -> Positions:
+        """Return the numbers of documents at these positions, and -1 for -1."""
+        earlier = (positions >= 0) & (positions < self._first)
+        return np.where(positions < 0, -1, np.where(earlier, positions + self._number, positions - self._first))
 
     def ids_at(self, positions: Positions) -> pa.Array:
-        """Return the ids of the documents at these positions."""
+        """Return the ids of the documents with these numbers."""
         return gathered(self._ids, positions).cast(pa.large_string())
 
     def exact(self, number: int) -> Flags:
@@ -91,12 +106,15 @@ class Decisions:
         return exact
 
     def table(self, begin: int, end: int) -> pa.Table:
-        """Return the rows of the table of decisions of the positions from *begin* to *end*; see ``Result``."""
+        """Return the rows of the table of decisions from *begin* to *end*; see ``Result``.
+
+        Earlier documents have no position there.
+        """
         first, last = np.searchsorted(self._dropped, [begin, end]).tolist()
         dropped = np.asarray(self._dropped[first:last])
         evidence: dict[str, Any] = {name: np.asarray(column[first:last]) for name, column in self._measures.items()}
         evidence["rule"] = self._rules[np.asarray(self._codes[first:last])]
-        return decided_rows(
+        rows = decided_rows(
             self._ids[begin:end].cast(pa.string()),
             begin,
             np.asarray(self.representatives[begin:end]),
@@ -105,9 +123,13 @@ class Decisions:
             evidence,
             np.asarray(self._exact[first:last]),
         )
+        place = rows.column_names.index(_POSITION)
+        known = pc.less(rows.column(place), self._number)
+        return rows.set_column(place, _POSITION, pc.if_else(known, rows.column(place), None)) if self._first else rows
 
 
-def _settled(job: Job, blocks: int) -> Positions:
+def settled_of(job: Job, blocks: int) -> Positions:
+    """Return what was settled in all blocks; see ``settled_name``."""
     parts = [np.asarray(job.array(settled_name(block))) for block in range(blocks)]
     return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
 

@@ -30,13 +30,14 @@ class Output(NamedTuple):
     sources: list[int]
 
 
-def outputs_of(shards: Shards, targets: dict[str, str]) -> list[Output]:
+def outputs_of(shards: Shards, targets: dict[str, str], compared: int = 0) -> list[Output]:
     """Return the outputs of a run: one file for all inputs, or in a folder one file for each input.
 
-    A path without the ending of a format is a folder, which is made. Raises ``ParameterError`` for inputs of several
-    formats in one file, for one input that has two files in a folder, and for marks of documents without fields.
+    The first *compared* inputs have none. A path without the ending of a format is a folder, which is made. Raises
+    ``ParameterError`` for inputs of several formats in one file, for one input that has two files in a folder, and for
+    marks of documents without fields.
     """
-    everything = list(range(len(shards.inputs)))
+    everything = list(range(compared, len(shards.inputs)))
     formats = {shards.kind(source).format for source in everything}
     found: list[Output] = []
     for target, path in targets.items():
@@ -47,10 +48,11 @@ def outputs_of(shards: Shards, targets: dict[str, str]) -> list[Output]:
                 raise ParameterError(target, path, "must be a folder, as the inputs have several formats")
             found.append(Output(target, path, everything))
             continue
-        names = _names(shards)
+        names = _names(shards.inputs[compared:])
         if len({*names}) < len(names):
             raise ParameterError(target, path, "must be a file, as an input is named twice")
-        found += [Output(target, str(Path(path, names[source])), [source]) for source in everything]
+        pairs = zip(everything, names, strict=True)
+        found += [Output(target, str(Path(path, name)), [source]) for source, name in pairs]
     return found
 
 
@@ -73,7 +75,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
     for output in outputs:
         form = shards.kind(output.sources[0]).format
         folder = Path(output.path).parent
-        if len(output.sources) < len(shards.inputs) or not folder.exists():
+        if not folder.exists():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -118,10 +120,10 @@ def _written(path: str) -> dict[str, Any]:
 
 def _pieces(job: Job, result: StoredResult, sources: list[int]) -> Iterator[tuple[Collection, int]]:
     """Yield the pieces of some inputs with the position of their first document."""
-    edges = result.documents.signed.edges
+    signed = result.documents.signed
     for number, shard in enumerate(job.shards.shards):
         if shard.source in sources:
-            begin = int(edges[number])
+            begin = int(signed.edges[number]) - signed.first
             for piece in job.shards.pieces(shard, whole=True):
                 yield piece, begin
                 begin += len(piece)
@@ -135,8 +137,8 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
     return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
 
 
-def _names(shards: Shards) -> list[str]:
+def _names(inputs: Sequence[str]) -> list[str]:
     """Return the paths of the inputs inside the innermost folder that contains all of them."""
-    paths = [Path(os.path.realpath(path)) for path in shards.inputs]
+    paths = [Path(os.path.realpath(path)) for path in inputs]
     base = Path(os.path.commonpath([path.parent for path in paths]))
     return [str(path.relative_to(base)) for path in paths]

@@ -78,10 +78,11 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     known = signatures(job)
     comparison = Comparison(job.scheme, job.policy, known, engine)
     keys = None if job.scheme.pooled else StoredKeys(job)
+    earlier = job.earlier.representatives
     if job.policy.verify == "exact" and not job.scheme.columns:
         with ExitStack() as stack:
             written = _Written([stack.enter_context(job.output(name)) for name in _PAIRS], len(known))
-            decided = comparison.decide(written, progress, keys)
+            decided = comparison.decide(written, progress, keys, earlier)
         files = job.sizes(*_PAIRS)
         kernels.roots(written.parents)
         heads, units = job.array(HEADS), np.full(len(job.array(HEAD_OF)), -1, np.int32)
@@ -97,7 +98,7 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
             if job.policy.verify != "exact"
             else GivenMatches(lambda left, _: np.zeros(len(left), np.bool_))  # equal fields were grouped before
         )
-        decided = comparison.decide(matcher, progress, keys)
+        decided = comparison.decide(matcher, progress, keys, earlier)
         files = job.save(MATCHED, decided.matched)
         if job.policy.verify == "exact":
             placed, more = _groups(job, signed)

@@ -73,10 +73,10 @@ def decided(job: Job, stages: Stages, engine: LocalEngine, progress: Progress) -
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
-        stages.each("gather", job.deciding, partial(gather, job, signed.edges), sizes)
+        stages.each("gather", job.deciding, partial(gather, job, signed.edges), [*sizes, *job.earlier.sizes])
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
-    decisions = Decisions(job, signed, record["rules"])
+    decisions = Decisions(job, signed, documents.ids, record["rules"])
     summary = _summary(job, documents, decisions, proposed, record, settled)
     return StoredResult(decisions, documents, summary)
 
@@ -109,7 +109,7 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
     return Summary(
         documents=len(documents),
         **counts,
-        duplicate_ids=_duplicate_ids(job, documents.ids),
+        duplicate_ids=_duplicate_ids(job, documents.ids[: len(documents)]),
         candidates=proposed["candidates"],
         compared=proposed["compared"] + sum(record["compared"] for record in settled),
         not_compared=proposed["not_compared"],
@@ -118,6 +118,7 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
         threshold=scheme.threshold,
         measure=scheme.rule if scheme.rule == "overlap" else "resemblance",
         policy=job.policy,
+        known=int((decisions.representatives >= len(documents)).sum()),
         common=common_of(scheme),
         largest_clusters=largest_clusters(
             documents, np.asarray(decisions.representatives), decisions.exact(len(documents)), scheme

@@ -12,6 +12,7 @@ from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
 from neardup.model.protocols import ColumnScheme
+from neardup.pipeline.spilled.earlier import rows_of
 from neardup.pipeline.spilled.job import IDS, NOTHING, SIGNED, Job
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, Collection
@@ -23,6 +24,9 @@ _RANKING: Final = "ranking"  # the column of the field that ranks
 class Signed:
     """What is known of all documents, by position; every property reads the shards' files one after the other.
 
+    The earlier documents come first: the leaders that a state has, and the documents of inputs that are only compared
+    with. ``first`` is the position of the first other one.
+
     ``equal`` is uint64[n, 2], a keyed digest that documents share if they have equal features, or without features the
     same text; zero for those that equal none. ``text`` is uint64[n], a keyed digest of the text. ``features``,
     ``lengths`` (bytes of text), ``blank`` and ``present`` (whether there is a signature) are by position, too.
@@ -30,8 +34,9 @@ class Signed:
 
     def __init__(self, job: Job, numbers: list[int]) -> None:
         self._job = job
-        self.edges: Positions = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
+        self.edges: Positions = len(job.earlier) + np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
         """Where each shard's documents begin, and the number of all at last."""
+        self.first = int(self.edges[sum(shard.source < job.compared for shard in job.shards.shards)])
 
     def __len__(self) -> int:
         return int(self.edges[-1])
@@ -39,6 +44,7 @@ class Signed:
     def column(self, name: str, kind: type) -> npt.NDArray[Any]:
         """Return one column of all documents."""
         whole: npt.NDArray[Any] = np.empty(len(self), kind)
+        whole[: self.edges[0]] = self._job.earlier.column(name, kind)
         for shard, (begin, end) in enumerate(zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)):
             whole[begin:end] = self._table(shard).column(name).to_numpy(zero_copy_only=False)
         return whole
@@ -49,7 +55,7 @@ class Signed:
         return np.stack([self.column("equal", np.uint64), self.column("equal_high", np.uint64)], axis=1)
 
     def ranking(self) -> list[pa.ChunkedArray]:
-        """Return the stored values of the field that ranks, of each shard."""
+        """Return the stored values of the field that ranks, of each shard; the leaders of a state need none."""
         tables = [self._table(shard) for shard in range(len(self.edges) - 1)]
         nothing = pa.chunked_array([], pa.large_binary())
         return [table.column(_RANKING) if len(table) else nothing for table in tables]
@@ -61,16 +67,14 @@ class Signed:
 
     def rows(self, shard: int, kind: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """Return the signature rows of a shard's documents, each of this type and *shape*."""
-        column = self._table(shard).column("row").combine_chunks()
-        found = np.frombuffer(column.buffers()[1] or b"", np.uint8)[: len(column) * column.type.byte_width]
-        return found.view(kind).reshape(len(column), *shape)
+        return rows_of(self._table(shard).column("row").combine_chunks(), kind, shape)
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
         chunks = [
             chunk for shard in range(len(self.edges) - 1) for chunk in self._job.table(_ids(shard)).column("id").chunks
         ]
-        return pa.chunked_array(chunks, pa.large_string())
+        return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
     def _table(self, shard: int) -> pa.Table:
         return self._job.table(_name(shard))

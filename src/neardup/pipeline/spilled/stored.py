@@ -1,5 +1,6 @@
 """The documents and the result of a run in pieces: most of both stays in files, and is read where it is asked for."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.signed import Signed
-from neardup.sources.collection import QuotedLines, Rejected, WithoutText
+from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
 
@@ -18,19 +19,26 @@ if TYPE_CHECKING:
 
 
 class StoredDocuments:
-    """The documents of a run in pieces, as ``Collection`` has those in memory; *records* are of their shards."""
+    """The documents of a run in pieces, as ``Collection`` has those in memory; *records* are of all shards.
+
+    The documents that are only compared with do not count. Their positions are those after the last one.
+    """
 
     def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
-        self._job, self.records = job, records
+        self._job = job
         self.signed = Signed(job, [record["documents"] for record in records])
-        self.rejected = [Rejected(*one) for record in records for one in record["rejected"]]
+        self.records = [
+            one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
+        ]
+        self.rejected = [Rejected(*one) for record in self.records for one in record["rejected"]]
         self.ignored = job.shards.ignored
-        self.names = tuple(display(path) for path in job.shards.inputs)
-        self.text_bytes: int = sum(record["text"] for record in records)
-        self.ids: pa.ChunkedArray = self.signed.ids()
+        self.names = tuple(display(path) for path in job.shards.inputs[job.compared :])
+        self.text_bytes: int = sum(record["text"] for record in self.records)
+        ids, first = self.signed.ids(), self.signed.first
+        self.ids = pa.chunked_array([*ids[first:].chunks, *ids[:first].chunks], ids.type)
 
     def __len__(self) -> int:
-        return len(self.signed)
+        return len(self.signed) - self.signed.first
 
     @property
     def without_text(self) -> WithoutText | None:
@@ -53,15 +61,30 @@ class StoredDocuments:
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again."""
+        signed, earlier = self.signed, self._job.earlier
+        places = np.where(positions < len(self), positions + signed.first, positions - len(self))
         found: dict[int, bytes | None] = {}
-        edges = self.signed.edges
-        for shard in np.unique(np.searchsorted(edges, positions, side="right") - 1).tolist():
-            begin = int(edges[shard])
-            for piece in self._job.shards.pieces(self._job.shards.shards[shard]):
-                own = positions[(positions >= begin) & (positions < begin + len(piece))]
-                found |= zip(own.tolist(), gathered(piece.texts, own - begin).to_pylist(), strict=True)
-                begin += len(piece)
-        return [found[position] for position in positions.tolist()]
+        for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
+            leaders, rows = earlier.kept_of(shard)
+            wanted = np.isin(leaders, places)
+            found |= _texts(earlier.pieces(shard), leaders[wanted], rows[wanted])
+        shards = np.searchsorted(signed.edges, places, side="right") - 1
+        for shard in np.unique(shards[shards >= 0]).tolist():
+            own = np.unique(places[shards == shard])
+            found |= _texts(self._job.shards.pieces(self._job.shards.shards[shard]), own, own - signed.edges[shard])
+        return [found[place] for place in places.tolist()]
+
+
+def _texts(pieces: Iterable[Collection], names: Positions, rows: Positions) -> dict[int, bytes | None]:
+    """Return the texts of these rows (ascending) of a shard, by *names*."""
+    found: dict[int, bytes | None] = {}
+    begin = 0
+    for piece in pieces if len(rows) else ():
+        first, last = np.searchsorted(rows, [begin, begin + len(piece)]).tolist()
+        texts = gathered(piece.texts, rows[first:last] - begin).to_pylist()
+        found |= zip(names[first:last].tolist(), texts, strict=True)
+        begin += len(piece)
+    return found
 
 
 class StoredResult:

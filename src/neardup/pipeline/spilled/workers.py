@@ -102,7 +102,9 @@ class _Tasks:
     @cached_property
     def _result(self) -> StoredResult:
         rules = self._folder.records(f"decide-{self._job.deciding}")[0]["rules"]
-        return StoredResult(Decisions(self._job, self._documents.signed, rules), self._documents, None)
+        return StoredResult(
+            Decisions(self._job, self._documents.signed, self._documents.ids, rules), self._documents, None
+        )
 
 
 _SHARED = ("sign", "gather", "settle", "write")

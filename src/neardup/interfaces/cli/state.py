@@ -1,0 +1,94 @@
+"""Show, merge or forget the documents that dedup --state has kept."""
+
+import argparse
+import json
+from datetime import date
+
+import msgspec
+
+from neardup.interfaces.cli.terminal import show_counts, show_lines
+from neardup.model.errors import ParameterError, counted, plural
+
+EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
+INTERRUPTED = "interrupted; the state is as it was"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument(
+        "action",
+        choices=("info", "compact", "forget"),
+        help="info: what is in it; compact: merge the segments, one for each run; forget: remove documents, so that"
+        " later runs keep documents like these again",
+    )
+    parser.add_argument("folder", metavar="DIR", help="the folder that dedup --state DIR names")
+    parser.add_argument(
+        "--ids",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="forget: a file of ids, one per line; - is standard input",
+    )
+    parser.add_argument(
+        "--before",
+        metavar="DATE",
+        default=argparse.SUPPRESS,
+        help="forget: what runs added before this day, YYYY-MM-DD",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it, and print what the state is made of."""
+    from neardup.pipeline.spilled.state import State
+    from neardup.sources.listing import listed
+
+    given = vars(arguments)
+    chosen = {name: given[name] for name in ("ids", "before") if name in given}
+    if arguments.action != "forget":
+        for name, value in chosen.items():
+            raise ParameterError(name, value, "can only be used with forget")
+    elif not chosen:
+        raise ParameterError("ids", None, "or --before DATE is needed: what to forget")
+    if "before" in chosen:
+        _require_day(chosen["before"])
+    ids = listed(chosen["ids"]) if "ids" in chosen else []
+    removed = 0
+    with State.open(arguments.folder, write=arguments.action != "info") as state:
+        header, bytes_before = state.header, state.bytes()
+        if arguments.action == "compact":
+            state.compact()
+        elif arguments.action == "forget":
+            removed = state.forget(ids, before=chosen.get("before"))
+        segments, size = state.segments, state.bytes()
+    leaders = sum(segment.leaders for segment in segments)
+    if arguments.json:
+        plain = msgspec.to_builtins(segments)
+        about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy}
+        print(json.dumps({**about, "bytes": size, "removed": removed, "segments": plain}))
+        return 0
+    documents = sum(segment.documents for segment in segments)
+    changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
+    show_counts(
+        [
+            (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
+            (documents, plural(documents, "document"), True),
+            (sum(segment.kept for segment in segments), "kept", True),
+            (leaders, "stored; the others are equal to one of these, or have no words", True),
+            (size, f"{plural(size, 'byte')}{changed}", True),
+        ]
+    )
+    show_lines(f"{one.added[:10]}  {counted(one.documents, 'document')} from {_names(one.inputs)}" for one in segments)
+    show_lines([f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}"])
+    return 0
+
+
+def _require_day(text: str) -> None:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise ParameterError("before", text, "must be a day, YYYY-MM-DD") from None
+
+
+def _names(inputs: tuple[str, ...]) -> str:
+    more = f" and {len(inputs) - 1:,} more" if len(inputs) > 1 else ""
+    return f"{inputs[0]}{more}" if inputs else "no inputs"

@@ -1,0 +1,155 @@
+"""The documents of earlier runs, as a later run in pieces knows them: the leaders, with the decisions on them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.engines.journal import naming
+from neardup.model.arrays import Positions
+from neardup.model.errors import DataError
+from neardup.sources.collection import Collection
+from neardup.sources.shards import Shards
+
+LEADERS: Final = "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative
+KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position
+DROPPED: Final = "dropped.arrow"  # one row for each dropped leader: common, size, size_of_representative
+IDS: Final = "ids.arrow"
+ROWS: Final = 1 << 16  # leaders that are written together
+_OF_KEPT: Final = ("text", "length", "features", "position")
+COUNTS: Final = ("common", "size", "size_of_representative")
+
+
+class Texts(NamedTuple):
+    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``."""
+
+    shards: Shards
+    edges: Positions
+
+
+class Rows(NamedTuple):
+    """Some leaders: *leaders* and *ids* have a row for each, *kept* for each kept leader, *dropped* for each other."""
+
+    leaders: pa.Table
+    kept: pa.Table
+    dropped: pa.Table
+    ids: pa.Table
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """The leaders that were added by one run, or by several, in a folder."""
+
+    folder: Path
+    texts: Sequence[Texts]
+
+    def table(self, name: str) -> pa.Table:
+        """Map a table."""
+        path = self.folder / name
+        with naming(path):
+            return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+    def rows(self) -> Iterator[Rows]:
+        """Yield all leaders, some at a time."""
+        leaders, kept, dropped, ids = (self.table(name) for name in (LEADERS, KEPT, DROPPED, IDS))
+        own = others = 0
+        for begin in range(0, len(leaders), ROWS):
+            part = leaders.slice(begin, ROWS)
+            number = int((part.column("representative").to_numpy() < 0).sum())
+            yield Rows(part, kept.slice(own, number), dropped.slice(others, len(part) - number), ids.slice(begin, ROWS))
+            own, others = own + number, others + len(part) - number
+
+
+class Earlier:
+    """The leaders in segments, numbered from best to worst."""
+
+    def __init__(self, segments: Sequence[Segment] = ()) -> None:
+        self._segments = segments
+        self.edges: Positions = np.cumsum([0, *(len(table) for table in self._tables(LEADERS))], dtype=np.int64)
+        """Where the leaders of each segment begin, and the number of all at last."""
+        self._shards = [
+            (segment, texts, shard)
+            for segment, one in enumerate(segments)
+            for texts in one.texts
+            for shard in range(len(texts.shards.shards))
+        ]
+        self.sizes = [texts.shards.shards[shard].size for _, texts, shard in self._shards]
+        """The bytes of each shard of their inputs."""
+
+    def __len__(self) -> int:
+        return int(self.edges[-1])
+
+    def column(self, name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return a column of all leaders; columns of kept leaders are 0 for the others."""
+        whole = np.zeros(len(self), kind)
+        if name in _OF_KEPT:
+            parts = [part.column(name).to_numpy() for part in self._tables(KEPT)]
+            whole[self.representatives < 0] = np.concatenate([np.empty(0, whole.dtype), *parts])
+        elif name != "blank":  # no leader is
+            for part, begin in zip(self._tables(LEADERS), self.edges[:-1].tolist(), strict=True):
+                whole[begin : begin + len(part)] = part.column(name).to_numpy(zero_copy_only=False)
+        return whole
+
+    @cached_property
+    def representatives(self) -> Positions:
+        """The number of the kept leader that each is dropped for, or -1: int64[n]."""
+        parts = [part.column("representative").to_numpy() for part in self._tables(LEADERS)]
+        return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+
+    def signatures(self, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
+        """Yield the signature rows of all leaders, each of this type and *shape*, some at a time."""
+        for table in self._tables(LEADERS):
+            for chunk in table.column("row").chunks:
+                yield rows_of(chunk, kind, shape)
+
+    def ids(self) -> list[pa.Array]:
+        """Return the ids of all leaders."""
+        return [chunk for table in self._tables(IDS) for chunk in table.column("id").chunks]
+
+    def settled(self) -> Positions:
+        """Return the dropped leaders with what they share with their representatives; see ``blocks.settled_name``."""
+        dropped = np.flatnonzero(self.representatives >= 0)
+        nothing = np.empty(0, np.int64)
+        counts = [
+            np.concatenate([nothing, *(part.column(name).to_numpy() for part in self._tables(DROPPED))])
+            for name in COUNTS
+        ]
+        return np.stack([dropped, self.representatives[dropped], *counts])
+
+    def kept_of(self, shard: int) -> tuple[Positions, Positions]:
+        """Return the kept leaders whose texts are in a shard, and their places in it, ascending."""
+        segment, texts, own = self._shards[shard]
+        first, last = self.edges[segment : segment + 2].tolist()
+        kept = first + np.flatnonzero(self.representatives[first:last] < 0)
+        positions = self._segments[segment].table(KEPT).column("position").to_numpy().astype(np.int64)
+        begin, end = texts.edges[own : own + 2].tolist()
+        inside = np.flatnonzero((positions >= begin) & (positions < end))
+        inside = inside[np.argsort(positions[inside])]
+        return kept[inside], positions[inside] - begin
+
+    def pieces(self, shard: int) -> Iterator[Collection]:
+        """Yield the documents of a shard, as ``Shards.pieces`` does.
+
+        Raises ``DataError`` if its input was changed after the run that added it.
+        """
+        _, texts, own = self._shards[shard]
+        try:
+            yield from texts.shards.pieces(texts.shards.shards[own])
+        except DataError as error:
+            rule = "it has texts that new documents must be compared with, and was changed or moved; restore it"
+            raise DataError(error.where, rule, "changed") from error
+
+    def _tables(self, name: str) -> list[pa.Table]:
+        return [segment.table(name) for segment in self._segments]
+
+
+def rows_of(column: pa.Array, kind: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Return stored signature rows as an array of this type; *shape* is that of one row."""
+    width = column.type.byte_width
+    found = np.frombuffer(column.buffers()[1] or b"", np.uint8)[column.offset * width :][: len(column) * width]
+    return found.view(kind).reshape(len(column), *shape)

@@ -1,0 +1,323 @@
+"""A state: what runs keep of their documents, so that later runs compare new documents with them.
+
+A folder with ``state.json`` and a folder for each segment. A segment has the leaders that one run added, in Arrow
+files (see ``neardup.pipeline.spilled.earlier``), and ``texts.json``, which names the inputs that have their texts.
+"""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import __version__
+from neardup.engines.journal import locked, naming, replacing
+from neardup.model.arrays import Flags
+from neardup.model.errors import StorageRefused, require_path
+from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
+from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, Segment, Texts
+from neardup.schemes import terms
+from neardup.sources.shards import Shards
+
+WORK: Final = "work"  # the work folder of runs that name none
+_FORMAT: Final = 1
+_HEADER: Final = "state.json"
+_LOCK: Final = "state.lock"
+_TEXTS: Final = "texts.json"
+_SEGMENT: Final = "segment-"
+_NAMES: Final = (LEADERS, KEPT, DROPPED, IDS)  # in the order of ``Rows``
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A segment: its name, when it was added (UTC), the documents of its run, those kept, and its leaders."""
+
+    name: str
+    added: str
+    documents: int
+    leaders: int
+    kept: int
+    inputs: tuple[str, ...]
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The content of ``state.json``."""
+
+    format: int
+    version: str
+    recipe: str
+    key: str | None
+    scheme: dict[str, Any]
+    policy: dict[str, str]
+    salt: str
+    segments: tuple[Part, ...] = ()
+
+
+class State:
+    """A state that this process has locked: to add to it, or only to read it. Use it as a context manager."""
+
+    def __init__(self, folder: Path, header: Header | None, lock: int | None) -> None:
+        self.folder, self._header, self._lock = folder, header, lock
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, write: bool = False) -> Self:
+        """Open a state; with *write*, make one if there is none.
+
+        Raises ``StorageRefused`` for a folder of something else, ``StorageBusy`` if another process is using it, and
+        ``StorageFailed`` if the system refuses.
+        """
+        folder = require_path("path", path)
+        with naming(folder):
+            if _read(folder) is None:
+                _require_new(folder, write=write)
+            lock = None
+            if write:
+                folder.mkdir(exist_ok=True)
+                lock = locked(folder / _LOCK)
+            else:
+                with suppress(PermissionError):  # of another user: no other process of this user changes it, either
+                    lock = locked(folder / _LOCK, shared=True)
+            found = cls(folder, _read(folder), lock)
+            if write:
+                found._remove_leftovers()
+            return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def segments(self) -> tuple[Part, ...]:
+        """The segments, oldest first; none if no run was completed."""
+        return () if self._header is None else self._header.segments
+
+    @property
+    def header(self) -> Header:
+        """What the state is made of; raises ``StorageRefused`` if no run was completed."""
+        if self._header is None:
+            raise StorageRefused(str(self.folder), "it has no documents yet: no run with it was completed")
+        return self._header
+
+    @property
+    def salt(self) -> str | None:
+        """The key of its digests, as hexadecimal digits; ``None`` if it has no documents yet."""
+        return None if self._header is None else self._header.salt
+
+    def require(self, scheme: Scheme, policy: Policy) -> None:
+        """Raise ``StorageRefused`` unless the decisions in the state were made by the same rule."""
+        if self._header is None:
+            return
+        known, own = self._header, header_of(scheme, policy, "")
+        different = _differences(known.scheme, own.scheme) + _differences(known.policy, own.policy)
+        if not different and (known.recipe, known.key) != (own.recipe, own.key):
+            different = ["another key, table of weights or list of common shingles"]
+        if different:
+            rule = f"its documents were compared with {', '.join(different)}; use the same options, or another state"
+            raise StorageRefused(str(self.folder), rule, "other terms")
+
+    def earlier(self) -> Earlier:
+        """Map all segments."""
+        return earlier_of(self.folder, [part.name for part in self.segments])
+
+    def add(self, part: Part, rows: Iterable[Rows], texts: Texts, header: Header) -> None:
+        """Add the leaders of a run as a segment; *header* is used if it is the first one."""
+        self._write(part.name, rows, [texts])
+        known = self._header or header
+        self._replace(msgspec.structs.replace(known, segments=(*known.segments, part)))
+
+    def compact(self) -> None:
+        """Merge the segments into one."""
+        self._rewrite(np.ones(len(self.earlier()), np.bool_), together=True)
+
+    def forget(self, ids: Sequence[str] = (), *, before: str | None = None) -> int:
+        """Remove the documents with these ids, and those that were added before a date, such as ``2026-11-23``.
+
+        Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
+        Return how many leaders were removed.
+        """
+        earlier = self.earlier()
+        stays = np.ones(len(earlier), np.bool_)
+        for number, part in enumerate(self.header.segments):
+            stays[slice(*earlier.edges[number : number + 2])] = before is None or part.added >= before
+        named = pa.chunked_array(earlier.ids(), pa.large_string())
+        stays &= ~pc.is_in(named, pa.array(ids, pa.large_string())).to_numpy()
+        own = np.arange(len(earlier))
+        stays &= stays[np.where(earlier.representatives < 0, own, earlier.representatives)]
+        if not stays.all():
+            self._rewrite(stays, together=False)
+        return int((~stays).sum())
+
+    def bytes(self) -> int:
+        """Return the bytes of its files, without those of a run that is under way."""
+        names = (*_NAMES, _TEXTS)
+        return sum((self._folder(part.name) / name).stat().st_size for part in self.segments for name in names)
+
+    def _rewrite(self, stays: Flags, *, together: bool) -> None:
+        """Write the leaders that stay as new segments, one *together* or one for each."""
+        earlier = self.earlier()
+        segments = _segments(self.folder, [part.name for part in self.segments])
+        numbers = np.append(np.cumsum(stays) - 1, -1)  # -1 stays -1
+        groups = [[*range(len(segments))]] if together else [[number] for number in range(len(segments))]
+        parts: list[Part] = []
+        for group in groups:
+            own = [self.segments[number] for number in group]
+            some = slice(*earlier.edges[[group[0], group[-1] + 1]])
+            removed = ~stays[some]
+            name = secrets.token_hex(8)
+            shifted, texts = _shifted([segments[number] for number in group])
+            rows = (
+                _chosen(found, shift, stays, numbers, begin)
+                for number, shift in zip(group, shifted, strict=True)
+                for found, begin in _numbered(segments[number].rows(), int(earlier.edges[number]))
+            )
+            self._write(name, rows, texts)
+            part = Part(
+                name=name,
+                added=max(one.added for one in own),
+                documents=sum(one.documents for one in own) - int(removed.sum()),
+                leaders=int((~removed).sum()),
+                kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
+                inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
+            )
+            parts += [part] if part.leaders else []
+        self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
+        self._remove_leftovers()
+
+    def _folder(self, name: str) -> Path:
+        return self.folder / f"{_SEGMENT}{name}"
+
+    def _write(self, name: str, rows: Iterable[Rows], texts: Sequence[Texts]) -> None:
+        folder = self._folder(name)
+        with naming(folder):
+            shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here
+            folder.mkdir()
+            with ExitStack() as stack:
+                files = [stack.enter_context(replacing(folder / one, folder / f"{one}.partial")) for one in _NAMES]
+                writers: list[pa.ipc.RecordBatchFileWriter] = []
+                for found in rows:
+                    if not writers:
+                        new = zip(files, found, strict=True)
+                        writers = [stack.enter_context(pa.ipc.new_file(file, one.schema)) for file, one in new]
+                    for writer, one in zip(writers, found, strict=True):
+                        writer.write_table(one)
+            given = [{"shards": shards.to_dict(), "edges": edges.tolist()} for shards, edges in texts]
+            with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
+                file.write(msgspec.json.encode(given))
+
+    def _replace(self, header: Header) -> None:
+        with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
+            file.write(msgspec.json.encode(header))
+        self._header = header
+
+    def _remove_leftovers(self) -> None:
+        known = {f"{_SEGMENT}{part.name}" for part in self.segments}
+        for path in self.folder.glob(f"{_SEGMENT}*"):
+            if path.name not in known:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def header_of(scheme: Scheme, policy: Policy, salt: str) -> Header:
+    """Return the header of a new state."""
+    rules = {name: value for name, value in asdict(policy).items() if name != "keep"}
+    plain = json.loads(json.dumps(terms.written(scheme)))  # some numbers are of types of their own
+    return Header(_FORMAT, __version__, scheme.recipe, scheme.key_identity, plain, rules, salt)
+
+
+def is_state(folder: Path) -> bool:
+    """Return whether a folder is a state."""
+    return (folder / _HEADER).is_file()
+
+
+def earlier_of(folder: Path, names: Iterable[str]) -> Earlier:
+    """Map the segments of these names of the state in a folder."""
+    return Earlier(_segments(folder, names))
+
+
+def _segments(folder: Path, names: Iterable[str]) -> list[Segment]:
+    found = []
+    for name in names:
+        own = folder / f"{_SEGMENT}{name}"
+        with naming(own):
+            given = msgspec.json.decode((own / _TEXTS).read_bytes())
+        texts = [Texts(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64)) for one in given]
+        found.append(Segment(own, texts))
+    return found
+
+
+def _numbered(rows: Iterable[Rows], begin: int) -> Iterator[tuple[Rows, int]]:
+    """Yield some leaders at a time, and the number of the first."""
+    for found in rows:
+        yield found, begin
+        begin += len(found.leaders)
+
+
+def _shifted(segments: Sequence[Segment]) -> tuple[list[int], list[Texts]]:
+    """Return how far the positions of each segment move if all have the same texts, and these."""
+    shifts, texts = [0], list[Texts]()
+    for segment in segments:
+        texts += [Texts(one.shards, one.edges + shifts[-1]) for one in segment.texts]
+        shifts.append(int(texts[-1].edges[-1]))
+    return shifts[:-1], texts
+
+
+def _chosen(rows: Rows, shift: int, stays: Flags, numbers: Any, begin: int) -> Rows:
+    """Return the leaders that stay of some, with their new numbers, and positions *shift* later."""
+    representatives = rows.leaders.column("representative").to_numpy()
+    own, kept = stays[begin : begin + len(representatives)], representatives < 0
+    column = pa.array(numbers[representatives].astype(np.int32))
+    place = rows.leaders.column_names.index("representative")
+    positions = pa.array(rows.kept.column("position").to_numpy() + np.uint32(shift))
+    last = rows.kept.column_names.index("position")
+    return Rows(
+        rows.leaders.set_column(place, "representative", column).filter(pa.array(own)),
+        rows.kept.set_column(last, "position", positions).filter(pa.array(own[kept])),
+        rows.dropped.filter(pa.array(own[~kept])),
+        rows.ids.filter(pa.array(own)),
+    )
+
+
+def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{name}={known.get(name)!r} instead of {wanted.get(name)!r}"
+        for name in {**known, **wanted}
+        if known.get(name) != wanted.get(name)
+    ]
+
+
+def _read(folder: Path) -> Header | None:
+    """Return the header of a state, or ``None``."""
+    try:
+        header = msgspec.json.decode((folder / _HEADER).read_bytes(), type=Header)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except msgspec.DecodeError:
+        raise StorageRefused(str(folder), f"it is not a state of neardup: its {_HEADER} is of another kind") from None
+    if header.format != _FORMAT:
+        rule = f"neardup {header.version} wrote it in another format; make a new state with this version"
+        raise StorageRefused(str(folder), rule)
+    return header
+
+
+def _require_new(folder: Path, *, write: bool) -> None:
+    """Refuse a folder without a state, unless one can be made there."""
+    if not write and not folder.is_dir():
+        raise StorageRefused(str(folder), "there is no such folder")
+    if folder.exists() and not folder.is_dir():
+        raise StorageRefused(str(folder), "it is not a folder")
+    others = [path.name for path in folder.iterdir()] if folder.exists() else []
+    own = {_LOCK, WORK, f"{_HEADER}.partial"}
+    if not write or any(name not in own and not name.startswith(_SEGMENT) for name in others):
+        raise StorageRefused(str(folder), "it is not a state of neardup; use a new folder for one")

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+TEXTS = {
+    "a": "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon",
+    "b": "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf",
+    "c": "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before night",
+}
+
+
+@pytest.fixture
+def crawls(neardup, tmp_path):
+    for name, ids in (("one", "ab"), ("two", "c")):
+        lines = [json.dumps({"id": one, "text": TEXTS[one]}) for one in ids]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    neardup("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls")
+    return tmp_path
+
+
+def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
+    shown = neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--report", "why.jsonl", "--state", "crawls")
+    assert "1  of these for a document of an earlier run" in shown.out
+    assert (crawls / "kept2.jsonl").read_text() == ""
+    row = json.loads((crawls / "why.jsonl").read_text())
+    assert (row["representative"], row["representative_position"]) == ("a", None)
+    told = json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "one.jsonl", "--json").out)
+    assert (told["known"], told["kept"]) == (1, 0)
+
+
+def test_a_state_is_shown(neardup, crawls):
+    shown = neardup("state", "info", "crawls").out
+    assert "2  documents\n2  kept" in "\n".join(line.strip() for line in shown.splitlines())
+    assert "one.jsonl" in shown
+    neardup("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    told = json.loads(neardup("state", "compact", "crawls", "--json").out)
+    assert [(one["documents"], one["leaders"], one["kept"]) for one in told["segments"]] == [(3, 3, 2)]
+    assert (told["scheme"]["scheme"], told["verify"]) == ("minhash", "exact")
+
+
+def test_documents_are_forgotten(neardup, crawls):
+    neardup("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    (crawls / "gone").write_text("a\n")
+    assert neardup("state", "forget", "crawls", "--ids", "gone").out.split()[:3] == ["2", "documents", "removed"]
+    assert json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").out)["kept"] == 1
+    assert json.loads(neardup("state", "forget", "crawls", "--before", "2999-01-01", "--json").out)["removed"] == 1
+    assert neardup("state", "info", "crawls", code=0).out.split()[0] == "0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("info", "nothing"), "no such folder"),
+        (("forget", "crawls"), "--before DATE is needed"),
+        (("info", "crawls", "--ids", "gone"), "can only be used with forget"),
+        (("forget", "crawls", "--before", "yesterday"), "YYYY-MM-DD"),
+        (("info", "."), "not a state"),
+    ],
+)
+def test_wrong_usage(neardup, crawls, arguments, words):
+    assert words in neardup("state", *arguments, code=2).err
+
+
+def test_options_that_do_not_fit_are_refused(neardup, crawls):
+    one = ("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    assert "threshold" in neardup(*one, "--threshold", "0.7", code=2).err
+    assert (
+        "--against one.jsonl cannot be used with --state crawls" in neardup(*one, "--against", "one.jsonl", code=2).err
+    )
+    assert "--gather components cannot be used with --state" in neardup(*one, "--gather", "components", code=2).err

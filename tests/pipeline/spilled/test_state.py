@@ -1,0 +1,165 @@
+import pytest
+
+from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup_files
+from neardup.interfaces.pages.report import report_page
+from neardup.model.errors import ParameterConflict, StorageBusy, StorageRefused
+from neardup.pipeline.spilled import state as states
+from neardup.pipeline.spilled.state import State
+
+SCHEMES = [
+    MinHash(),
+    MinHash(shingle=2, threshold=0.8),
+    SimHash(),
+    Trials(),
+    Sentences(),
+    Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
+    Combined(MinHash(), SimHash()),
+]
+
+
+def comparable(decisions):
+    """Return decisions without positions, which differ."""
+    return decisions.drop_columns(["position", "representative_position"])
+
+
+@pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
+def test_batches_are_decided_as_in_one_run(batches, tmp_path, small_parts, scheme, verify):
+    small_parts(2000)
+    whole = dedup_files([path for batch in batches for path in batch], scheme=scheme, verify=verify).result
+    begin = 0
+    for batch in batches:
+        found = dedup_files(batch, scheme=scheme, verify=verify, state=tmp_path / "state").result
+        wanted = whole.decisions.slice(begin, len(found.mask))
+        assert comparable(found.decisions).equals(comparable(wanted))
+        begin += len(found.mask)
+        assert found.summary.kept == wanted["kept"].to_pylist().count(True)
+    assert begin == len(whole.mask)
+    assert not (tmp_path / "state" / states.WORK).exists()
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "max:score"])
+@pytest.mark.parametrize("representative", ["best-ranked", "closest"])
+def test_files_are_compared_with_as_with_a_state_of_them(batches, tmp_path, keep, representative):
+    old, new = [*batches[0], *batches[1]], batches[2]
+    options = {"keep": keep, "representative": representative, "scheme": MinHash()}
+    dedup_files(old, state=tmp_path / "state", **options)
+    out = {"out": tmp_path / "kept.jsonl", "dropped": tmp_path / "dropped.jsonl", "mark": tmp_path / "mark.jsonl"}
+    by_state = dedup_files(new, **out, against=tmp_path / "state", **options).result
+    written = {name: path.read_bytes() for name, path in out.items() if name != "mark"}
+    by_files = dedup_files(new, **out, force=True, against=old, **options).result
+    assert by_state.decisions.equals(by_files.decisions)
+    assert written == {name: path.read_bytes() for name, path in out.items() if name != "mark"}
+    assert {len(state.segments) for state in [State.open(tmp_path / "state")]} == {1}
+
+
+def test_earlier_documents_have_names_and_no_positions(batches, tmp_path):
+    first = dedup_files(batches[0], state=tmp_path / "state").result.decisions.to_pylist()
+    done = dedup_files(
+        batches[0], tmp_path / "kept.jsonl", state=tmp_path / "state", report=tmp_path / "why.html", page=page
+    )
+    again = done.result.decisions.to_pylist()
+    dropped = [row for row in again if not row["kept"]]
+    assert all(row["representative_position"] is None for row in dropped)
+    assert {row["representative"] for row in dropped} <= {row["id"] for row in first if row["kept"]}
+    assert done.result.summary.known == len(dropped) > 0
+    assert [cluster.representative for cluster in done.result.summary.largest_clusters]
+    assert done.result.summary.kept == done.result.summary.empty
+
+
+def page(done):
+    return report_page(done, MinHash())
+
+
+@pytest.mark.parametrize("action", ["compact", "forget nothing"])
+def test_a_merged_state_decides_alike(batches, tmp_path, action):
+    for name in ("one", "other"):
+        for batch in batches[:2]:
+            dedup_files(batch, state=tmp_path / name)
+    with State.open(tmp_path / "other", write=True) as state:
+        if action == "compact":
+            state.compact()
+            assert len(state.segments) == 1
+        else:
+            assert state.forget(["nobody"]) == 0
+    one, other = (dedup_files(batches[2], against=tmp_path / name).result.decisions for name in ("one", "other"))
+    assert one.equals(other)
+    with State.open(tmp_path / "one") as before, State.open(tmp_path / "other") as after:
+        for name in ("documents", "leaders", "kept"):
+            totals = [sum(getattr(part, name) for part in state.segments) for state in (before, after)]
+            assert totals[0] == totals[1]
+
+
+def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batches, tmp_path):
+    for batch in batches[:2]:
+        dedup_files(batch, state=tmp_path / "state")
+    rows = dedup_files(batches[0], against=tmp_path / "state").result.decisions.to_pylist()
+    gone = next(row["representative"] for row in rows if row["rule"] == "resemblance")
+    own = {row["id"] for row in rows if row["representative"] == gone}
+    with State.open(tmp_path / "state", write=True) as state:
+        assert state.forget([gone]) > 1
+    again = dedup_files(batches[0], against=tmp_path / "state").result.decisions.to_pylist()
+    assert [row for row in again if row["id"] in own and row["kept"]]
+    changed = {row["id"] for row, old in zip(again, rows, strict=True) if row != old}
+    assert changed <= own | {row["id"] for row in again if row["representative_position"] is not None}
+    with State.open(tmp_path / "state", write=True) as state:
+        assert state.forget(before="9999") > 0
+        assert not state.segments
+        assert not list((tmp_path / "state").glob("segment-*"))
+    alone = dedup_files(batches[0], state=tmp_path / "state").result.decisions
+    assert alone.equals(dedup_files(batches[0]).result.decisions)
+
+
+def test_documents_of_other_rules_are_refused(batches, tmp_path):
+    dedup_files(batches[0], state=tmp_path / "state")
+    for options, words in (
+        ({"threshold": 0.7}, "threshold=0.6 instead of 0.7"),
+        ({"verify": "estimate"}, "verify='exact' instead of 'estimate'"),
+        ({"representative": "closest"}, "representative='best-ranked' instead of 'closest'"),
+        ({"scheme": MinHash(key=b"0123456789abcdef")}, "key"),
+        ({"scheme": SimHash()}, "scheme='minhash' instead of 'simhash'"),
+    ):
+        with pytest.raises(StorageRefused, match=words):
+            dedup_files(batches[1], against=tmp_path / "state", work=tmp_path / "work", **options)
+    with pytest.raises(ParameterConflict, match="gather"):
+        dedup_files(batches[1], state=tmp_path / "state", gather="components")
+    with pytest.raises(ParameterConflict, match="against"):
+        dedup_files(batches[1], state=tmp_path / "state", against=tmp_path / "state")
+
+
+def test_other_folders_are_refused(batches, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes.txt").write_text("mine")
+    with pytest.raises(StorageRefused, match="not a state"):
+        dedup_files(batches[0], state=tmp_path / "folder")
+    with pytest.raises(StorageRefused, match="no such folder"):
+        State.open(tmp_path / "nothing")
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["notes.txt"]
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "state.json").write_text("{}")
+    with pytest.raises(StorageRefused, match="not a state"):
+        State.open(tmp_path / "state")
+    with State.open(tmp_path / "new", write=True) as state, pytest.raises(StorageRefused, match="no documents"):
+        state.forget(["a"])
+
+
+def test_one_run_at_a_time_adds(batches, tmp_path):
+    dedup_files(batches[0], state=tmp_path / "state")
+    with State.open(tmp_path / "state"):
+        with pytest.raises(StorageBusy, match="is using it"):
+            dedup_files(batches[1], state=tmp_path / "state")
+        assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known > 0
+
+
+def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_path, monkeypatch):
+    dedup_files(batches[0], state=tmp_path / "state")
+    with monkeypatch.context() as patched:
+        patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work")
+    dedup_files(batches[2], state=tmp_path / "state")
+    with pytest.raises(StorageRefused, match="changed after this run had begun"):
+        dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work")
+    done = dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work", restart=True)
+    assert len(done.documents) > 0
+    assert not (tmp_path / "work").exists()
