@@ -3,12 +3,14 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo quick test check bench soak docs clean
+.PHONY: help demo quick test check spark bench soak docs clean
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
 WARMED := .venv/warmed
 UNFINISHED := .cache/setup-unfinished
+SPARK := .cache/spark
+SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/spilled/test_spark.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
 BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/index tests/decisions
 NO_KERNEL := test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code
@@ -30,6 +32,14 @@ test: $(WARMED) ## run the tests on two cores, then the array code once more wit
 	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
 	    $(BIN)/pytest -m "not soak" -k "not changed_byte" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
+
+	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
+
+spark: $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark
+	@if ! command -v java >/dev/null && [ -z "$$JAVA_HOME" ]; then \
+	    echo "The tests on Spark are left out: there is no Java. Install Java 17 or newer, or set JAVA_HOME."; exit 0; fi; \
+	$(MAKE) --no-print-directory $(SPARK)/installed && \
+	PYTHONPATH="$(CURDIR)/$(SPARK)" $(BIN)/pytest -q $(SPARK_TESTS)
 
 check: $(INSTALLED) ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check
@@ -68,6 +78,13 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
 	    $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@rm -f $(UNFINISHED) && touch $@
+
+# A folder of its own: PySpark takes half a minute to install, and no other tests need it.
+$(SPARK)/installed: pyproject.toml constraints.txt $(INSTALLED)
+	@rm -rf $(SPARK) && mkdir -p $(SPARK) && echo "Installing PySpark into $(SPARK) (about a minute)."
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+	    $(BIN)/python -m pip install --quiet --no-compile --target $(SPARK) pyspark
+	@touch $@
 
 # Compiled kernels are kept beside their sources, so the first command a person runs is as fast as the second.
 $(WARMED): $(INSTALLED) $(wildcard src/neardup/kernels/*.py)

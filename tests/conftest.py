@@ -3,10 +3,13 @@
 ``HYPOTHESIS_PROFILE`` names one of the profiles below.
 """
 
+import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -87,3 +90,27 @@ def pytest_sessionstart():
         closed = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         os.posix_spawn(sys.executable, watch, {}, file_actions=closed, setsid=True)
         os.environ["NEARDUP_TESTS"] = str(os.getpid())
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session on two cores, in the environment of `make spark`."""
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("PySpark is not installed: `make spark` runs this")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java, which is not installed")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # starts sooner
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of PySpark about newer versions of pandas
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()

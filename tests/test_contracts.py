@@ -1,6 +1,7 @@
 """House rules that neither import-linter nor ruff can see."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,7 @@ def test_public_names_exist():
     assert set(neardup.__all__) <= set(dir(neardup))
 
 
-@pytest.mark.parametrize("module", ["errors", "hamming", "planning", "urls"])
+@pytest.mark.parametrize("module", ["errors", "hamming", "planning", "spark", "urls"])
 def test_public_names_of_modules_exist(module):
     found = getattr(neardup, module)
     assert found.__all__ == sorted(found.__all__)
@@ -64,6 +65,12 @@ def test_public_names_of_modules_exist(module):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = neardup.no_such_name
+
+
+def test_one_module_imports_spark():
+    found = {path.name for path in SOURCE.rglob("*.py") if re.search(r"(import|from) pyspark", path.read_text("utf-8"))}
+    assert found == {"spark.py"}
+    assert "pyspark" not in (SOURCE / "pipeline/spilled/spark.py").read_text("utf-8")
 
 
 def test_no_module_has_a_shapeless_name():

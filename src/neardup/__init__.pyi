@@ -3,6 +3,7 @@
 from . import errors as errors
 from . import hamming as hamming
 from . import planning as planning
+from . import spark as spark
 from . import testing as testing
 from . import urls as urls
 from .evaluation.comparison import Comparison as Comparison

@@ -2,6 +2,7 @@
 
 from neardup.model.errors import (
     DataError,
+    EngineFailed,
     NeardupError,
     OutputError,
     ParameterConflict,
@@ -18,6 +19,7 @@ from neardup.model.errors import (
 
 __all__ = [
     "DataError",
+    "EngineFailed",
     "NeardupError",
     "OutputError",
     "ParameterConflict",

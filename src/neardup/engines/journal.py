@@ -64,7 +64,7 @@ class WorkFolder:
     """
 
     def __init__(self, folder: Path, header: Header) -> None:
-        self.folder, self.terms, self._header = folder, header.terms, header
+        self.folder, self.terms, self.token, self._header = folder, header.terms, header.token, header
         self._home = folder / f"run-{header.token}"
         self._done = self._home / "done"
         with naming(self._home):

@@ -47,9 +47,7 @@ def work(folder: Path, functions: Mapping[str, Function], *, idle: float = LEASE
     header = _await_run(folder, idle)
     if header is None:
         return Worked(0, "absent")
-    if header.version != __version__:
-        reason = f"its run was started by neardup {header.version}, and this is {__version__}; use the same version"
-        raise StorageRefused(str(folder), reason)
+    require_version(folder, header)
     try:
         run = WorkFolder(folder, header)
     except StorageFailed:
@@ -66,6 +64,14 @@ def work(folder: Path, functions: Mapping[str, Function], *, idle: float = LEASE
     if worker.error is not None:
         raise worker.error
     return Worked(len(worker.tasks), worker.ended)
+
+
+def require_version(folder: str | Path, header: Header) -> Header:
+    """Return the header of a run; ``StorageRefused`` if another version of neardup started the run."""
+    if header.version != __version__:
+        reason = f"its run was started by neardup {header.version}, and this is {__version__}; use the same version"
+        raise StorageRefused(str(folder), reason)
+    return header
 
 
 class _Worker:

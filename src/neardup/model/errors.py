@@ -17,6 +17,7 @@
     │   ├── StorageBusy      another process writes to it
     │   └── StorageFailed    the system refused to read or write
     │       └── StorageMoved     its folder was moved, replaced or unlocked while it was open
+    ├── EngineFailed     a system that runs tasks failed        (also RuntimeError)
     └── QueryTimeout     a search that exceeded its time limit  (also TimeoutError)
 
 Each error passes its parts to ``super().__init__``, so that it can be sent between processes. Each has a ``code``, a
@@ -167,6 +168,22 @@ class StorageMoved(StorageFailed):
     """
 
     code = "storage moved"
+
+
+class EngineFailed(NeardupError, RuntimeError):  # noqa: N818 - the name of the event
+    """A system that runs tasks, such as Spark, or one of its machines, failed: *where*, and the *reason*.
+
+    A run in pieces that is started again continues with what was finished.
+    """
+
+    code = "engine failed"
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(where, reason)
+        self.where, self.reason = where, reason
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"
 
 
 class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from neardup.engines.cluster import Cluster
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
 from neardup.model.errors import (
@@ -93,6 +94,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     restart: bool = False,
     state: AnyPath | None = None,
     against: AnyPath | Sequence[AnyPath] | None = None,
+    cluster: Cluster | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' format, columns and order.
@@ -115,6 +117,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     that does the same, and to which the run adds its documents; it is made if there is none. Both are runs in pieces;
     the default for *work* is then a folder inside the state, next to the first output, or a temporary one.
 
+    A *cluster*, such as that of ``neardup.spark``, does most tasks of a run in pieces in processes of its own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
     ``ParameterError``, ``DataError`` and ``OutputError``.
     """
@@ -132,6 +135,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         work = _work_of(state, *outputs.values())
     if work is None and out is not None and not isinstance(ignore_common, float):
         work = _work_if_large(inputs, out)
+    require(cluster is None or work is not None, "work", work, "must be a folder that the cluster sees")
     if work is not None:
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting, "glob": glob}
@@ -147,6 +151,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
             page=None if page is None else lambda done: page(_stored(done)),
             **known,
+            cluster=cluster,
         )
         with followed(progress) as follow, LocalEngine(threads) as engine:
             return _stored(dedup_in_pieces(inputs, settings, engine, follow))

@@ -9,21 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from neardup.engines.journal import Journal, WorkFolder
+from neardup.engines.cluster import Cluster, elsewhere
+from neardup.engines.journal import Journal
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import DataError, NeardupError, StorageRefused
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.earlier import Earlier
-from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import Output, check_outputs, outputs_of, reporting, write, write_report, writing
-from neardup.pipeline.spilled.run import Stages, decided
-from neardup.pipeline.spilled.state import State, earlier_of
+from neardup.pipeline.spilled.run import Map, Stages, decided
+from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
+from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
@@ -51,6 +49,7 @@ class Settings:
     state: Path | None = None
     adds: bool = False  # to the state
     compared: tuple[str, ...] = ()  # inputs that are only compared with
+    cluster: Cluster | None = None
 
 
 def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
@@ -68,7 +67,7 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
 
 
 def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngine, progress: Progress) -> StoredResult:
-    size = _share(settings.memory, engine.threads)
+    size = _share(settings.memory, engine.threads if settings.cluster is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
     scheme = settings.scheme
@@ -91,7 +90,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         },
     }
     with Journal.open(settings.work, terms, restart=settings.restart) as journal:
-        stages = Stages(journal, engine, progress)
+        stages = Stages(journal, engine, progress, partial(_elsewhere, settings, journal))
         begun = stages.one("split", "", partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
         if state is not None:
@@ -124,27 +123,20 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         return result
 
 
+def _elsewhere(settings: Settings, journal: Journal, stage: str) -> Map | None:
+    """Return how the cluster of a run does the tasks of a stage, if it has a cluster that can."""
+    if settings.cluster is None or not is_shared(stage):
+        return None
+    opened = partial(tasks_of, str(journal.folder.absolute()), journal.token, settings.scheme, stage)
+    return elsewhere(settings.cluster, opened)
+
+
 def _check(shards: Shards, outputs: list[Output], settings: Settings) -> dict[str, Any]:
     """Refuse outputs before anything is read; once they are accepted, what is there later is the run's own."""
     check_outputs(shards, outputs, force=settings.force)
     if (report := settings.outputs.get("report")) is not None:
         check_table(report, shards.inputs, force=settings.force, or_page=settings.page is not None)
     return {}
-
-
-def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
-    """Return the job of a run of these terms whose first task, *begun*, is recorded."""
-    stated = terms["changeable"]
-    return Job(
-        folder,
-        Shards.from_dict(begun["shards"]),
-        scheme,
-        Policy(**stated["policy"]),
-        np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64),
-        stated["block"],
-        terms["compared"],
-        Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
-    )
 
 
 def _begun(shards: Shards, size: int, state: State | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A run in pieces, stage by stage: every stage reads files of the work folder, and writes others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,13 +30,21 @@ from neardup.sources.read import nothing_left
 from neardup.text.columns import as_it_lies
 
 Record = dict[str, Any]
+Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
 
 
 class Stages:
     """The stages of a run: their tasks are recorded in the journal, by names that change with their terms."""
 
-    def __init__(self, journal: Journal, engine: LocalEngine, progress: Progress) -> None:
-        self._journal, self._engine, self._progress = journal, engine, progress
+    def __init__(
+        self,
+        journal: Journal,
+        engine: LocalEngine,
+        progress: Progress,
+        elsewhere: Callable[[str], Map | None] = lambda _: None,
+    ) -> None:
+        """Do tasks by the engine, except those of stages for which *elsewhere* returns another way to map."""
+        self._journal, self._engine, self._progress, self._elsewhere = journal, engine, progress, elsewhere
 
     def each(
         self, stage: str, of: str, function: Callable[[int], Record], sizes: Sequence[int], words: str = ""
@@ -46,9 +54,9 @@ class Stages:
         def report(_: str, done: int, total: int) -> None:
             self._progress(words or stage, done, total)
 
-        return self._journal.run(
-            f"{stage}-{of}", len(sizes), function, map=self._engine.map, sizes=sizes, progress=report
-        )
+        name = f"{stage}-{of}"
+        map_ = self._elsewhere(name) or self._engine.map
+        return self._journal.run(name, len(sizes), function, map=map_, sizes=sizes, progress=report)
 
     def one(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
         """Do a stage that is a single task."""

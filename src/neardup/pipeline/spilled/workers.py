@@ -2,22 +2,30 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from neardup.engines.journal import WorkFolder, read_header
-from neardup.engines.runner import Worked, work
+from neardup.engines.runner import Worked, require_version, work
 from neardup.model.errors import StorageRefused
+from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
-from neardup.pipeline.spilled.files import job_of
+from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.outputs import Output, write, writing
 from neardup.pipeline.spilled.run import records_of
 from neardup.pipeline.spilled.signed import sign
+from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes import terms as schemes
+from neardup.sources.shards import Shards
 
 Function = Callable[[WorkFolder, int], dict[str, Any]]
 
@@ -34,6 +42,25 @@ def work_on(
     return work(Path(folder).absolute(), _Functions(key), idle=idle, threads=threads)
 
 
+@contextmanager
+def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Callable[[int], object]]:
+    """Yield a function that does a task of a stage, for a process that a cluster starts; *token* names the run.
+
+    Raises ``StorageRefused`` if the run is not in the folder here, or is of another version of neardup.
+    """
+    header = read_header(Path(folder))
+    if header is None or header.token != token:
+        raise StorageRefused(folder, "its run is not here; use a folder that all machines share")
+    run = WorkFolder(Path(folder), require_version(folder, header))
+    try:
+        here = header.terms["changeable"]["folder"]
+        with chdir(here) if os.path.isdir(here) else nullcontext():  # noqa: PTH112 - a string
+            tasks = _Tasks(run, scheme)
+            yield partial(run.attempt, stage, function=tasks.function(stage))
+    finally:
+        run.claims.leave()
+
+
 class _Functions(Mapping[str, Function]):
     """The functions of the stages that are shared, by the names of the stages of one run."""
 
@@ -42,10 +69,9 @@ class _Functions(Mapping[str, Function]):
         self._runs: dict[Path, _Tasks] = {}
 
     def __getitem__(self, stage: str) -> Function:
-        name, _, of = stage.partition("-")
-        if name not in _SHARED:
+        if not is_shared(stage):
             raise KeyError(stage)
-        return partial(self._do, name, of)
+        return partial(self._do, stage)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_SHARED)
@@ -53,38 +79,80 @@ class _Functions(Mapping[str, Function]):
     def __len__(self) -> int:
         return len(_SHARED)
 
-    def _do(self, name: str, of: str, folder: WorkFolder, task: int) -> dict[str, Any]:
+    def _do(self, stage: str, folder: WorkFolder, task: int) -> dict[str, Any]:
         known = self._runs.get(folder.path())
-        if known is None or of not in known.names:
-            known = self._runs[folder.path()] = _Tasks(folder, self._key)
-        if of not in known.names:
-            raise StorageRefused(str(folder.folder), "its run has other terms than this worker knows; start it again")
-        done: dict[str, Any] = getattr(known, name)(task)
-        return done
+        if known is None or not known.knows(stage):
+            os.chdir(_terms(folder)["changeable"]["folder"])  # where the names of the inputs count
+            known = self._runs[folder.path()] = _Tasks(folder, _scheme(folder, self._key))
+        return known.function(stage)(task)
+
+
+def is_shared(stage: str) -> bool:
+    """Return whether other processes can do the tasks of a stage, by the name that it has in the journal."""
+    return stage.partition("-")[0] in _SHARED
+
+
+def _terms(folder: WorkFolder) -> dict[str, Any]:
+    header = read_header(folder.folder)
+    return folder.terms if header is None else header.terms
+
+
+def _scheme(folder: WorkFolder, key: bytes | None) -> Scheme:
+    """Return the scheme of a run, from its terms and the secret key."""
+    terms = _terms(folder)
+    scheme: Scheme = schemes.read(terms["changeable"]["scheme"], key)
+    if scheme.recipe != terms["recipe"]:
+        if scheme.key_identity != terms["key"]:
+            raise StorageRefused(
+                str(folder.folder), "its run has a secret key that this worker does not have", "key needed"
+            )
+        rule = "its scheme has a table of weights or a list of shingles, which workers cannot read"
+        raise StorageRefused(str(folder.folder), rule)
+    return scheme
+
+
+def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
+    """Return the job of a run of these terms whose first task, *begun*, is recorded."""
+    stated = terms["changeable"]
+    return Job(
+        folder,
+        Shards.from_dict(begun["shards"]),
+        scheme,
+        Policy(**stated["policy"]),
+        np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64),
+        stated["block"],
+        terms["compared"],
+        Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
+    )
 
 
 class _Tasks:
     """The tasks of one run."""
 
-    def __init__(self, folder: WorkFolder, key: bytes | None) -> None:
-        header = read_header(folder.folder)
-        terms = folder.terms if header is None else header.terms
-        scheme = schemes.read(terms["changeable"]["scheme"], key)
-        if scheme.recipe != terms["recipe"]:
-            if scheme.key_identity != terms["key"]:
-                raise StorageRefused(
-                    str(folder.folder), "its run has a secret key that this worker does not have", "key needed"
-                )
-            rule = "its scheme has a table of weights or a list of shingles, which workers cannot read"
-            raise StorageRefused(str(folder.folder), rule)
-        os.chdir(terms["changeable"]["folder"])  # where the names of the inputs count
+    def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
+        terms = _terms(folder)
         self._folder = folder
         self._job = job_of(folder, scheme, folder.records("split-")[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
-        self.names = {self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
+        self._names = {self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
+
+    def knows(self, stage: str) -> bool:
+        """Return whether a stage is one of these terms."""
+        return stage.partition("-")[2] in self._names
+
+    def function(self, stage: str) -> Callable[[int], dict[str, Any]]:
+        """Return the function that does a task of a stage."""
+        if not self.knows(stage):
+            where = str(self._folder.folder)
+            raise StorageRefused(where, "its run has other terms than this worker knows; start it again")
+        found: Callable[[int], dict[str, Any]] = getattr(self, stage.partition("-")[0])
+        return found
 
     def sign(self, task: int) -> dict[str, Any]:
         return sign(self._job, task)
+
+    def sign_text(self, task: int) -> dict[str, Any]:
+        return sign(self._job, task, body=True)
 
     def gather(self, task: int) -> dict[str, Any]:
         return gather(self._job, self._documents.signed.edges, task)
@@ -107,4 +175,4 @@ class _Tasks:
         )
 
 
-_SHARED = ("sign", "gather", "settle", "write")
+_SHARED = ("sign", "sign_text", "gather", "settle", "write")

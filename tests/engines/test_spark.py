@@ -1,0 +1,111 @@
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from neardup.engines.spark import SparkCluster
+from neardup.model.errors import DataError, EngineFailed, ExtraMissing, ParameterError, StorageRefused
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+def writing(folder):
+    @contextmanager
+    def opened():
+        Path(folder, f"process-{os.getpid()}").touch()
+        yield lambda task: Path(folder, str(task)).touch()
+
+    return opened
+
+
+@contextmanager
+def failing(error, at):
+    def function(task):
+        if task == at:
+            raise error
+
+    yield function
+
+
+@contextmanager
+def sleeping():
+    yield lambda _: time.sleep(60)
+
+
+@pytest.fixture
+def cluster(spark):
+    return SparkCluster(spark)
+
+
+@pytest.mark.parametrize("library", ["pyspark", "pandas"])
+def test_a_missing_library_is_named(monkeypatch, library):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == library else True)
+    with pytest.raises(ExtraMissing, match=rf"this needs {library}, .*neardup\[spark\]"):
+        SparkCluster()
+
+
+def test_the_executors_do_every_task_once(cluster, tmp_path):
+    tasks = [3, 4, 7, 1000, 12, 13]
+    assert set(cluster.each(writing(str(tmp_path)), tasks)) <= {None}
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.isdecimal()) == sorted(map(str, tasks))
+    assert not (tmp_path / f"process-{os.getpid()}").exists()
+    assert set(cluster.each(writing(str(tmp_path)), [])) <= {None}
+
+
+def test_errors_of_the_package_are_failures_of_tasks(cluster):
+    found = [one for one in cluster.each(partial(failing, DataError("a.jsonl", "is broken"), 7), [5, 7, 9]) if one]
+    assert [(one.task, one.message) for one in found] == [(7, "a.jsonl: is broken")]
+    assert found[0].host
+
+
+def test_other_errors_are_told_in_one_line(cluster):
+    with pytest.raises(EngineFailed) as caught:
+        list(cluster.each(partial(failing, ZeroDivisionError("of course"), 7), [5, 7, 9]))
+    assert str(caught.value) == "Spark: ZeroDivisionError: of course"
+
+
+def test_leaving_ends_the_tasks(cluster, spark):
+    waiting = cluster.each(sleeping, [1])
+    assert next(waiting) is None
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        waiting.throw(KeyboardInterrupt)
+    assert time.monotonic() - began < 30
+    assert spark.sparkContext.statusTracker().getActiveJobsIds() == []
+
+
+def test_a_folder_that_executors_do_not_see_is_refused(cluster, tmp_path, monkeypatch):
+    cluster.require_shared(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(Path, "touch", lambda _: None)
+    with pytest.raises(StorageRefused, match="does not see it; use a folder that all machines share"):
+        cluster.require_shared(tmp_path)
+
+
+def test_the_active_session_is_the_default_and_others_are_refused(spark):
+    assert SparkCluster().session is spark
+    with pytest.raises(ParameterError, match="must be a classic SparkSession"):
+        SparkCluster(object())
+
+
+def test_without_java_a_session_cannot_start(spark, tmp_path):
+    script = """if True:
+        from neardup.engines.spark import SparkCluster
+        from neardup.model.errors import EngineFailed
+        try:
+            SparkCluster()
+        except EngineFailed as error:
+            print(error)
+    """
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, check=True, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout == "Spark: it cannot start Java; install Java 17 or newer, or set JAVA_HOME\n"

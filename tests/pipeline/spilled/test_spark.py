@@ -1,0 +1,186 @@
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from test_files import POLICIES, SCHEMES, interrupted, numbers, rows
+
+import neardup
+from neardup import DataError, MinHash, ParameterError, dedup_files
+from neardup.model.errors import EngineFailed, OutputRefused, StorageRefused
+from neardup.pipeline.spilled import files
+from neardup.text.templates import CommonShingles
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+FIELDS = "number int, id string, text string, score double, title string"
+
+
+@pytest.fixture
+def frame(spark, records):
+    """The records as a DataFrame, in another order."""
+    scores = [None if one["score"] is None else float(one["score"]) for one in records]
+    values = [(row, one.get("id", "none"), one["text"], scores[row], one["title"]) for row, one in enumerate(records)]
+    return spark.createDataFrame(values[::-1], FIELDS).repartition(3)
+
+
+def in_memory(records, **options):
+    """The result for the same rows as a table in memory, in the order of the records."""
+    columns = {name: [one.get(name) for one in records] for name in ("text", "title")}
+    columns["id"] = [one.get("id", "none") for one in records]
+    columns["score"] = pa.array([one["score"] for one in records], pa.float64())
+    return neardup.dedup(pa.table(columns), **options)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
+def test_files_are_decided_as_in_memory(spark, tmp_path, sources, small_parts, scheme):
+    place = SCHEMES.index(scheme)
+    small_parts((3000, 1 << 20)[place % 2])
+    policy = POLICIES[(7 * place) % len(POLICIES)]
+    expected = dedup_files(sources, scheme=scheme, **policy)
+    found = neardup.spark.dedup_files(sources, work=tmp_path / "w", spark=spark, scheme=scheme, **policy)
+    assert rows(found.result) == rows(expected.result)
+    assert numbers(found) == numbers(expected)
+    assert found.rejected == expected.rejected
+    assert not (tmp_path / "w").exists()
+
+
+def test_outputs_have_the_same_bytes_and_names_are_relative(spark, tmp_path, sources, small_parts, monkeypatch):
+    small_parts(2000)
+    monkeypatch.chdir(tmp_path)
+    names = [path.name for path in sources]
+    dedup_files(names, "m.jsonl", dropped="m-dropped.jsonl", report="m-why.jsonl")
+    outputs = {"dropped": "s-dropped.jsonl", "report": "s-why.jsonl"}
+    neardup.spark.dedup_files(names, "s.jsonl", work="w", spark=spark, **outputs)
+    for name in (".jsonl", "-dropped.jsonl", "-why.jsonl"):
+        assert Path(f"s{name}").read_bytes() == Path(f"m{name}").read_bytes(), name
+
+
+def test_keys_and_lists_reach_the_executors(spark, tmp_path, sources):
+    scheme = MinHash(key=bytes(16))
+    scheme = scheme.with_common(CommonShingles.fitted(["a b c d"] * 3, scheme.shingling, 0.5))
+    expected = dedup_files(sources, scheme=scheme).result
+    assert rows(neardup.spark.dedup_files(sources, work=tmp_path / "w", spark=spark, scheme=scheme).result) == rows(
+        expected
+    )
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [{"keep": "max:score", "threshold": 0.8}, {"scheme": SCHEMES[-1]}],
+)
+def test_a_frame_is_decided_as_its_rows_in_memory(tmp_path, frame, records, policy):
+    expected = in_memory(records, **policy)
+    found = neardup.spark.dedup(frame, order=["number"], work=tmp_path / "w", **policy)
+    table = found.decisions.orderBy("position").toArrow()
+    assert table.column_names == expected.decisions.column_names
+    assert repr(table.to_pylist()) == repr(expected.decisions.to_pylist())
+    assert found.summary.kept == expected.summary.kept
+    pairs = found.pairs().orderBy("dropped").toArrow()
+    assert repr(pairs.to_pylist()) == repr(expected.pairs().to_pylist())
+    names = expected.decisions.column("id").to_pylist()
+    clusters = found.clusters().toArrow().to_pylist()
+    assert sorted((one["id"], one["representative"]) for one in clusters) == sorted(
+        (names[row], names[kept]) for row, kept in enumerate(expected.clusters.tolist())
+    )
+    assert [path.name for path in (tmp_path / "w").iterdir()] == ["decisions.parquet"]
+
+
+def test_times_rank_as_in_memory(spark, tmp_path, records):
+    values = [
+        (f"d{row:03}", one["text"], datetime(2026, 1, 1 + row % 9, tzinfo=UTC)) for row, one in enumerate(records)
+    ]
+    table = pa.table(dict(zip(("id", "text", "seen"), map(list, zip(*values, strict=True)), strict=True)))
+    frame = spark.createDataFrame(values, "id string, text string, seen timestamp")
+    expected = neardup.dedup(table, keep="max:seen").decisions
+    found = neardup.spark.dedup(frame, keep="max:seen", work=tmp_path / "w").decisions.orderBy("position")
+    assert repr(found.toArrow().to_pylist()) == repr(expected.to_pylist())
+
+
+@pytest.mark.parametrize("stage", ["rank", "decide"])
+def test_a_frame_goes_on_after_the_driver_is_lost(tmp_path, frame, records, monkeypatch, stage):
+    call = {"order": ["number"], "work": tmp_path / "w"}
+    interrupted(monkeypatch, stage, lambda: neardup.spark.dedup(frame, **call))
+    stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "w").rglob("documents-*/*")}
+    with monkeypatch.context() as patch:
+        patch.setattr("pyspark.sql.DataFrameWriter.parquet", lambda *_: pytest.fail("stored again"))
+        found = neardup.spark.dedup(frame, **call)
+    assert stored
+    assert repr(found.decisions.orderBy("position").toArrow().to_pylist()) == repr(
+        in_memory(records).decisions.to_pylist()
+    )
+    with pytest.raises(OutputRefused, match=r"decisions\.parquet: it exists already: .*restart the run"):
+        neardup.spark.dedup(frame, **call)
+    neardup.spark.dedup(frame, **call, restart=True)
+
+
+DRIVER = """if True:
+    import sys
+    import neardup
+    from neardup.pipeline.spilled import files
+    from pyspark.sql import SparkSession
+    files._share = lambda memory, threads: 3000
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    neardup.spark.dedup_files(sys.argv[2:], work=sys.argv[1], spark=session)
+"""
+
+
+def test_files_go_on_after_the_driver_is_killed(spark, tmp_path, sources, small_parts):
+    small_parts(3000)
+    work = tmp_path / "w"
+    with subprocess.Popen([sys.executable, "-c", DRIVER, work, *sources], stderr=subprocess.DEVNULL) as driver:
+        while len(list(work.glob("run-*/done/sign-*"))) < 2:
+            assert driver.poll() is None
+            time.sleep(0.02)
+        driver.send_signal(signal.SIGKILL)
+    done = len(list(work.glob("run-*/done/sign-*")))
+    seen = []
+
+    def follow(stage, number, total):
+        seen.append((stage, number, total))
+
+    found = neardup.spark.dedup_files(sources, work=work, spark=spark, progress=follow)
+    assert seen[0][1] > 0
+    assert done >= 2
+    assert rows(found.result) == rows(dedup_files(sources).result)
+    assert not work.exists()
+
+
+def test_errors_in_the_data_are_those_of_a_run_in_memory(spark, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{broken\n')
+    with pytest.raises(DataError) as expected:
+        dedup_files([tmp_path / "a.jsonl"], strict=True)
+    with pytest.raises(DataError) as found:
+        neardup.spark.dedup_files([tmp_path / "a.jsonl"], work=tmp_path / "w", spark=spark, strict=True)
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_run_that_executors_do_not_see_is_refused(spark, tmp_path, sources, monkeypatch):
+    monkeypatch.setattr(files, "tasks_of", elsewhere_of(tmp_path / "other"))
+    with pytest.raises(EngineFailed, match="its run is not here; use a folder that all machines share"):
+        neardup.spark.dedup_files(sources, work=tmp_path / "w", spark=spark)
+
+
+def elsewhere_of(folder):
+    from neardup.pipeline.spilled.workers import tasks_of
+
+    def opened(_, *given):
+        return tasks_of(str(folder), *given)
+
+    return opened
+
+
+def test_wrong_calls_are_refused(spark, tmp_path, frame, sources):
+    with pytest.raises(ParameterError, match="id='key' must be a column; the DataFrame has number, id"):
+        neardup.spark.dedup(frame, id="key", work=tmp_path / "w")
+    with pytest.raises(ParameterError, match="work=None must be a folder that the cluster sees"):
+        dedup_files(sources, cluster=object())
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(StorageRefused, match="it has files of others, such as 'mine'"):
+        neardup.spark.dedup(frame, work=tmp_path)
+    with pytest.raises(StorageRefused, match="it cannot be a work folder"):
+        neardup.spark.dedup(frame, work=tmp_path / "no" / "w")
