@@ -17,7 +17,7 @@ import pyarrow as pa
 from neardup.engines.cluster import Failure, Opened
 from neardup.model.errors import EngineFailed, ExtraMissing, NeardupError, ParameterError, StorageRefused
 
-_PARTS: Final = 256  # parts of the tasks, if there are so many, so that executors that come later have some, too
+_PARTS: Final = 256  # parts of the tasks at least: Spark may add executors later
 _PER_CORE: Final = 4
 _LOOK: Final = 1.0  # seconds
 _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$", re.MULTILINE)
@@ -110,7 +110,7 @@ def _seeing(path: str) -> Iterator[Any]:
 
 @contextmanager
 def _naming_errors() -> Iterator[None]:
-    """Raise errors of Spark as ``EngineFailed``, with the line of the message that says what happened."""
+    """Raise errors of Spark as ``EngineFailed``, with the line of the message that names the error."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
