@@ -1,7 +1,8 @@
 """The largest clusters of a run, and what their documents share: copies of one text, or one template."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -77,31 +78,35 @@ def largest_clusters(
     dropped = np.flatnonzero(representatives >= 0)
     sizes = np.bincount(representatives[dropped], minlength=len(representatives))
     heads = np.argsort(-sizes, kind="stable")[:CLUSTERS] if len(dropped) else dropped
-    found = []
-    for head in heads[sizes[heads] > 0].tolist():
-        members = dropped[representatives[dropped] == head]
-        about: dict[str, Any] = {}
-        large = 1 + len(members) >= min(LARGE, LARGE_SHARE * len(representatives))
-        if large and 1 + int((~exact[members]).sum()) >= LEAST:
-            about = _looked_into(documents, np.append(head, members), len(representatives), scheme)
-        found.append(
-            LargeCluster(
-                representative=str(documents.ids[head].as_py()),
-                documents=1 + len(members),
-                share_of_drops=len(members) / len(dropped),
-                **about,
-            )
+    heads = heads[sizes[heads] > 0]
+    members = [dropped[representatives[dropped] == head] for head in heads.tolist()]
+    least = min(LARGE, LARGE_SHARE * len(representatives))
+    samples = [
+        _sample(np.append(head, own)) if 1 + len(own) >= least and 1 + int((~exact[own]).sum()) >= LEAST else own[:0]
+        for head, own in zip(heads.tolist(), members, strict=True)
+    ]
+    texts = iter(documents.raw_texts(np.concatenate([dropped[:0], *samples])))  # at once: files may have to be read
+    return tuple(
+        LargeCluster(
+            representative=str(documents.ids[head].as_py()),
+            documents=1 + len(own),
+            share_of_drops=len(own) / len(dropped),
+            **_looked_into([*islice(texts, len(sample))], 1 + len(own), len(representatives), scheme),
         )
-    return tuple(found)
+        for head, own, sample in zip(heads.tolist(), members, samples, strict=True)
+    )
 
 
-def _looked_into(documents: Texts, members: Positions, number: int, scheme: Scheme) -> dict[str, Any]:
+def _sample(members: Positions) -> Positions:
     members = np.sort(members)
-    sample = members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
-    raw = [text[:_READ] for text in documents.raw_texts(sample) if text]
-    if not raw:
+    return members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
+
+
+def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme: Scheme) -> dict[str, Any]:
+    """Describe a cluster of so many *members*, of a *number* of documents, by some of its texts."""
+    texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
+    if not texts:
         return {}
-    texts = [text.decode("utf-8", "ignore") for text in raw]
     features = scheme.shingling.batch_features(whole_batch(text_column(texts)))
     counted = different(features, getattr(scheme.shingling, "size", 1))
     bounds = features.offsets
@@ -113,7 +118,7 @@ def _looked_into(documents: Texts, members: Positions, number: int, scheme: Sche
     if scheme.columns or distinct < LEAST or 2 * distinct < len(set(sets)):
         return {"shared": shared}
     one, other = (texts[place] for place in np.flatnonzero(counted)[[0, -1]])
-    share = len(members) * distinct / len(texts) / number
+    share = members * distinct / len(texts) / number
     fitting = [step for step in _STEPS if step <= share / 2]
     return {
         "shared": shared,
