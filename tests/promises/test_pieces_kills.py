@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from neardup import dedup_files
+from neardup.pipeline.spilled.state import State
+
 OUTPUTS = ("out", "dropped", "mark", "report")
 # Dies at the n-th time that a file is synchronized with the disk or gets its name: before, or just after.
 PROGRAM = """
@@ -15,7 +18,7 @@ from pathlib import Path
 from neardup import dedup_files
 from neardup.pipeline.spilled import files
 
-inputs, folder, moments = json.loads(sys.argv[1])
+inputs, folder, moments, known = json.loads(sys.argv[1])
 files._share = lambda *_: 3000
 names = {name: f"{folder}/{name}.jsonl" for name in ("out", "dropped", "mark", "report")}
 
@@ -35,7 +38,7 @@ def life(moment):
     for owner, name in ((os, "fsync"), (os, "link"), (os, "replace"), (os, "rename"), (os, "unlink"), (os, "rmdir"),
                         (Path, "replace"), (Path, "rename"), (Path, "unlink")):
         setattr(owner, name, mortal(getattr(owner, name)))
-    dedup_files(inputs, work=f"{folder}/w", threads=1, **names)
+    dedup_files(inputs, work=f"{folder}/w", threads=1, state=f"{folder}/state" if known else None, **names)
 
 for number, moment in enumerate(moments):
     child = os.fork()
@@ -53,9 +56,12 @@ print(json.dumps([number, status]))
 """
 
 
-def lives(sources, folder, moments):
-    """Let a run die at these moments, one life after the other; give how often it died, and how it ended."""
-    given = json.dumps([[str(path) for path in sources], str(folder), moments])
+def lives(sources, folder, moments, *, known=False):
+    """Let a run die at these moments, one life after the other; give how often it died, and how it ended.
+
+    If documents are *known*, it adds to a state.
+    """
+    given = json.dumps([[str(path) for path in sources], str(folder), moments, known])
     done = subprocess.run([sys.executable, "-c", PROGRAM, given], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     deaths, status = json.loads(done.stdout)
@@ -96,6 +102,42 @@ def assert_killed_at_any_moment(tmp_path, seed, most, times):
 @pytest.mark.parametrize("seed", range(1))
 def test_a_killed_run_goes_on(tmp_path, seed):
     assert assert_killed_at_any_moment(tmp_path, seed, 90, 4) > 0
+
+
+def assert_added_once(tmp_path, seed, most, times):
+    first, second = written(tmp_path)
+    for name in ("whole", "killed"):
+        (tmp_path / name).mkdir()
+        dedup_files([first], state=tmp_path / name / "state")
+    assert lives([second], tmp_path / "whole", [0], known=True)[:2] == (0, 0)
+    chance = random.Random(seed)
+    moments = [chance.randint(1, most) for _ in range(times)]
+    deaths, status, errors = lives([second], tmp_path / "killed", [*moments, 0], known=True)
+    if status:
+        assert "exists already" in errors
+    for name in OUTPUTS:
+        assert (tmp_path / "killed" / f"{name}.jsonl").read_bytes() == (
+            tmp_path / "whole" / f"{name}.jsonl"
+        ).read_bytes()
+    found = []
+    for name in ("whole", "killed"):
+        with State.open(tmp_path / name / "state", write=True) as state:
+            parts = [(part.documents, part.leaders, part.kept) for part in state.segments]
+            found.append((parts, state.bytes(), sorted(path.name for path in state.folder.iterdir())))
+    assert found[0][:2] == found[1][:2]
+    assert len(found[1][0]) == 2
+    assert len(found[0][2]) == len(found[1][2])
+    return deaths
+
+
+def test_a_killed_run_adds_its_documents_once(tmp_path):
+    assert assert_added_once(tmp_path, 2, 100, 3) > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(40))
+def test_a_run_that_is_killed_many_times_adds_its_documents_once(tmp_path, seed):
+    assert_added_once(tmp_path, seed, random.Random(seed).choice([30, 60, 120, 240]), 30)
 
 
 @pytest.mark.soak

@@ -132,6 +132,8 @@ def test_other_folders_are_refused(batches, tmp_path):
     (tmp_path / "folder" / "notes.txt").write_text("mine")
     with pytest.raises(StorageRefused, match="not a state"):
         dedup_files(batches[0], state=tmp_path / "folder")
+    with pytest.raises(StorageRefused, match="there is no folder"):
+        dedup_files(batches[0], state=tmp_path / "nothing" / "state")
     with pytest.raises(StorageRefused, match="no such folder"):
         State.open(tmp_path / "nothing")
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["notes.txt"]

@@ -315,6 +315,8 @@ def _require_new(folder: Path, *, write: bool) -> None:
     """Refuse a folder without a state, unless one can be made there."""
     if not write and not folder.is_dir():
         raise StorageRefused(str(folder), "there is no such folder")
+    if not folder.parent.is_dir():
+        raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}")
     if folder.exists() and not folder.is_dir():
         raise StorageRefused(str(folder), "it is not a folder")
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
