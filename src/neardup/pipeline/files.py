@@ -14,6 +14,7 @@ import pyarrow as pa
 from neardup.engines.cluster import Cluster
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
+from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.model.errors import (
     FieldMissing,
     OutputRefused,
@@ -233,7 +234,8 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -
         return {}
     paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     for path in paths:
-        require_path("against", path)
+        rule = "must be a state, or files of documents, not an index"
+        require(not (require_path("against", path) / MANIFEST).is_file(), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return {"state": Path(paths[0])}
     return {"compared": tuple(os.fspath(path) for path in paths)}

@@ -1,8 +1,8 @@
 import pytest
 
-from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup_files
+from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.interfaces.pages.report import report_page
-from neardup.model.errors import ParameterConflict, StorageBusy, StorageRefused
+from neardup.model.errors import ParameterConflict, ParameterError, StorageBusy, StorageRefused
 from neardup.pipeline.spilled import state as states
 from neardup.pipeline.spilled.state import State
 
@@ -134,6 +134,9 @@ def test_other_folders_are_refused(batches, tmp_path):
         dedup_files(batches[0], state=tmp_path / "folder")
     with pytest.raises(StorageRefused, match="there is no folder"):
         dedup_files(batches[0], state=tmp_path / "nothing" / "state")
+    Index.create(tmp_path / "index").close()
+    with pytest.raises(ParameterError, match="not an index"):
+        dedup_files(batches[0], against=tmp_path / "index")
     with pytest.raises(StorageRefused, match="no such folder"):
         State.open(tmp_path / "nothing")
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["notes.txt"]
