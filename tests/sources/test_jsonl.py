@@ -368,3 +368,33 @@ def test_equals_pythons_json_line_by_line_whatever_the_blocks(tmp_path_factory, 
         jsonl._BLOCK = whole
     assert [record.position for record in got.rejected] == broken
     assert got.texts.to_pylist() == [*expected, "last"]
+
+
+def test_a_name_with_dots_is_a_field_of_an_object(collection, tmp_path):
+    lines = (
+        b'{"body": {"content": "one", "id": 1}, "meta": {"a": {"n": 3}}}',
+        b'{"body": {"content": "two"}, "body.content": "exactly", "meta": {"a.n": 4}}',
+        b'{"body": "no object", "meta": [1]}',
+        b'{"body": {"content": null}, "body.content": "", "meta": {"a": {"n": null}}}',
+    )
+    got = collection(*lines, text="body.content", id="body.id", columns=["meta.a.n"])
+    assert got.texts.to_pylist() == ["one", "exactly", None, ""]
+    assert got.ids.to_pylist() == ["1", *(f"{got.names[0]}:{line}" for line in (2, 3, 4))]
+    assert got.column("meta.a.n").to_pylist() == [3, 4, None, None]
+    got.write(tmp_path / "out.jsonl", np.array([0, 1]))
+    assert (tmp_path / "out.jsonl").read_bytes() == b"\n".join(lines[:2]) + b"\n"
+
+
+def test_a_nested_value_of_another_type_is_rejected(collection):
+    got = collection(
+        b'{"a": {"b": 3}}', b'{"a": {"b": "x", "c": {}}}', b'{"a": {"b": "y", "c": 1}}', text="a.b", id="a.c"
+    )
+    assert [str(one).partition("x.jsonl:")[2] for one in got.rejected] == [
+        "1: its 'a.b' must be a string, not a number",
+        "2: its 'a.c' must be a string or a number, not an object",
+    ]
+
+
+def test_a_missing_nested_field_names_those_that_there_are(collection):
+    with pytest.raises(DataError, match=r"there is no field 'a\.x'; the fields are: id, a\.b, a\.c\.d, e$"):
+        collection(b'{"id": 1, "a": {"b": "x", "c": {"d": 1}}, "e": {}}', text="a.x")

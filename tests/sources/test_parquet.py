@@ -346,3 +346,26 @@ def test_a_row_is_located_in_its_file(tmp_path):
         (str(tmp_path / "a.parquet"), 3),
         (str(tmp_path / "b.parquet"), 1),
     ]
+
+
+NESTED = pa.table(
+    {
+        "body": pa.array([{"content": "one", "x.y": 1}, None, {"content": None, "x.y": 3}]),
+        "a.b": ["p", "q", "r"],
+        "a": [{"b": "s"}] * 3,
+    }
+)
+
+
+def test_a_name_with_dots_is_a_field_of_a_struct(collection, tmp_path):
+    got = collection(NESTED, text="body.content", id="a.b")
+    assert got.texts.to_pylist() == ["one", None, None]
+    assert got.ids.to_pylist() == ["p", "q", "r"]
+    assert got.column("body.x.y").to_pylist() == [1, None, 3]
+    got.write(tmp_path / "out.parquet", np.array([0, 1]))
+    assert pq.read_table(tmp_path / "out.parquet").equals(NESTED.slice(0, 2))
+
+
+def test_a_missing_nested_column_names_those_that_there_are(collection):
+    with pytest.raises(DataError, match=r"'body\.y'; the fields are: body\.content, body\.x\.y, a\.b, a\.b$"):
+        collection(NESTED, text="body.y")

@@ -436,3 +436,26 @@ def test_a_field_that_cannot_be_compared_is_located_over_shards(tmp_path):
     put(tmp_path / "y.jsonl", b'no JSON\n{"text": "two", "n": "high"}\n')
     with pytest.raises(DataError, match=r"y\.jsonl:2: its 'n' is a string"):
         values_of([tmp_path / "x.jsonl", tmp_path / "y.jsonl"], "n")
+
+
+def test_nested_fields_are_read_in_pieces_as_at_once(tmp_path):
+    rows = [{"body": {"content": f"text {n}", "more": "x" * 50}, "meta": {"n": n, "id": f"d{n}"}} for n in range(200)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet", row_group_size=30)
+    named = {"text": "body.content", "id": "meta.id", "columns": ("meta.n",)}
+    for path in (tmp_path / "a.jsonl", tmp_path / "a.parquet"):
+        whole = read([path], **named)
+        shards = split([path], 1000, **named)
+        pieces = pieces_of(shards)
+        assert len(pieces) > 3
+        assert pa.concat_arrays([chunk for one in pieces for chunk in one.ids.chunks]).to_pylist() == (
+            whole.ids.to_pylist()
+        )
+        assert [text for one in pieces for text in one.texts.to_pylist()] == whole.texts.to_pylist()
+        stored = [
+            pa.chunked_array([c for one in shards.pieces(s) for c in one.raw_column("meta.n").chunks])
+            for s in shards.shards
+        ]
+        assert shards.column("meta.n", stored).to_pylist() == whole.column("meta.n").to_pylist()
+        assert all(one.lacking("meta.x") == ["body.content", "body.more", "meta.n", "meta.id"] for one in pieces)
+        assert all(one.lacking("meta.n") is None for one in pieces)

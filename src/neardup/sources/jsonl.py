@@ -8,6 +8,8 @@ How lines are treated:
   neither a string nor null; an id that is neither a string, a number nor null.
 - A file that is one JSON array, or has objects over several lines, is an error as a whole.
 - Text missing or null: a document without text.
+- A name with dots, ``body.content``, is a field of an object inside the record, unless the record itself has a field of
+  exactly this name.
 - A repeated field: the last value counts, but each must be of the right type.
 - A byte order mark at the start of the file is skipped, and not written back: JSON has none.
 - A number as id keeps all its digits as written. A missing, null or empty id is replaced by file and line.
@@ -42,7 +44,7 @@ from neardup.sources.compression import Contents, compressed, load
 from neardup.sources.formats import input_kind
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, line_of, start_of_text
 from neardup.sources.output import atomic, output_kind
-from neardup.sources.records import decoder, kind_of, literal_of, reason_of
+from neardup.sources.records import decoder, field_names, kind_of, literal_of, reason_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
 _HEAD: Final = 1 << 16  # bytes searched for the first line
@@ -156,9 +158,8 @@ class JsonLines(Collection):
         return tokens
 
     def _fields(self) -> list[str]:
-        decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
         sample = zip(range(_SAMPLE), self._lines(), strict=False)
-        return list(dict.fromkeys(name for _, line in sample for name in decode(line)))
+        return list(dict.fromkeys(name for _, line in sample for name in field_names(line)))
 
     def _lines(self) -> Iterator[memoryview]:
         for spans in self._spans:

@@ -3,13 +3,13 @@
 The text column contains strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
 in UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected. Ids may be strings, numbers
 or times; null, NaN, empty, or a missing column ``id`` are replaced by ``FILE:ROW``, counted from 1. Files of zero rows
-contain no documents. Several files must have equal columns, in the same order; no two columns of a file may have the
-same name.
+contain no documents. A name with dots, ``body.content``, is a field of a struct, unless a column has exactly this name.
+Several files must have equal columns, in the same order; no two columns of a file may have the same name.
 """
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -83,8 +83,8 @@ class ParquetTable(Collection):
             self._storage = self._storage or _storage(metadata)
             if tables and not table.schema.equals(tables[0].schema):
                 raise DataError(path, f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}")
-            names = table.column_names if piece is None else piece.names
-            text, name = _texts(path, table, request.text, names), _ids(path, table, request.id, first, names)
+            schema = table.schema if piece is None else piece.schema
+            text, name = _texts(path, table, request.text, schema), _ids(path, table, request.id, first, schema)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             rows: Sequence[int] = range(first, first + len(table))
             if broken:
@@ -102,7 +102,7 @@ class ParquetTable(Collection):
             texts += text.chunks
             ids += name.chunks
         self._table = pa.concat_tables(tables)
-        self._names: list[str] = self._table.column_names if piece is None else piece.names
+        self._schema: pa.Schema = self._table.schema if piece is None else piece.schema
         super().__init__(
             inputs,
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
@@ -114,7 +114,7 @@ class ParquetTable(Collection):
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a column, strings of any kind as ``large_string``."""
         where = ", ".join(self.names)
-        column = _column(where, self._table, name, self._names)
+        column = _column(where, self._table, name, self._schema)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
                 return column.unify_dictionaries().combine_chunks()
@@ -140,7 +140,7 @@ class ParquetTable(Collection):
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        return None if name in self._names else self._names
+        return field_names(self._schema) if _path(self._schema, name) is None else None
 
     @classmethod
     @contextmanager
@@ -182,11 +182,11 @@ class ParquetTable(Collection):
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Some rows of a file: the number of the first, from 1, all columns of the file, and its metadata."""
+    """Some rows of a file: the number of the first, from 1, the schema of the file, and its metadata."""
 
     table: pa.Table
     first: int
-    names: list[str]
+    schema: pa.Schema
     metadata: pq.FileMetaData
 
 
@@ -213,8 +213,8 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     """Yield the rows of some row groups, about *size* bytes at a time; only the requested columns unless *whole*."""
     file = _opened(path)
     metadata, schema = file.metadata, file.schema_arrow
-    names = schema.names
-    wanted = None if whole else [name for name in names if name in {request.text, request.id, *request.columns}]
+    paths = (_path(schema, name) for name in dict.fromkeys((request.text, request.id, *request.columns)))
+    wanted = None if whole else [".".join(path) for path in paths if path is not None]
     rows = sum(metadata.row_group(group).num_rows for group in range(begin, end))
     held = sum(metadata.row_group(group).total_byte_size for group in range(begin, end))
     size = min(size, _PIECE)
@@ -227,12 +227,11 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
             number += batch.nbytes
             if number >= size:
                 table = pa.Table.from_batches(parts)
-                yield ParquetTable([path], request, _silent, _Piece(table, first, names, metadata))
+                yield ParquetTable([path], request, _silent, _Piece(table, first, schema, metadata))
                 first, number, parts = first + len(table), 0, []
         if parts or first == start:  # there are columns even without rows
-            nothing = schema.empty_table() if wanted is None else schema.empty_table().select(wanted)
-            table = pa.Table.from_batches(parts) if parts else nothing
-            yield ParquetTable([path], request, _silent, _Piece(table, first, names, metadata))
+            table = pa.Table.from_batches(parts) if parts else schema.empty_table()
+            yield ParquetTable([path], request, _silent, _Piece(table, first, schema, metadata))
     except (pa.ArrowException, OSError) as error:
         raise DataError(path, f"it cannot be read as Parquet: {error}") from error
 
@@ -359,15 +358,38 @@ def _filtered(table: pa.Table, mask: Mask) -> pa.Table:
         return pa.concat_tables([table.slice(0, 0), *slices])
 
 
-def _column(where: str, table: pa.Table, name: str, names: Sequence[str]) -> pa.ChunkedArray:
-    if name not in names:
-        raise missing_field(where, name, names)
-    return table.column(name)
+def field_names(schema: Iterable[pa.Field], prefix: str = "") -> list[str]:
+    """Return the names of all columns; a struct is represented by its own fields, ``body.content``."""
+    names: list[str] = []
+    for field in schema:
+        inner = [*field.type] if pa.types.is_struct(field.type) else []
+        names += field_names(inner, f"{prefix}{field.name}.") if inner else [prefix + field.name]
+    return names
 
 
-def _texts(path: str, table: pa.Table, name: str, names: Sequence[str]) -> pa.ChunkedArray:
+def _path(schema: Iterable[pa.Field], name: str) -> list[str] | None:
+    """Return the name of a column, and of the fields inside it if *name* has dots; ``None`` if there is none."""
+    kinds = {field.name: field.type for field in schema}
+    if name in kinds:
+        return [name]
+    head, _, rest = name.partition(".")
+    if not rest or not pa.types.is_struct(kinds.get(head)):
+        return None
+    path = _path(kinds[head], rest)
+    return None if path is None else [head, *path]
+
+
+def _column(where: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.ChunkedArray:
+    path = _path(schema, name)
+    if path is None:
+        raise missing_field(where, name, field_names(schema))
+    column = table.column(path[0])
+    return pc.struct_field(column, path[1:]) if path[1:] else column
+
+
+def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the text column as ``string`` or ``large_string``; its validity is not checked."""
-    column = _column(path, table, name, names)
+    column = _column(path, table, name, schema)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
         return column.cast(pa.large_string())
@@ -379,12 +401,12 @@ def _texts(path: str, table: pa.Table, name: str, names: Sequence[str]) -> pa.Ch
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
 
-def _ids(path: str, table: pa.Table, name: str, first: int, names: Sequence[str]) -> pa.ChunkedArray:
+def _ids(path: str, table: pa.Table, name: str, first: int, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the id column as strings; rows without one get their file and number, counted from *first*."""
     positions = np.arange(first, first + len(table))
-    if name == DEFAULT_ID and name not in names:
+    if name == DEFAULT_ID and name not in schema.names:
         return pa.chunked_array([named(display(path), positions)], pa.string())
-    column = _column(path, table, name, names)
+    column = _column(path, table, name, schema)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):

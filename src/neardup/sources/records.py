@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
 
 from neardup.model.errors import ParameterError
+
+Decode = Callable[[memoryview], Any]
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
@@ -17,19 +19,70 @@ _BYTE: Final = re.compile(r"(.*) \(byte (\d+)\)")
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 
 
-def decoder(text: str | None, names: tuple[str, ...]) -> Callable[[memoryview], Any]:
-    """Return a decoder of the requested fields: ``f0`` the text, if requested, ``f1``... the others, undecoded."""
+def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
+    """Return a decoder of the requested fields: ``f0`` the text, if requested, ``f1``... the others, undecoded.
+
+    A name with dots, such as ``body.content``, is a field of an object inside the record, unless the record itself has
+    a field of exactly this name.
+    """
     fields = {f"f{index}": name for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:
         fields["f0"] = text
         members.append(("f0", str | None, None))
+    given = {name: field for field, name in fields.items()}
+    nested: list[tuple[str, str, Decode]] = []
+    for field, name in [*fields.items()]:
+        head, dot, rest = name.partition(".")
+        if dot and head != text:  # a text is never an object
+            if head not in given:
+                given[head] = f"h{len(given)}"
+                fields[given[head]] = head
+                members.append((given[head], msgspec.Raw, msgspec.Raw()))
+            nested.append((field, given[head], _member(rest, is_text=field == "f0")))
     try:
         record = msgspec.defstruct("Record", members, rename=fields, gc=False)
-        return msgspec.json.Decoder(record).decode
+        decode: Decode = msgspec.json.Decoder(record).decode
     except ValueError as error:  # names with escapes are not supported
         rule = "must not contain quotation marks, backslashes or control characters"
         raise ParameterError("fields", list(fields.values()), rule) from error
+    return _through_objects(decode, nested) if nested else decode
+
+
+def _through_objects(decode: Decode, nested: list[tuple[str, str, Decode]]) -> Decode:
+    """Return a decoder that takes missing *nested* fields from the objects that hold them."""
+
+    def decode_nested(line: memoryview) -> Any:
+        found = decode(line)
+        for field, head, member in nested:
+            value = getattr(found, field)
+            if not value and value != "" and _is_object(holder := memoryview(getattr(found, head))):
+                setattr(found, field, member(holder))
+        return found
+
+    return decode_nested
+
+
+def _is_object(value: memoryview) -> bool:
+    return bytes(value[:1]) == b"{"
+
+
+def _member(name: str, *, is_text: bool) -> Decode:
+    """Return a decoder of one field of an object."""
+    if is_text:
+        decode = decoder(name, ())
+        return lambda data: decode(data).f0
+    decode = decoder(None, (name,))
+    return lambda data: decode(data).f1
+
+
+def field_names(line: memoryview, prefix: str = "") -> Iterator[str]:
+    """Yield the names of a record's fields; an object is represented by its own fields, ``body.content``."""
+    for name, value in msgspec.json.decode(line, type=dict[str, msgspec.Raw]).items():
+        if _is_object(inner := memoryview(value)) and any(inner[1:-1]):
+            yield from field_names(inner, f"{prefix}{name}.")
+        else:
+            yield prefix + name
 
 
 def literal_of(token: bytes) -> str | None:

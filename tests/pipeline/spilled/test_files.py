@@ -260,3 +260,20 @@ def test_a_field_may_be_signed_and_rank(tmp_path, sources):
     scheme = Checksum(fields=(Field(name="score"),))
     assert_same(sources, tmp_path / "w", scheme=scheme, keep="min:score")
     assert dedup_files(sources, scheme=scheme, keep="min:score").result.summary.policy.keep == "min:score"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_nested_fields_are_texts_ids_ranks_and_signed_fields(tmp_path, records, small_parts, name):
+    small_parts(2000)
+    nested = [{"page": {"text": record["text"], "title": record["title"]}, "meta": record} for record in records]
+    if name == "a.parquet":
+        pq.write_table(
+            pa.Table.from_pylist([one | {"meta": {"id": None} | one["meta"]} for one in nested]), tmp_path / name
+        )
+    else:
+        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in nested))
+    for scheme in (None, Checksum(fields=(Field(name="page.title"), Field(name="page.text", limit=20)))):
+        options = {"text": "page.text", "id": "meta.id", "keep": "max:meta.score", "scheme": scheme}
+        assert_same([tmp_path / name], tmp_path / "w", **options)
+        done = dedup_files([tmp_path / name], tmp_path / f"kept{name}", **options, force=True)
+        assert 1 < done.result.summary.kept < len(records)

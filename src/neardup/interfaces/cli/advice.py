@@ -143,7 +143,8 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         return "the fields of CSV must be separated by commas, or by tabs in .tsv, not by semicolons"
     for name, words in (("text", "text"), ("id", "id"), ("url", "URL")):
         if error.field == given.get(name):
-            alike = [other for other in error.existing if other.lower() == error.field.lower()]
+            wanted = error.field.lower()
+            alike = [other for other in error.existing if f".{other.lower()}".endswith(f".{wanted}")]
             return f"--{name} names the field of the {words}" + (f", such as --{name} {alike[0]}" if alike else "")
     if error.field in {one.rpartition(":")[0] for one in given.get("field", ())}:
         return "correct --field"

@@ -33,7 +33,9 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = False) -> None:
     """Add the options for reading documents; *with_url* also the field of the URL."""
     reading = parser.add_argument_group("reading")
-    reading.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    reading.add_argument(
+        "--text", metavar="FIELD", default="text", help="the field that holds the text, such as body.content"
+    )
     reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
     if with_url:
         reading.add_argument(
