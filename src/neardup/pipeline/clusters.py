@@ -103,7 +103,7 @@ def _sample(members: Positions) -> Positions:
 
 
 def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme: Scheme) -> dict[str, Any]:
-    """Describe a cluster of so many *members*, of a *number* of documents, by some of its texts."""
+    """Describe a cluster of *members* documents, of *number* in the collection, by some of its texts."""
     texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
     if not texts:
         return {}
