@@ -310,11 +310,20 @@ def test_a_folder_without_documents_is_its_tables(tmp_path):
     assert split([tmp_path / "data"], 100, glob=("*.csv",)).inputs == (str(tmp_path / "data/b.csv"),)
 
 
-def test_standard_input_and_pipes_are_refused(tmp_path):
+def test_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "x.jsonl")
-    for path in ("-", tmp_path / "x.jsonl"):
-        with pytest.raises(ParameterError, match="reads its inputs more than once"):
-            split([path], 1)
+    with pytest.raises(ParameterError, match="reads its inputs more than once; use - and standard input"):
+        split([tmp_path / "x.jsonl"], 1)
+
+
+def test_standard_input_is_read_from_its_copy(tmp_path):
+    copy = put(tmp_path / ".neardup-stdin.jsonl", JSONL["dirty"])
+    other = put(tmp_path / "x.jsonl", JSONL["plain"])
+    made = Shards.opened([other, "-"], requested()).spooled(copy).cut(1)
+    assert made.inputs == (str(other), str(copy))
+    assert [str(one).partition(": ")[0] for piece in pieces_of(made) for one in piece.rejected] == [
+        f"<stdin>:{line}" for line in (2, 4, 5, 6, 7, 9)
+    ]
 
 
 def test_an_unknown_format_is_refused(tmp_path):

@@ -246,14 +246,14 @@ def _check_plain(source: str, head: bytes) -> None:
 
 def _plain(source: str, file: BufferedIOBase, most: int) -> memoryview:
     data = bytearray()
-    while chunk := _next(file):
+    while chunk := available(file):
         data += chunk
         _check_size(source, len(data), most)
     _check_plain(source, bytes(data[:_HEAD]))
     return memoryview(data)
 
 
-def _next(file: BufferedIOBase) -> bytes:
+def available(file: BufferedIOBase) -> bytes:
     """Read the available bytes, and notice Ctrl-C while there are none.
 
     ``read`` would wait until it has all requested bytes, and a signal just before a waiting read would only be noticed

@@ -12,6 +12,7 @@ from typing import Final
 from neardup.model.errors import InputRefused, ParameterError, require
 
 STDIN: Final = "-"
+SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
 FOLDER: Final = "folder"
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
 FORMATS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
@@ -129,4 +130,6 @@ def matches(relative: str, patterns: Sequence[str]) -> bool:
 
 def display(path: str) -> str:
     """Return the name of an input for messages and ids; bytes that are not valid UTF-8 are escaped."""
-    return "<stdin>" if path == STDIN else os.fsencode(path).decode(errors="backslashreplace")
+    if path == STDIN or PurePath(path).stem == SPOOLED:
+        return "<stdin>"
+    return os.fsencode(path).decode(errors="backslashreplace")

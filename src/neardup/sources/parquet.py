@@ -82,7 +82,9 @@ class ParquetTable(Collection):
                 table, metadata = piece.table, piece.metadata
             self._storage = self._storage or _storage(metadata)
             if tables and not table.schema.equals(tables[0].schema):
-                raise DataError(path, f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}")
+                raise DataError(
+                    display(path), f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}"
+                )
             schema = table.schema if piece is None else piece.schema
             text, name = _texts(path, table, request.text, schema), _ids(path, table, request.id, first, schema)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
@@ -199,12 +201,13 @@ def group_sizes(path: str) -> tuple[list[int], list[int]]:
 
 def check_schemas(paths: Sequence[str]) -> None:
     """Raise ``DataError`` for the first file whose columns differ from those of the first one."""
-    first = _opened(paths[0]).schema_arrow
-    for path in paths[1:]:
+    first: pa.Schema | None = None
+    for path in paths:
         schema = _opened(path).schema_arrow
+        first = first or schema
         if not schema.equals(first):
             difference = _difference(schema.empty_table(), first.empty_table())
-            raise DataError(path, f"its columns differ from those of {paths[0]}; {difference}")
+            raise DataError(display(path), f"its columns differ from those of {paths[0]}; {difference}")
 
 
 def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
@@ -233,7 +236,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
             yield ParquetTable([path], request, _silent, _Piece(table, first, schema, metadata))
     except (pa.ArrowException, OSError) as error:
-        raise DataError(path, f"it cannot be read as Parquet: {error}") from error
+        raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
 
 
 def _silent(_index: int, _done: float) -> None:
@@ -246,7 +249,7 @@ def _opened(path: str) -> pq.ParquetFile:
             _check_head(path, file.read(8))
         found = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(path, f"it cannot be read as Parquet: {error}") from error
+        raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
     _check_names(path, found.schema_arrow.names)
     return found
 
@@ -259,7 +262,7 @@ def _check_head(path: str, head: bytes) -> None:
 
 def _check_names(path: str, names: Sequence[str]) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise DataError(path, f"it has two columns named {twice[0]!r}; rename one")
+        raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
 
 
 def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[pa.Table, pq.FileMetaData]:
@@ -267,7 +270,7 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
 
     A pipe is read into memory first, because the directory of a Parquet file is at its end.
     """
-    cap = DataError(path, f"it expands to more than {max_bytes:,} bytes", "too large")
+    cap = DataError(display(path), f"it expands to more than {max_bytes:,} bytes", "too large")
     try:
         piped = path == STDIN or is_special(path)
         content = pa.py_buffer(_piped(path, max_bytes) if piped else b"")
@@ -304,11 +307,11 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
             advance(rows / max(1, metadata.num_rows))
         if rows != metadata.num_rows:
             raise DataError(
-                path, f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
+                display(path), f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
             )
         return pa.Table.from_batches(batches, schema), metadata
     except (pa.ArrowException, OSError) as error:
-        raise DataError(path, f"it cannot be read as Parquet: {error}") from error
+        raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
 
 
 def _piped(path: str, max_bytes: int) -> bytes:
@@ -395,7 +398,7 @@ def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.Chunk
         return column.cast(pa.large_string())
     if not _is_text(kind):
         rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {column.type}"
-        raise DataError(path, rule)
+        raise DataError(display(path), rule)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
     unpacked = column.cast(kind) if kind is not column.type else column
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
@@ -412,7 +415,9 @@ def _ids(path: str, table: pa.Table, name: str, first: int, schema: pa.Schema) -
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
-        raise DataError(path, f"the column {name!r} must hold strings or numbers to be the id, not {column.type}")
+        raise DataError(
+            display(path), f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
+        )
     column = column.cast(pa.string(), safe=False)
     absent = pc.fill_null(pc.equal(pc.binary_length(column), 0), fill_value=True)
     if pc.any(absent).as_py():

@@ -72,13 +72,14 @@ class Shards:
         """Return the inputs with their identities, not cut yet.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
-        of ``expand`` and ``input_kind``, ``ParameterError`` for standard input, which cannot be read twice, and for
-        options that do not fit any input, and ``DataError`` for a file that cannot be read.
+        of ``expand`` and ``input_kind``, ``ParameterError`` for a pipe, which cannot be read twice, and for options
+        that do not fit any input, and ``DataError`` for a file that cannot be read. Standard input must be ``spooled``
+        before the inputs are cut.
         """
         paths = [table for path in expand(inputs) for table in _tables(path, request)]
         for path in paths:
-            twice = path != STDIN and (Path(path).is_file() or Path(path).is_dir() or not Path(path).exists())
-            rule = "cannot be standard input or a pipe, because a run in pieces reads its inputs more than once"
+            twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
+            rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
             require(twice, "inputs", display(path), rule)
         from neardup.sources.folder import documents_in, roots_of, state_of
 
@@ -88,12 +89,19 @@ class Shards:
             if input_kind(path, _given(path, request)).format == FOLDER:
                 identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
-                identities.append(identity(path))
+                identities.append(None if path == STDIN else identity(path))
         found = cls(paths, request, (), identities)
         forms = {one.format for one in found._kinds}
         quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
         require(quoting, "quoting", request.quoting, "can only be used with CSV and TSV")
         return found
+
+    def spooled(self, path: Path) -> Self:
+        """Return the same inputs with a copy of standard input, which has this path, in its place."""
+        place = self.inputs.index(STDIN)
+        inputs, identities = [*self.inputs], [*self.identities]
+        inputs[place], identities[place] = str(path), identity(str(path))
+        return type(self)(inputs, self.request, (), identities)
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
@@ -127,8 +135,11 @@ class Shards:
         return type(self)(self.inputs, self.request, shards, identities, ignored=ignored, size=size)
 
     def check_columns(self, sources: Sequence[int]) -> None:
-        """Raise ``DataError`` if tables that are to be written to one file have different columns."""
-        paths = [self.inputs[source] for source in sources]
+        """Raise ``DataError`` if tables that are to be written to one file have different columns.
+
+        Standard input is not checked before it is spooled.
+        """
+        paths = [self.inputs[source] for source in sources if self.inputs[source] != STDIN]
         match self._kinds[sources[0]].format:
             case "parquet":
                 from neardup.sources.parquet import check_schemas

@@ -1,9 +1,12 @@
+import io
 import json
 import os
+import sys
 from errno import EIO, ENOSPC
 from itertools import pairwise, product
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -277,3 +280,81 @@ def test_nested_fields_are_texts_ids_ranks_and_signed_fields(tmp_path, records, 
         assert_same([tmp_path / name], tmp_path / "w", **options)
         done = dedup_files([tmp_path / name], tmp_path / f"kept{name}", **options, force=True)
         assert 1 < done.result.summary.kept < len(records)
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """Give these bytes on standard input."""
+
+    def piped(data):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return piped
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_standard_input_is_a_file_in_a_run_in_pieces(tmp_path, records, small_parts, piped, form):
+    small_parts(2000)
+    table = pa.Table.from_pylist([{"text": r["text"] or "", "title": r["title"]} for r in records])
+    sink = io.BytesIO()
+    if form == "csv":
+        pa.csv.write_csv(table, sink)
+    elif form == "parquet":
+        pq.write_table(table, sink, row_group_size=50)
+    else:
+        sink.write("".join(json.dumps(one) + "\n" for one in table.to_pylist()).encode())
+    for name, options in (("m", {}), ("p", {"work": tmp_path / "w"})):
+        piped(sink.getvalue())
+        dedup_files(["-"], tmp_path / f"{name}.{form}", report=tmp_path / f"{name}.why.jsonl", format=form, **options)
+    assert (tmp_path / "p.why.jsonl").read_bytes() == (tmp_path / "m.why.jsonl").read_bytes()
+    assert b'"<stdin>:' in (tmp_path / "p.why.jsonl").read_bytes()
+    if form == "parquet":
+        assert pq.read_table(tmp_path / "p.parquet").equals(pq.read_table(tmp_path / "m.parquet"))
+    else:
+        assert (tmp_path / f"p.{form}").read_bytes() == (tmp_path / f"m.{form}").read_bytes()
+    assert not (tmp_path / "w").exists()
+
+
+def test_an_interrupted_run_continues_without_its_standard_input(tmp_path, sources, piped, monkeypatch):
+    data = sources[0].read_bytes()
+    with monkeypatch.context() as broken:
+        broken.setattr("neardup.pipeline.spilled.run.rank", lambda *_: 1 / 0)
+        piped(data)
+        with pytest.raises(ZeroDivisionError):
+            dedup_files(["-", sources[1]], tmp_path / "kept", work=tmp_path / "w")
+    piped(data + b"more")
+    with pytest.raises(DataError, match="<stdin>: it differs from what the run has read before"):
+        dedup_files(["-", sources[1]], tmp_path / "kept", work=tmp_path / "w")
+    piped(b"")
+    found = dedup_files(["-", sources[1]], tmp_path / "kept", work=tmp_path / "w")
+    assert found.documents.names == ("<stdin>", str(sources[1]))
+    expected = dedup_files(sources[:2])
+    assert found.result.representatives.tolist() == expected.result.representatives.tolist()
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["part1.jsonl", "stdin.jsonl"]
+
+
+def test_a_copy_of_standard_input_that_is_not_complete_does_not_count(tmp_path, sources, monkeypatch):
+    data = sources[0].read_bytes()
+
+    class Pipe(io.BytesIO):
+        def read1(self, size=-1):
+            if self.tell() > 100:
+                raise KeyboardInterrupt
+            return super().read1(min(size, 80))
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Pipe(data)))
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    found = dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
+    assert found.result.summary.kept == dedup_files(sources[:1]).result.summary.kept
+
+
+def test_outputs_are_refused_before_standard_input_is_read(tmp_path, sources, piped):
+    (tmp_path / "kept.jsonl").write_text("mine")
+    piped(sources[0].read_bytes())
+    with pytest.raises(OutputError, match="exists"):
+        dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
+    assert sys.stdin.buffer.tell() == 0
+    with pytest.raises(ParameterError, match="cannot be standard input, because later runs with the state"):
+        dedup_files(["-"], tmp_path / "new.jsonl", state=tmp_path / "s")

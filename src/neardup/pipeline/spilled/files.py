@@ -12,7 +12,7 @@ from typing import Any, Final
 from neardup.engines.cluster import Cluster, elsewhere
 from neardup.engines.journal import Journal
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import DataError, NeardupError, StorageRefused
+from neardup.model.errors import DataError, NeardupError, StorageRefused, require
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
@@ -24,8 +24,10 @@ from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
+from neardup.sources.formats import SPOOLED, STDIN
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.shards import SHARD, Shards
+from neardup.sources.standard_input import check_same, copy
 
 MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
 LEAST_MEMORY: Final = 64_000_000
@@ -70,6 +72,8 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     size = _share(settings.memory, engine.threads if settings.cluster is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
+    rule = "cannot be standard input, because later runs with the state read the inputs again; save it to a file first"
+    require(STDIN not in shards.inputs or not settings.adds, "inputs", STDIN, rule)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared)
@@ -91,6 +95,8 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     }
     with Journal.open(settings.work, terms, restart=settings.restart) as journal:
         stages = Stages(journal, engine, progress, partial(_elsewhere, settings, journal))
+        if STDIN in shards.inputs:
+            shards = _spooled(shards, journal, stages, outputs, settings)
         begun = stages.one("split", "", partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
         if state is not None:
@@ -129,6 +135,27 @@ def _elsewhere(settings: Settings, journal: Journal, stage: str) -> Map | None:
         return None
     opened = partial(tasks_of, str(journal.folder.absolute()), journal.token, settings.scheme, stage)
     return elsewhere(settings.cluster, opened)
+
+
+def _spooled(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:
+    """Copy standard input into the work folder, once the outputs are accepted; a run that continues compares both."""
+    name = f"{SPOOLED}.{shards.kind(shards.inputs.index(STDIN)).format}"
+
+    def spool() -> dict[str, Any]:
+        with journal.output(name) as file:
+            copy(file)
+        return {"files": journal.sizes(name)}
+
+    if journal.intact("spool-"):
+        check_same(journal.path(name))
+    else:
+        try:
+            _check(shards, outputs, settings)
+        except NeardupError:
+            journal.finish()
+            raise
+    stages.one("spool", "", spool)
+    return shards.spooled(journal.path(name))
 
 
 def _check(shards: Shards, outputs: list[Output], settings: Settings) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from neardup.model.errors import OutputRefused, ParameterError
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import Collection
-from neardup.sources.formats import FOLDER, kind
+from neardup.sources.formats import FOLDER, STDIN, kind
 from neardup.sources.output import check_target, write_table
 from neardup.sources.read import reader
 from neardup.sources.shards import Shards
@@ -48,7 +48,7 @@ def outputs_of(shards: Shards, targets: dict[str, str], compared: int = 0) -> li
                 raise ParameterError(target, path, "must be a folder, as the inputs have several formats")
             found.append(Output(target, path, everything))
             continue
-        names = _names(shards.inputs[compared:])
+        names = _names(shards, everything)
         if len({*names}) < len(names):
             raise ParameterError(target, path, "must be a file, as an input is named twice")
         pairs = zip(everything, names, strict=True)
@@ -137,8 +137,10 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
     return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
 
 
-def _names(inputs: Sequence[str]) -> list[str]:
+def _names(shards: Shards, sources: Sequence[int]) -> list[str]:
     """Return the paths of the inputs inside the innermost folder that contains all of them."""
-    paths = [Path(os.path.realpath(path)) for path in inputs]
-    base = Path(os.path.commonpath([path.parent for path in paths]))
-    return [str(path.relative_to(base)) for path in paths]
+    paths = {source: Path(os.path.realpath(shards.inputs[source])) for source in sources}
+    piped = [source for source in sources if shards.inputs[source] == STDIN]
+    base = os.path.commonpath([str(path.parent) for source, path in paths.items() if source not in piped] or [os.sep])
+    named = {source: f"stdin.{shards.kind(source).format}" for source in piped}
+    return [named.get(source) or str(path.relative_to(base)) for source, path in paths.items()]
