@@ -13,7 +13,7 @@ SPARK := .cache/spark
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/spilled/test_spark.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
 BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/index tests/decisions
-NO_KERNEL := test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code
+NO_KERNEL := test_shards test_memory_files test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code
 
 # The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python` names one.
 PYTHON := python3.11 python3 python3.12 python3.13 python3.14

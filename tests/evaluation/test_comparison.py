@@ -2,7 +2,7 @@ import json
 from dataclasses import FrozenInstanceError
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
@@ -26,6 +26,7 @@ def test_measures_are_those_of_the_library(a, b):
         assert one.b_in_a == containment(b, a, **options)
 
 
+@settings(max_examples=30)
 @given(TEXTS, TEXTS)
 def test_whatever_the_texts_everything_is_plain_json(a, b):
     compared = compare(a, b)

@@ -114,7 +114,9 @@ def test_a_key_that_everybody_shares_costs_each_no_more(tmp_path, number, candid
 def test_removed_documents_leave_room_for_others(tmp_path):
     """In memory and in files alike: the first ones of a crowd go, and who came later is found."""
     everybody = crowd(200)
-    everybody.rows[:, 4:] = np.arange(200)[:, None] // 100  # the second hundred match each other
+    rows = everybody.rows.copy()
+    rows[:, 4:] = np.arange(200)[:, None] // 100  # the second hundred match each other
+    everybody = replace(everybody, rows=rows)
     for name in ("memory", "file"):
         with Index.create(tmp_path / name, CROWDED, layout=LAYOUT, **WAYS) as index:
             index.admit([f"d{place}" for place in range(150)], everybody[np.arange(150)])

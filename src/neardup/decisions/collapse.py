@@ -100,8 +100,9 @@ def collapse(
     kernel, rows, terms = ranked or _NO_RULE
     if present is None:
         present = _nobody(number)
-    elif not (rows.flags.carray and present.flags.carray):  # kernels are compiled for contiguous arrays
+    elif not (rows.flags.c_contiguous and present.flags.carray):  # kernels are compiled for contiguous arrays
         rows, present = np.array(rows, order="C"), np.array(present, order="C")
+        rows.flags.writeable = False  # as those of signatures
     stay, groups = kernel(rows, terms, present, near, equal, _as_array(*keeps), table)
     return Collapse(table, stay, groups)
 

@@ -30,10 +30,7 @@ class TextBatch:
     offsets: Positions
 
     def __post_init__(self) -> None:
-        if self.data.flags.writeable:
-            data = self.data.view()
-            data.flags.writeable = False
-            object.__setattr__(self, "data", data)
+        object.__setattr__(self, "data", _read_only(self.data))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -75,12 +72,15 @@ class Signatures:
     ``rows`` is a two-dimensional array whose width and type depend on the scheme. ``present`` is bool[n]: false for a
     document without a signature, such as one without words. ``recipe`` is the id of the recipe that made them:
     signatures of different recipes are not comparable, and comparing them raises ``RecipeMismatch``. Positions, slices
-    and flags select rows.
+    and flags select rows. ``rows`` is always read-only, so that kernels are compiled for one type only.
     """
 
     rows: npt.NDArray[np.generic]
     present: Flags
     recipe: RecipeId
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", _read_only(self.rows))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -130,6 +130,14 @@ class Signatures:
             )
         present = table["present"].to_numpy().astype(np.bool_, copy=False)
         return cls(rows, present, RecipeId(recipe))
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _with_metadata(given: Any) -> tuple[Any, str, str]:

@@ -105,7 +105,7 @@ def answers(path, queries):
 def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, distinct):
     """A byte that no lookup of these queries needs may go unnoticed by it, a wrong answer may not be given.
 
-    Each byte is changed for what reads everything, every fifth for a lookup, and the next one for a count.
+    Each byte (some of a compressed file) is changed for what reads everything, every fifth for a lookup, and the next one for a count.
     """
     fingerprints, tables = built(40, compressed, distinct=distinct)
     tables.save(tmp_path / "a")
@@ -113,7 +113,7 @@ def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, di
     assert expected[0]
     original = (tmp_path / "a").read_bytes()
     for place in range(len(original)):
-        if compressed and LARGE_CODE <= place < len(original) - LARGE_CODE and place % 64:
+        if compressed and place % (191 if LARGE_CODE <= place < len(original) - LARGE_CODE else 3):
             continue  # most of the file is four tables of codes, which are verified on opening
         broken = bytearray(original)
         broken[place] ^= 1 << place % 8

@@ -26,11 +26,20 @@ def seen(tmp_path):
     return tmp_path / "seen"
 
 
-def asked(seen, lines, *options, code=0):
-    done = subprocess.run([*COMMAND, str(seen), *options], input=lines, capture_output=True, check=False)
-    assert done.returncode == code, done.stderr
-    assert b"Traceback" not in done.stderr
-    return [json.loads(answer) for answer in done.stdout.splitlines()], done.stderr.decode()
+@pytest.fixture
+def asked(tmp_path, monkeypatch, capsysbinary):
+    """Run the verb in this process, with these lines as its standard input; return its answers and what it said."""
+
+    def asked(seen, lines, *options, code=0):
+        (tmp_path / "lines").write_bytes(lines)
+        capsysbinary.readouterr()
+        with (tmp_path / "lines").open() as stdin, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", stdin)
+            assert main(["seen", str(seen), *options]) == code
+        out, err = capsysbinary.readouterr()
+        return [json.loads(answer) for answer in out.splitlines()], err.decode()
+
+    return asked
 
 
 class Conversation:
@@ -67,7 +76,7 @@ def test_each_line_is_answered_at_once_and_durable_by_then(seen):
         assert answer == {"line": 3, "id": "http://a.example/3", "verdict": "new", "representative": None}
 
 
-def test_many_lines_are_answered_together(seen):
+def test_many_lines_are_answered_together(seen, asked):
     lines = b"".join(line(id=str(number), text=f"{BAKER} {number}") for number in range(8_000))
     started = time.monotonic()
     answers, told = asked(seen, lines, "--admit")
@@ -77,7 +86,7 @@ def test_many_lines_are_answered_together(seen):
     assert told == ""
 
 
-def test_without_admitting_nothing_is_remembered(seen):
+def test_without_admitting_nothing_is_remembered(seen, asked):
     for _ in range(2):
         answers, _ = asked(seen, line(url="http://a.example/", text=STORM) * 2)
         assert [answer["verdict"] for answer in answers] == ["new", "new"]
@@ -85,7 +94,7 @@ def test_without_admitting_nothing_is_remembered(seen):
         assert len(index) == 0
 
 
-def test_broken_lines_are_answered_and_counted(seen):
+def test_broken_lines_are_answered_and_counted(seen, asked):
     answers, told = asked(seen, b"{\n" + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1)
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
         "incomplete JSON: the line ends inside a value",
@@ -96,7 +105,7 @@ def test_broken_lines_are_answered_and_counted(seen):
     assert told == "neardup: 4 lines: 3 invalid, 1 new\n"
 
 
-def test_after_a_kill_it_goes_on_behind_the_last_answer(seen):
+def test_after_a_kill_it_goes_on_behind_the_last_answer(seen, asked):
     lines = [line(url=f"http://a.example/{number}", text=f"{BAKER} {number}" * number) for number in range(1, 31)]
     with Conversation(seen, "--admit") as talk:
         talk.say(b"".join(lines[:20]))
@@ -113,20 +122,20 @@ def test_after_a_kill_it_goes_on_behind_the_last_answer(seen):
     assert {answer["verdict"] for answer in again} == {"known"}
 
 
-def test_a_skip_beyond_the_input_is_reported(seen):
+def test_a_skip_beyond_the_input_is_reported(seen, asked):
     told = "neardup: --skip 5: the input has only 1 line, so none was checked\n"
     assert asked(seen, line(id="a", text=STORM), "--skip", "5", code=1) == ([], told)
     assert asked(seen, line(id="a", text=STORM), "--skip", "1") == ([], "")
 
 
-def test_the_summary_reports_estimates(seen):
+def test_the_summary_reports_estimates(seen, asked):
     lines = line(id="a", text=STORM) + line(id="b", text=f"{STORM} on Tuesday") + line(id="c")
     told = asked(seen, lines, "--admit", code=1)[1]
     assert "1 near duplicate (estimated: the index has no texts)" in told
     assert asked(seen, b"") == ([], "")
 
 
-def test_the_fields_have_names(seen):
+def test_the_fields_have_names(seen, asked):
     record = line(link="http://a.example/", key="k", body=STORM)
     answers, _ = asked(seen, record, "--text", "body", "--url", "link", "--id", "key", "--admit")
     assert answers[0]["id"] == "http://a.example/"
@@ -157,7 +166,7 @@ def test_a_reader_that_leaves_is_no_trouble(seen):
         talk.program.stdin = talk.program.stdout = open(os.devnull, "rb")  # noqa: SIM115, PTH123 - closed on leaving
 
 
-def test_another_writer_keeps_from_admitting_but_not_from_asking(seen):
+def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
     with Index.open(seen, "w") as index:
         index.admit(["a"], [STORM])
         assert "is writing to it" in asked(seen, b"", "--admit", code=1)[1]
@@ -178,10 +187,10 @@ def test_wrong_usage_is_told(neardup, seen, options, complaint):
     assert complaint in neardup("seen", *options, code=2).err
 
 
-def test_a_key_is_wanted(neardup, tmp_path):
+def test_a_key_is_wanted(tmp_path, asked):
     Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
     (tmp_path / "key").write_bytes(bytes(range(16)))
-    assert "name the file of its key with --key-file" in neardup("seen", "keyed", code=2).err
+    assert "name the file of its key with --key-file" in asked(tmp_path / "keyed", b"", code=2)[1]
     answers, _ = asked(tmp_path / "keyed", line(id="a", text=STORM), "--key-file", str(tmp_path / "key"))
     assert answers[0]["verdict"] == "new"
 
@@ -194,7 +203,7 @@ def test_closed_streams_are_told(seen, monkeypatch, capsys, name):
 
 
 @pytest.mark.parametrize("lines", [b'[{"text": "a"}]', b'[\n{"text": "a"}\n]', b'\xef\xbb\xbf[{"text": "a"}]\n'])
-def test_an_array_is_explained(seen, lines):
+def test_an_array_is_explained(seen, lines, asked):
     answers, said = asked(seen, lines, code=1)
     assert answers == []
     assert said == (

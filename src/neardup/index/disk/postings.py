@@ -61,7 +61,7 @@ class Query(NamedTuple):
 
     def division(self) -> "Division":
         """Return the oversized keys, after the lookup in all parts."""
-        rows, columns = np.nonzero(self.listed > self.room)
+        rows, columns = np.divmod(np.flatnonzero(self.listed > self.room), self.listed.shape[1])  # both contiguous
         return Division(self, rows, columns, np.zeros((len(rows), DEPTH), np.int32))
 
 
