@@ -105,7 +105,8 @@ def answers(path, queries):
 def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, distinct):
     """A byte that no lookup of these queries needs may go unnoticed by it, a wrong answer may not be given.
 
-    Each byte (some of a compressed file) is changed for what reads everything, every fifth for a lookup, and the next one for a count.
+    Each byte (some of a compressed file) is changed for what reads everything, every fifth for a lookup, and the next
+    one for a count.
     """
     fingerprints, tables = built(40, compressed, distinct=distinct)
     tables.save(tmp_path / "a")

@@ -155,7 +155,7 @@ def test_options_are_refused_before_anything_is_compiled(monkeypatch, capsys):
         raise AssertionError("compiled for nothing")
 
     monkeypatch.setattr(dedup, "say_if_cold", cold)
-    arguments = argparse.Namespace(dry_run=True, scheme="trials", permutations=8, inputs=["in.jsonl"])
+    arguments = argparse.Namespace(dry_run=True, scheme="trials", permutations=8, inputs=["in.jsonl"], restart=False)
     with pytest.raises(ParameterError, match="cannot be used with --scheme trials"):
         dedup.run(arguments)
     assert capsys.readouterr().err == ""
