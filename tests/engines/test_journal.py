@@ -1,4 +1,5 @@
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from errno import EIO, ENOSPC
 import pytest
 
 from neardup.engines import journal as module
-from neardup.engines.journal import Journal
+from neardup.engines.journal import Journal, OtherTerms, check_own
 from neardup.model.errors import DataError, StorageBusy, StorageFailed, StorageRefused
 
 TERMS = {"scheme": {"name": "minhash", "permutations": 112}, "inputs": [{"path": "a", "size": 5}]}
@@ -116,29 +117,32 @@ def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
         assert work.did == ([0, 1, 2] if damage == "no folder" else [1])
 
 
-def test_other_terms_are_refused_by_name(folder):
+def test_other_terms_are_refused(folder):
     Journal.open(folder, TERMS).close()
-    other = {"scheme": {"name": "x" * 100, "permutations": 112}, "inputs": [{"path": "a", "size": 6}], "new": None}
-    with pytest.raises(StorageRefused) as caught:
-        Journal.open(folder, other)
+    with pytest.raises(OtherTerms) as caught:
+        Journal.open(folder, {**TERMS, "new": None})
     assert caught.value.code == "other terms"
-    assert str(caught.value) == (
-        f'{folder}: its run has other terms: scheme.name was "minhash" and is "{"x" * 58}…, '
-        "inputs.0.size was 5 and is 6, new was absent and is null; restart the run, or use another folder"
-    )
-
-
-def test_only_a_few_of_the_terms_that_differ_are_shown(folder):
-    Journal.open(folder, {"sizes": [*range(9)], "kind": [1]}).close()
-    with pytest.raises(StorageRefused, match=r"terms: sizes.3 was 3 and is -3, .* is -7, and 2 more; restart"):
-        Journal.open(folder, {"kind": 1, "sizes": [0, 1, 2, -3, -4, -5, -6, -7]})
+    assert caught.value.earlier.terms == TERMS
+    assert caught.value.wanted == {**TERMS, "new": None}
+    assert pickle.loads(pickle.dumps(caught.value)).wanted == caught.value.wanted  # noqa: S301 - its own
 
 
 def test_the_version_is_a_term(folder, monkeypatch):
     Journal.open(folder, TERMS).close()
     monkeypatch.setattr(module, "__version__", "99.0")
-    with pytest.raises(StorageRefused, match=r'neardup was "\d.*" and is "99.0"; restart'):
+    with pytest.raises(OtherTerms):
         Journal.open(folder, TERMS)
+
+
+@pytest.mark.parametrize("name", ["no/run", "file", "others"])
+def test_a_folder_that_cannot_be_a_work_folder_is_refused(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "news.jsonl").write_text("")
+    reasons = {"no/run": "there is no folder", "file": "it is not a folder", "others": "it contains 'news.jsonl'"}
+    with pytest.raises(StorageRefused, match=reasons[name]):
+        check_own(tmp_path / name)
+    check_own(tmp_path / "new")
 
 
 def test_some_terms_may_change(folder):
@@ -168,7 +172,7 @@ def test_a_restart_removes_the_earlier_run(folder):
 def test_a_folder_of_others_is_left_alone(folder, name, restart):
     folder.mkdir()
     (folder / name).write_text("{}")
-    with pytest.raises(StorageRefused, match="use a"):
+    with pytest.raises(StorageRefused, match="it is not a work folder"):
         Journal.open(folder, TERMS, restart=restart)
     assert {*everything(folder)} <= {name, "coordinator.lock"}
     assert (folder / name).read_text() == "{}"
@@ -307,7 +311,7 @@ def test_errors_of_other_files_stay_as_they_are(folder, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from neardup.engines.journal import Journal
+from neardup.engines.journal import Journal, OtherTerms, check_own
 
 def work(task):
     with journal.output(f"{task}.bin") as file:

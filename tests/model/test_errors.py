@@ -6,12 +6,14 @@ import pytest
 
 from neardup.model import errors
 from neardup.model.errors import (
+    Change,
     DataError,
     NeardupError,
     OutputError,
     ParameterConflict,
     ParameterError,
     RecipeMismatch,
+    RunChanged,
     require,
     require_path,
     require_share,
@@ -35,7 +37,7 @@ def test_errors_say_what_and_why_and_are_caught_in_two_ways(error, message, buil
     assert isinstance(error, builtin)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not NeardupError])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {NeardupError, RunChanged}])
 def test_every_error_survives_pickling(kind):
     parts = list(inspect.signature(kind).parameters)
     error = kind(*parts)
@@ -45,6 +47,19 @@ def test_every_error_survives_pickling(kind):
     assert str(again) == str(error) != ""
     assert vars(again) == vars(error)
     assert {name: name for name in parts}.items() <= vars(error).items()
+
+
+def test_changes_are_described_and_survive_pickling():
+    kinds = ["setting", "version", "order", "time", "changed", "added"]
+    error = RunChanged("work", [Change(kind, "a", "1" * 200, [2, 3]) for kind in kinds])
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was pickled a moment ago
+    assert again.changes == error.changes
+    assert str(again) == (
+        f"work: its run was begun with other inputs or settings: a was {'1' * 100}... and is 2 3;"
+        f" neardup was {'1' * 200} and is [2, 3]; the inputs are in another order, or repeated;"
+        " a has another time of change, but the same size,"
+        " beginning and end; a was changed; and 1 more"
+    )
 
 
 def test_every_error_is_in_the_tree_of_the_docstring():

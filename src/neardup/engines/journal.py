@@ -28,8 +28,6 @@ _LOCK: Final = "coordinator.lock"
 _TERMS: Final = "terms.json"
 _STAGE: Final = "stage.json"
 _OWN: Final = re.compile(rf"{re.escape(_LOCK)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}")
-_SHOWN: Final = 5  # terms that differ
-_LONGEST: Final = 60  # characters of a term
 _TRIES: Final = 4
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
@@ -54,6 +52,17 @@ class Stage(msgspec.Struct, frozen=True):
     name: str
     tasks: int
     coordinator: str
+
+
+class OtherTerms(StorageRefused):
+    """A folder with a run of other terms, or of another version: *earlier* is that run, *wanted* the new terms."""
+
+    code = "other terms"
+
+    def __init__(self, where: str, earlier: Header, wanted: dict[str, Any]) -> None:
+        super().__init__(where, "its run was begun with other terms, or by another version of neardup", self.code)
+        self.args = (where, earlier, wanted)
+        self.earlier, self.wanted = earlier, wanted
 
 
 class WorkFolder:
@@ -148,8 +157,8 @@ class Journal(WorkFolder):
         that show no sign of life for *lease* seconds lose their tasks.
 
         Raises ``StorageBusy`` if another process coordinates the run, ``StorageRefused`` if the folder has files that
-        no run makes, or a run of other terms (the message names them) or of another version, and ``StorageFailed`` if
-        the system refuses.
+        no run makes, ``OtherTerms`` if it has a run of other terms or of another version, and ``StorageFailed`` if the
+        system refuses.
         """
         wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(terms))
         with naming(folder):
@@ -304,17 +313,25 @@ def _write(folder: Path, header: Header) -> None:
 
 def _make(folder: Path) -> None:
     """Make the folder if there is none; raise ``StorageRefused`` if files of others are in it."""
-    try:
+    with suppress(FileExistsError, FileNotFoundError, NotADirectoryError):
         folder.mkdir()
-    except FileExistsError:
-        if not folder.is_dir():
+    check_own(folder)
+
+
+def check_own(folder: Path) -> None:
+    """Raise ``StorageRefused`` if there can be no work folder at this path: one with files of others, for example."""
+    if not folder.parent.is_dir():
+        raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}")
+    with naming(folder):
+        try:
+            foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))
+        except FileNotFoundError:  # it may be made later
+            return
+        except NotADirectoryError:
             raise StorageRefused(str(folder), "it is not a folder") from None
-    except (FileNotFoundError, NotADirectoryError):
-        raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}") from None
-    foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))
     if foreign:
-        reason = f"it has files of others, such as {foreign[0]!r}; use a new or empty folder"
-        raise StorageRefused(str(folder), reason)
+        reason = f"it is not a work folder: it contains {foreign[0]!r}"
+        raise StorageRefused(str(folder), reason, "not a work folder")
 
 
 def locked(path: Path, *, shared: bool = False) -> int:
@@ -355,35 +372,9 @@ def _remove_runs(folder: Path, except_for: str = "") -> None:
 
 
 def _require_same(folder: Path, earlier: Header, wanted: dict[str, Any]) -> None:
-    before = {"neardup": earlier.version, **earlier.terms, CHANGEABLE: None}
-    now = {"neardup": __version__, **wanted, CHANGEABLE: None}
-    found = list(_differences(before, now))
-    if found:
-        more = f", and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        reason = f"its run has other terms: {', '.join(found[:_SHOWN])}{more}; restart the run, or use another folder"
-        raise StorageRefused(str(folder), reason, "other terms")
-
-
-def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
-    """Yield the dotted names of the values that differ, with both values."""
-    kinds = {type(before), type(now)}
-    if kinds == {list}:
-        before, now = dict(enumerate(before)), dict(enumerate(now))
-    if kinds <= {dict} or kinds == {list}:
-        for key in {**before, **now}:
-            dotted = f"{name}.{key}" if name else str(key)
-            if key not in before or key not in now:
-                missing = ("absent", _short(now[key])) if key in now else (_short(before[key]), "absent")
-                yield f"{dotted} was {missing[0]} and is {missing[1]}"
-            else:
-                yield from _differences(before[key], now[key], dotted)
-    elif before != now:
-        yield f"{name} was {_short(before)} and is {_short(now)}"
-
-
-def _short(value: Any) -> str:
-    shown = msgspec.json.encode(value).decode()
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    before, now = ({**terms, CHANGEABLE: None} for terms in (earlier.terms, wanted))
+    if (earlier.version, before) != (__version__, now):
+        raise OtherTerms(str(folder), earlier, wanted)
 
 
 @contextmanager

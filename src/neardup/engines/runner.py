@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from neardup import __version__
-from neardup.engines.journal import LEASE, LONGEST_WAIT, SHORTEST_WAIT, Header, Stage, WorkFolder, read_header
+from neardup.engines.journal import (
+    LEASE,
+    LONGEST_WAIT,
+    SHORTEST_WAIT,
+    Header,
+    Stage,
+    WorkFolder,
+    check_own,
+    read_header,
+)
 from neardup.engines.local import thread_count
 from neardup.model.errors import StorageFailed, StorageRefused
 
@@ -31,20 +40,29 @@ class Worked(NamedTuple):
     ended: End
 
 
-def work(folder: Path, functions: Mapping[str, Function], *, idle: float = LEASE, threads: int | None = 1) -> Worked:
+def work(
+    folder: Path,
+    functions: Mapping[str, Function],
+    *,
+    idle: float = LEASE,
+    threads: int | None = 1,
+    waiting: Callable[[End], None] | None = None,
+) -> Worked:
     """Do tasks of the run in a folder until the run ends, with one of the *functions* for each stage.
 
     A function has the arguments *work folder* and *task*, and returns what that of ``Journal.run`` returns. Stages
     without a function are left to other processes. The worker waits *idle* seconds for a run, and for a coordinator
-    that continues an interrupted one. ``threads=None`` uses every core available to the process.
+    that continues an interrupted one; *waiting* is called with why it waits. ``threads=None`` uses every core available
+    to the process.
 
     SIGTERM and SIGINT end the worker immediately, even in compiled code, and release its tasks, if this is the main
     thread: then tasks run in other threads. An error that a function raises ends the worker and is raised; the task is
-    left to other processes. Raises ``StorageRefused`` if another version of neardup started the run, and
-    ``StorageFailed`` if the system refuses.
+    left to other processes. Raises ``StorageRefused`` if another version of neardup started the run, or if the folder
+    cannot be a work folder, and ``StorageFailed`` if the system refuses.
     """
     threads = thread_count(threads)
-    header = _await_run(folder, idle)
+    waiting = waiting or (lambda _: None)
+    header = _await_run(folder, idle, waiting)
     if header is None:
         return Worked(0, "absent")
     require_version(folder, header)
@@ -54,7 +72,7 @@ def work(folder: Path, functions: Mapping[str, Function], *, idle: float = LEASE
         if _is_over(folder, header):
             return Worked(0, "finished")
         raise
-    worker = _Worker(run, header, functions, idle)
+    worker = _Worker(run, header, functions, idle, waiting)
     with _exiting_on_sigterm():
         try:
             worker.run(threads)
@@ -75,8 +93,16 @@ def require_version(folder: str | Path, header: Header) -> Header:
 
 
 class _Worker:
-    def __init__(self, run: WorkFolder, header: Header, functions: Mapping[str, Function], idle: float) -> None:
+    def __init__(
+        self,
+        run: WorkFolder,
+        header: Header,
+        functions: Mapping[str, Function],
+        idle: float,
+        waiting: Callable[[End], None],
+    ) -> None:
         self._run, self._header, self._functions, self._idle = run, header, functions, idle
+        self._waiting, self._stopped = waiting, threading.Lock()
         self.stopping = threading.Event()
         self.tasks: list[int] = []
         self.ended: End = "finished"
@@ -108,14 +134,25 @@ class _Worker:
             stage = self._run.stage()
             if stage is not None:
                 seen = time.monotonic()
+                self._note(stopped=False)
             elif time.monotonic() - seen >= self._idle:
                 return "stopped"
+            else:
+                self._note(stopped=True)
             if stage is not None and self._has_done_one(stage):
                 wait = SHORTEST_WAIT
             else:
                 self.stopping.wait(wait)
                 wait = min(2 * wait, LONGEST_WAIT)
         return self.ended
+
+    def _note(self, *, stopped: bool) -> None:
+        """Report once, from the first thread that notices, that no coordinator is there."""
+        if stopped and self._stopped.acquire(blocking=False):
+            self._waiting("stopped")
+        elif not stopped and self._stopped.locked():
+            with suppress(RuntimeError):  # another thread was faster
+                self._stopped.release()
 
     def _has_done_one(self, stage: Stage) -> bool:
         if stage.name not in self._functions:
@@ -129,7 +166,11 @@ class _Worker:
         return False
 
 
-def _await_run(folder: Path, idle: float) -> Header | None:
+def _await_run(folder: Path, idle: float, waiting: Callable[[End], None]) -> Header | None:
+    if (header := read_header(folder)) is not None:
+        return header
+    check_own(folder)
+    waiting("absent")
     end, wait = time.monotonic() + idle, SHORTEST_WAIT
     while (header := read_header(folder)) is None and time.monotonic() < end:
         time.sleep(wait)

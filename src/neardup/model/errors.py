@@ -13,6 +13,7 @@
     ├── ExtraMissing     a library that is not installed        (also ImportError)
     ├── StorageError     an index on disk that cannot be used   (also OSError)
     │   ├── StorageRefused   missing, or of another kind, recipe, key or format
+    │   │   └── RunChanged       a run in pieces was begun with other inputs or settings
     │   ├── StorageDamaged   a file is damaged
     │   ├── StorageBusy      another process writes to it
     │   └── StorageFailed    the system refused to read or write
@@ -26,13 +27,14 @@ input or output error has a narrower one, such as ``json array``, ``field``, ``e
 records have codes, too: see ``neardup.sources.collection.Rejected``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from operator import index
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _LONGEST: Final = 100  # characters of a value in a message
+_CHANGES: Final = 5  # that a message names
 
 
 class NeardupError(Exception):
@@ -42,13 +44,14 @@ class NeardupError(Exception):
 
 
 class ParameterError(NeardupError, ValueError):
-    """A parameter breaks its rule: *name*, *value* and *rule*."""
+    """A parameter breaks its rule: *name*, *value* and *rule*. *code* names the kind of error, as in ``DataError``."""
 
     code = "parameter"
 
-    def __init__(self, name: str, value: object, rule: str) -> None:
-        super().__init__(name, value, rule)
+    def __init__(self, name: str, value: object, rule: str, code: str = "") -> None:
+        super().__init__(name, value, rule, code)
         self.name, self.value, self.rule = name, value, rule
+        self.code = code or type(self).code
 
     def __str__(self) -> str:
         shown = repr(self.value)
@@ -135,6 +138,60 @@ class StorageRefused(StorageError):  # noqa: N818 - the name of the event
     """There is no index, or it has another kind, recipe, key or format than requested."""
 
     code = "storage refused"
+
+
+class Change(NamedTuple):
+    """A difference between two runs. *kind* is ``setting`` for a parameter, *name*, with both values.
+
+    For inputs it is ``changed``, ``added``, ``left out``, ``time`` (only the time of change differs) or ``order``;
+    for another version of neardup it is ``version``.
+    """
+
+    kind: str
+    name: str = ""
+    before: Any = None
+    now: Any = None
+
+    def words(self, named: Callable[[str], str] = str) -> str:
+        """Describe the difference; *named* returns how a parameter is called.
+
+        >>> Change("setting", "text", "text", "body").words(), Change("added", "a.jsonl").words()
+        ('text was text and is body', 'a.jsonl was added')
+        """
+        match self.kind:
+            case "setting":
+                return f"{named(self.name)} was {_plain(self.before)} and is {_plain(self.now)}"
+            case "version":
+                return f"neardup was {self.before} and is {self.now}"
+            case "order":
+                return "the inputs are in another order, or repeated"
+            case "time":
+                return f"{self.name} has another time of change, but the same size, beginning and end"
+            case _:
+                return f"{self.name} was {self.kind}"
+
+
+class RunChanged(StorageRefused):
+    """A run in pieces that was begun with other inputs or settings; *changes* are the differences."""
+
+    code = "other terms"
+
+    def __init__(self, where: str, changes: Sequence[Change]) -> None:
+        super().__init__(where, "its run was begun with other inputs or settings", self.code)
+        self.args = (where, changes)
+        self.changes = changes
+
+    def __reduce__(self) -> tuple[Any, ...]:  # an OSError of two parts has parts of its own
+        return type(self), (self.where, self.changes)
+
+    def words(self, named: Callable[[str], str] = str) -> str:
+        """Describe the error; see ``Change.words``."""
+        found = [change.words(named) for change in self.changes[:_CHANGES]]
+        more = len(self.changes) - len(found)
+        return f"{self.where}: {self.reason}: {'; '.join(found)}{f'; and {more:,} more' if more else ''}"
+
+    def __str__(self) -> str:
+        return self.words()
 
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
@@ -244,6 +301,14 @@ class OutputRefused(OutputError):  # noqa: N818 - the name of the event
     """An output that may not be written to this path: it exists, is an input, or has no folder."""
 
     code = "output refused"
+
+
+def _plain(value: Any) -> str:
+    """Return a value of a setting for messages."""
+    if value is None or isinstance(value, bool) or value == []:
+        return "set" if value else "not set"
+    shown = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
 def kind_of(value: object) -> str:

@@ -118,7 +118,7 @@ def common_format(paths: Sequence[str], format: str | None = None) -> str:  # no
         formats.setdefault(input_kind(path, format).format, path)
     if len(formats) > 1:
         shown = " and ".join(f"{display(path)} ({name})" for name, path in list(formats.items())[:2])
-        raise ParameterError("inputs", None, f"must be of one format, not of several: {shown}")
+        raise ParameterError("inputs", None, f"must be of one format, not of several: {shown}", "several formats")
     return next(iter(formats))
 
 

@@ -62,11 +62,12 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
         return
     found = kind(path)
     if wanted == FOLDER and found is not None:
-        raise ParameterError("output", path, "must be the name of a folder, as the input is one")
+        raise ParameterError("output", path, "must be the name of a folder, as the input is one", "output of a folder")
     if wanted != FOLDER and found is None:
         _refuse_folder(path)
     if wanted != FOLDER and (found is None or found.format != wanted):
-        raise ParameterError("output", path, f"must end in {_endings(wanted)}, as the input is {wanted}")
+        rule = f"must end in {_endings(wanted)}, as the input is {wanted}"
+        raise ParameterError("output", path, rule, "" if found else "output ending")
     for source in paths:
         _check_apart(path, source)
     _check_place(path, folder=wanted == FOLDER, force=force, glob=glob)

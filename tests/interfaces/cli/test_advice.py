@@ -4,11 +4,14 @@ import pytest
 
 from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
 from neardup.model.errors import (
+    Change,
     DataError,
     FieldMissing,
+    OutputRefused,
     ParameterConflict,
     ParameterError,
     QueryTimeout,
+    RunChanged,
     StorageRefused,
 )
 from neardup.sources.collection import QuotedLines, Rejected
@@ -35,6 +38,21 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
         (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3: is wrong"),
+        (
+            RunChanged("work", [Change("setting", "max_bytes", 5, 6), Change("added", "b.jsonl")]),
+            "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --restart begins again",
+        ),
+        (
+            RunChanged("work", [Change("time", "a b.jsonl", 1_000_000_007, 5)]),
+            "if its content is the same, restore its time: touch -d @1.000000007 'a b.jsonl'",
+        ),
+        (
+            ParameterError("inputs", None, "must be of one format", "several formats"),
+            "must be of one format; with --work DIR, one run reads them, and --out names a folder",
+        ),
+        (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
+        (OutputRefused("kept", "it is a folder", "folder"), "such as kept/kept.jsonl, or add --work DIR, which writes"),
+        (DataError("data", "holds no text", "folder of tables"), "with --work DIR, a folder represents the tables"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
         (StorageRefused("seen", "is of format 1", "older format"), "make the index again from its documents"),
         (
@@ -51,6 +69,12 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     error = DataError("a.gz", "expands to more than 8 GiB", "too large")
     assert "--max-bytes" in advice(error, DEDUP)
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
+
+
+def test_runs_in_pieces_are_not_advised_to_be_such():
+    error = OutputRefused("kept", "it is a folder", "folder")
+    assert "--work" not in advice(error, Namespace(verb="dedup", work="w"))
+    assert "--work" not in advice(error, Namespace(verb="index"))
 
 
 def test_rejected_records_are_explained_once_for_each_code():

@@ -3,11 +3,21 @@ import pytest
 from neardup.interfaces.cli import main
 
 
-def test_a_worker_says_that_there_is_no_run(tmp_path, capsys):
-    assert main(["work", str(tmp_path), "--idle", "0.01"]) == 1
-    assert capsys.readouterr().out == (
-        "0 tasks done; there is no run in this folder: it is complete, has not begun, or uses another folder.\n"
+def test_a_worker_without_a_run_reports_at_once_what_it_waits_for(tmp_path, capsys):
+    assert main(["work", str(tmp_path / "w"), "--idle", "0.01"]) == 0
+    shown = capsys.readouterr()
+    assert f"there is no run in {tmp_path / 'w'} yet; waiting 0.01 s for dedup --work (--idle)" in shown.err
+    assert shown.out == (
+        "0 tasks done; no run is in this folder: it is complete, as its folder is removed at the end,"
+        " or it has not begun.\n"
     )
+
+
+def test_a_folder_with_other_files_is_refused_at_once(tmp_path, capsys):
+    (tmp_path / "news.jsonl").write_text("")
+    assert main(["work", str(tmp_path)]) == 2
+    assert "it is not a work folder: it contains 'news.jsonl'; name a new folder" in capsys.readouterr().err
+    assert main(["work", str(tmp_path / "none" / "w")]) == 2
 
 
 def test_seconds_are_positive(tmp_path, capsys):

@@ -23,7 +23,7 @@ from neardup import (
     Trials,
     dedup_files,
 )
-from neardup.model.errors import StorageFailed, StorageRefused
+from neardup.model.errors import RunChanged, StorageFailed
 from neardup.sources.shards import Shards
 from neardup.text.templates import CommonShingles
 
@@ -127,16 +127,17 @@ def test_outputs_have_the_same_bytes(tmp_path, sources, small_parts):
 def test_other_settings_are_refused_and_a_restart_is_not(tmp_path, sources, monkeypatch):
     work = tmp_path / "w"
     interrupted(monkeypatch, "rank", lambda: dedup_files(sources, work=work))
-    with pytest.raises(StorageRefused, match=r"recipe was .* and is"):
+    with pytest.raises(RunChanged, match=r"inputs or settings: shingle was 3 and is 5$"):
         dedup_files(sources, work=work, scheme=MinHash(shingle=5))
-    with pytest.raises(StorageRefused, match=r"reading\.id was"):
-        dedup_files(sources, work=work, id="title")
-    with sources[0].open("a") as file:
-        file.write('\n{"text": "one more"}\n')
-    with pytest.raises(StorageRefused, match=r"part0\.jsonl"):
-        dedup_files(sources, work=work)
     dedup_files(sources, work=work, restart=True)
     assert not work.exists()
+
+
+def test_a_failed_run_leaves_no_folder_of_outputs(tmp_path, sources):
+    for options in ({"text": "nothing"}, {"mark": tmp_path / "none" / "x" / "m.csv"}):
+        with pytest.raises((DataError, ParameterError)):
+            dedup_files(sources, tmp_path / "out" / "kept", work=tmp_path / "w", **options)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["part0.jsonl", "part1.jsonl", "part2.jsonl"]
 
 
 def test_another_policy_uses_what_was_signed(tmp_path, sources, monkeypatch):

@@ -66,4 +66,16 @@ def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monke
 
 
 def test_without_a_run_a_worker_ends(tmp_path):
-    assert work_on(tmp_path, idle=0.01) == (0, "absent")
+    waiting = []
+    (tmp_path / "w").mkdir()
+    assert work_on(tmp_path / "w", idle=0.01, waiting=waiting.append) == (0, "absent")
+    assert waiting == ["absent"]
+
+
+def test_a_worker_reports_that_the_run_was_interrupted(tmp_path, sources, monkeypatch):
+    monkeypatch.setattr(run, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files(sources, work=tmp_path / "w")
+    waiting = []
+    assert work_on(tmp_path / "w", idle=0.1, threads=3, waiting=waiting.append) == (0, "stopped")
+    assert waiting == ["stopped"]

@@ -1,6 +1,7 @@
 """Errors in the words of the command line: what is wrong, and what to do next."""
 
 import argparse
+import shlex
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from neardup.model.errors import (
     ParameterConflict,
     ParameterError,
     QueryTimeout,
+    RunChanged,
     StorageError,
 )
 
@@ -25,6 +27,7 @@ _SHOWN = 200  # shown characters of an invalid value
 _READING = {"dedup", "index"}  # verbs with options for reading files
 _NEXT = {  # by the code of an error
     "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+    "folder of tables": "name the files, such as '{pattern}'",
     "ending": "rename it with the ending of its format",
     "compressed stream": "decompress it first, such as with: zcat FILE | neardup ...",
     "too large": "that is the most that is read here",
@@ -48,6 +51,13 @@ _NEXT_READING = {
     "kinds": "write all values as numbers, or all as strings",
     "field taken": "mark the files from before, or remove the field",
 }
+_NEXT_DEDUP = {  # without --work
+    "several formats": "with --work DIR, one run reads them, and --out names a folder",
+    "folder of tables": "with --work DIR, a folder represents the tables in it; or name the files, such as '{pattern}'",
+    "output of a folder": "with --work DIR, a folder may contain tables, and then --out may name one file",
+    "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
+    "folder": "name a file in it, such as {where}/kept.jsonl, or add --work DIR, which writes one file for each input",
+}
 _NEXT_STDIN = {
     "all rejected": "nothing was written; name the format of CSV or TSV with --format",
     "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
@@ -62,6 +72,7 @@ _NEXT_STORAGE = {
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
+    "not a work folder": "name a new folder for dedup --work, and the same one for neardup work",
     "not an index": "to create one: neardup index INPUT --to DIR",
     "other settings": "leave out these options, or use the values of the index",
 }
@@ -76,7 +87,14 @@ _REJECTED = {  # by the code of a rejected record
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what is wrong and what to do next."""
     if isinstance(error, ParameterError):
-        return _of_parameter(error)
+        following = _NEXT_DEDUP.get(error.code, "") if _in_memory(arguments) else ""
+        return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
+    if isinstance(error, RunChanged):
+        touched = [change for change in error.changes if change.kind == "time"]
+        nanoseconds, name = (touched[0].before, touched[0].name) if touched else (0, "")
+        restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
+        way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
+        return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
     if isinstance(error, QueryTimeout):
         stopped = f"the search was stopped after {error.seconds:g} seconds"
         return f"{stopped}; use fewer or rarer words, or allow more with --seconds"
@@ -129,12 +147,18 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     reads = getattr(arguments, "verb", "") in _READING
     if isinstance(error, FieldMissing) and reads:
         return _about_field(error, arguments)
-    if error.code == "folder of tables":
-        return f"name the files, such as '{_pattern_of(error.where)}'"
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
     if error.where == "<stdin>":
         known = {**known, **_NEXT_STDIN}
-    return known.get(error.code, "").format(where=error.where)
+    if _in_memory(arguments):
+        known = {**known, **_NEXT_DEDUP}
+    pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
+    return known.get(error.code, "").format(where=error.where, pattern=pattern)
+
+
+def _in_memory(arguments: argparse.Namespace) -> bool:
+    """Return whether this is a run of ``dedup`` that is not one in pieces."""
+    return getattr(arguments, "verb", "") == "dedup" and {"work", "state", "against"}.isdisjoint(vars(arguments))
 
 
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:

@@ -4,6 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.options import key_of
+from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import counted, require
 
@@ -12,7 +13,11 @@ EXAMPLE = "Example: neardup work /shared/run7"
 _ENDED = {
     "finished": "the run is complete",
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
-    "absent": "there is no run in this folder: it is complete, has not begun, or uses another folder",
+    "absent": "no run is in this folder: it is complete, as its folder is removed at the end, or it has not begun",
+}
+_WAITING = {
+    "absent": "there is no run in {folder} yet",
+    "stopped": "the run in {folder} was interrupted",
 }
 
 
@@ -29,11 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do tasks until the run ends; return 1 if it is not complete."""
+    """Do tasks until the run ends; return 1 if it ended before it was complete."""
     require(arguments.idle >= 0, "idle", arguments.idle, "must be at least 0")
     say_if_cold()
     from neardup.pipeline.spilled.workers import work_on
 
-    done = work_on(arguments.folder, key=key_of(arguments), idle=arguments.idle, threads=arguments.threads)
+    def waiting(why: str) -> None:
+        until = f"waiting {arguments.idle:g} s for dedup --work (--idle)"
+        complain(f"{_WAITING[why].format(folder=arguments.folder)}; {until}")
+
+    done = work_on(
+        arguments.folder, key=key_of(arguments), idle=arguments.idle, threads=arguments.threads, waiting=waiting
+    )
     print(f"{counted(done.tasks, 'task')} done; {_ENDED[done.ended]}.")
-    return 0 if done.ended == "finished" else 1
+    return 1 if done.ended == "stopped" else 0

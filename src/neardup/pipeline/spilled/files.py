@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup.engines.cluster import Cluster, elsewhere
-from neardup.engines.journal import Journal
+from neardup.engines.journal import Journal, OtherTerms
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import DataError, NeardupError, StorageRefused, require
+from neardup.model.errors import Change, DataError, NeardupError, RunChanged, require
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
+from neardup.pipeline.spilled.changes import changes
 from neardup.pipeline.spilled.outputs import Output, check_outputs, outputs_of, reporting, write, write_report, writing
 from neardup.pipeline.spilled.run import Map, Stages, decided
 from neardup.pipeline.spilled.state import State
@@ -58,7 +59,7 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     """Deduplicate files in a work folder, and remove that at the end.
 
     A run of the same inputs and settings continues an earlier one. Raises the errors of
-    ``neardup.dedup_files``, ``StorageRefused`` if the work folder is of another run, and ``StorageBusy`` if another
+    ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, and ``StorageBusy`` if another
     process uses it.
     """
     if settings.state is None:
@@ -78,7 +79,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared)
     terms = {
-        "inputs": dict(zip(shards.inputs, shards.identities, strict=True)),
+        "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": compared,
         "state": None if state is None else [str(state.folder.absolute()), settings.adds],
         "reading": {**asdict(settings.request), "columns": None},
@@ -93,7 +94,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             "outputs": outputs,
         },
     }
-    with Journal.open(settings.work, terms, restart=settings.restart) as journal:
+    with _journal(settings, terms) as journal:
         stages = Stages(journal, engine, progress, partial(_elsewhere, settings, journal))
         if STDIN in shards.inputs:
             shards = _spooled(shards, journal, stages, outputs, settings)
@@ -127,6 +128,13 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
         journal.finish()
         return result
+
+
+def _journal(settings: Settings, terms: dict[str, Any]) -> Journal:
+    try:
+        return Journal.open(settings.work, terms, restart=settings.restart)
+    except OtherTerms as error:
+        raise RunChanged(error.where, changes(error, settings.scheme)) from None
 
 
 def _elsewhere(settings: Settings, journal: Journal, stage: str) -> Map | None:
@@ -181,8 +189,7 @@ def _begun(shards: Shards, size: int, state: State | None) -> dict[str, Any]:
 def _require_unchanged(journal: Journal, state: State, begun: dict[str, Any]) -> None:
     """Refuse to continue a run if its state has other segments than at its beginning, but for the run's own."""
     if [part.name for part in state.segments if part.name != begun["segment"]] != begun["segments"]:
-        reason = f"the state {str(state.folder)!r} was changed after this run had begun; restart the run"
-        raise StorageRefused(str(journal.folder), reason, "other terms")
+        raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
 
 
 def _share(memory: int, threads: int) -> int:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,25 +72,36 @@ def _absolute(path: str) -> str:
 
 
 def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> None:
-    """Raise the errors of writing before anything is read; make the folders of outputs."""
-    for output in outputs:
-        form = shards.kind(output.sources[0]).format
-        folder = Path(output.path).parent
-        if not folder.exists():
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputRefused(
-                    str(folder), f"it cannot be made: {(error.strerror or str(error)).lower()}"
-                ) from error
-        shards.check_columns(output.sources)
-        check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
+    """Raise the errors of writing before anything is read. Folders of outputs are made, and removed again."""
+    made: list[Path] = []
+    try:
+        for output in outputs:
+            form = shards.kind(output.sources[0]).format
+            made += _make_folder(output.path)
+            shards.check_columns(output.sources)
+            check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
+    finally:
+        for folder in reversed(made):
+            with suppress(OSError):  # another process has put something there
+                folder.rmdir()
+
+
+def _make_folder(path: str) -> list[Path]:
+    """Make the folder of an output; return the folders that were made, outermost first."""
+    folder = Path(path).parent
+    missing = [one for one in (folder, *folder.parents) if not one.exists()][::-1]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputRefused(str(folder), f"it cannot be made: {(error.strerror or str(error)).lower()}") from error
+    return missing
 
 
 def write(job: Job, result: StoredResult, outputs: Sequence[Output], task: int) -> dict[str, Any]:
     """Write one output; return its size, if it is a file."""
     output = outputs[task]
     form = job.shards.kind(output.sources[0]).format
+    _make_folder(output.path)
     with reader(form).writer(output.path, form) as append:
         for piece, begin in _pieces(job, result, output.sources):
             representatives = np.asarray(result.representatives[begin : begin + len(piece)])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neardup.engines.journal import WorkFolder, read_header
-from neardup.engines.runner import Worked, require_version, work
+from neardup.engines.runner import End, Worked, require_version, work
 from neardup.model.errors import StorageRefused
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -31,15 +31,21 @@ Function = Callable[[WorkFolder, int], dict[str, Any]]
 
 
 def work_on(
-    folder: str | os.PathLike[str], *, key: bytes | None = None, idle: float = 60.0, threads: int = 1
+    folder: str | os.PathLike[str],
+    *,
+    key: bytes | None = None,
+    idle: float = 60.0,
+    threads: int = 1,
+    waiting: Callable[[End], None] | None = None,
 ) -> Worked:
     """Do tasks of the run in pieces whose work folder this is, until the run ends.
 
     The process must see the inputs and outputs of the run at the same paths. *key* is the secret key of its scheme, if
-    it has one. The worker waits *idle* seconds for a run to start or continue. Raises ``StorageRefused`` for a run of
-    another version of neardup, and for one whose scheme cannot be made here; and ``StorageFailed``.
+    it has one. The worker waits *idle* seconds for a run to start or continue, and calls *waiting* with the reason,
+    ``"absent"`` or ``"stopped"``. Raises ``StorageRefused`` for a folder with files of others, for a run of another
+    version of neardup, and for one whose scheme cannot be made here; and ``StorageFailed``.
     """
-    return work(Path(folder).absolute(), _Functions(key), idle=idle, threads=threads)
+    return work(Path(folder).absolute(), _Functions(key), idle=idle, threads=threads, waiting=waiting)
 
 
 @contextmanager

@@ -1,0 +1,79 @@
+"""What differs between a run in pieces and one that is to continue it, in the words of its parameters."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from neardup import __version__
+from neardup.engines.journal import OtherTerms
+from neardup.model.errors import Change
+from neardup.schemes import terms as schemes
+from neardup.sources.formats import display
+
+_TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
+_NAMES: Final = {"globs": "glob"}
+
+
+def changes(error: OtherTerms, scheme: Any) -> list[Change]:
+    """Return the differences between the run that an error is about and the new one, which has this *scheme*."""
+    before, now = error.earlier.terms, error.wanted
+    if error.earlier.version != __version__:  # its terms may be of another kind
+        return [Change("version", "", error.earlier.version, __version__)]
+    found = [
+        Change("setting", _NAMES.get(name, name), before["reading"][name], value)
+        for name, value in now["reading"].items()
+        if before["reading"][name] != value
+    ]
+    if before["recipe"] != now["recipe"]:
+        found += _of_scheme(before, scheme)
+    one, other = _state(before), _state(now)
+    found += [
+        Change("setting", name, one.get(name), other.get(name))
+        for name in {**one, **other}
+        if one.get(name) != other.get(name)
+    ]
+    return [*found, *_of_inputs(before, now)]
+
+
+def _state(terms: dict[str, Any]) -> dict[str, str]:
+    """Return the parameter that names the state, and its path."""
+    if terms["state"] is None:
+        return {}
+    path, adds = terms["state"]
+    return {"state" if adds else "against": path}
+
+
+def _of_scheme(before: dict[str, Any], scheme: Any) -> Iterator[Change]:
+    written = before["changeable"]["scheme"]
+    if written["scheme"] != scheme.name:
+        yield Change("setting", "scheme", written["scheme"], scheme.name)
+        return
+    found = [Change("setting", *one) for one in schemes.differences(schemes.read(written), scheme)]
+    found += _of_tables(written, schemes.written(scheme))
+    if not found and before["key"] != scheme.key_identity:
+        found.append(Change("changed", "the secret key"))
+    yield from found or [Change("changed", "the recipe of the scheme")]
+
+
+def _of_tables(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
+    """Yield the tables of weights and lists of shingles that differ, by their identities."""
+    for name in {**before, **now}:
+        one, other = (terms.get(name) for terms in (before, now))
+        if any(isinstance(value, dict) and "identity" in value for value in (one, other)) and one != other:
+            identities = (value["identity"] if isinstance(value, dict) else value for value in (one, other))
+            yield Change("setting", name, *identities)
+
+
+def _of_inputs(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
+    old, new = (
+        {(number < terms["compared"], name): known for number, (name, known) in enumerate(terms["inputs"])}
+        for terms in (before, now)
+    )
+    if set(old) == set(new) and [name for name, _ in before["inputs"]] != [name for name, _ in now["inputs"]]:
+        yield Change("order")
+    yield from (Change("left out", display(name[1])) for name in old if name not in new)
+    yield from (Change("added", display(name[1])) for name in new if name not in old)
+    for name in old:
+        one, other = old[name], new.get(name)
+        if other is not None and one != other:
+            touched = len(one) == len(other) == _TIMED and one[:-1] == other[:-1]
+            yield Change("time" if touched else "changed", display(name[1]), *((one[-1], other[-1]) if touched else ()))
