@@ -86,3 +86,11 @@ def test_a_broken_rule_is_named(options, name):
 def test_the_public_names():
     assert neardup.hamming.plan_tables(10) == plan_tables(10)
     assert neardup.hamming.Costs() == Costs()
+
+
+def test_more_fingerprints_than_an_index_has_are_divided():
+    words = "An index has at most 2^30 fingerprints: divide these into at least 8 shards"
+    assert words in str(plan_tables(8 * 10**9))
+    assert words not in str(plan_tables(1 << 30))
+    with pytest.raises(ParameterError, match=r"smallest design; an index has at most 2\^30 .* at least 8 shards"):
+        plan_tables(8 * 10**9, memory=64 * 10**9)

@@ -42,8 +42,9 @@ class Plan:
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. A plan with
     ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else describes the
     first of these, the cheapest, and ``unreached`` has the best recall of each other scheme. A plan of a scheme for a
-    number of documents has ``crowding``, the expected candidates, and if unrelated documents fill the buckets,
-    ``smaller``: parameters with smaller buckets. Printed, a plan is a table.
+    number of documents has ``crowding``, the expected candidates if two unrelated documents have the resemblance
+    ``background``, and if these fill the buckets, ``smaller``: parameters with smaller buckets. Printed, a plan is a
+    table, after the ``answer`` for a number of documents.
     """
 
     scheme: str
@@ -58,6 +59,7 @@ class Plan:
     recommendations: tuple[Recommendation, ...] = ()
     unreached: tuple[Unreached, ...] = ()
     crowding: Crowding | None = None
+    background: float | None = None
     smaller: Recommendation | None = None
 
     @property
@@ -90,7 +92,8 @@ class Plan:
         rows = [_recommendation_cells(one) for one in self.recommendations] or self._curve_cells()
         head = [_WORDS.get(name, name) for name in self.header]
         table = aligned([head, *rows])
-        return "\n".join([self.heading, "", *table, *([""] if self.notes else []), *self.notes])
+        answer = [*self.answer, ""] if self.answer else []
+        return "\n".join([*answer, self.heading, "", *table, *([""] if self.notes else []), *self.notes])
 
     @property
     def heading(self) -> str:
@@ -121,23 +124,31 @@ class Plan:
             return ["14 hashes are the default."]
         if self.signature_bytes is None or self.keys is None:
             return []
-        return [
-            f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}",
-            *self._crowding_notes(),
-        ]
+        return [f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}"]
 
-    def _crowding_notes(self) -> list[str]:
+    @property
+    def answer(self) -> list[str]:
+        """Whether the parameters are fine for the number of documents, and better ones; empty without a number."""
         crowding = self.crowding
         if crowding is None:
             return []
-        number = f"Among {crowding.documents:,} documents, one has {_amount(crowding.candidates)} unrelated candidates"
-        notes = [f"{number}, {_amount(crowding.bucket)} in each bucket"]
-        if crowding.overflows:
-            notes.append(f"Warning: a bucket has room for {ROOM}; unrelated documents fill it, and the recall falls")
-        if self.smaller:
-            each = self.smaller.candidates / self.smaller.keys
-            notes.append(f"Better, with {_amount(each)} in each bucket: {self.smaller.options}")
-        return notes
+        number = f"{crowding.documents:,} documents"
+        found = f"unrelated documents in each bucket: {_amount(crowding.bucket)}, and there is room for {ROOM}"
+        assumed = f"This assumes that any two unrelated documents have a resemblance of {self.background:g}."
+        if not crowding.overflows:
+            return [f"These parameters are fine for {number}: {found}.", assumed]
+        lines = [f"With these parameters, pairs are missed among {number}: {found}."]
+        if self.smaller is None:
+            return [*lines, "Longer shingles help: with them, unrelated documents share less.", assumed]
+        each = _amount(self.smaller.candidates / self.smaller.keys)
+        own = "" if None in {self.signature_bytes, self.keys} else f" instead of {self._bytes:,}"
+        lines.append(f"Better: {self.smaller.options}")
+        lines.append(f"Then there are {each} in each bucket, and {self.smaller.bytes:,} bytes per document{own}.")
+        return [*lines, assumed]
+
+    @property
+    def _bytes(self) -> int:
+        return (self.signature_bytes or 0) + WORD * (self.keys or 0)
 
     @property
     def is_classic(self) -> bool:
@@ -224,18 +235,27 @@ def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05
         return {}
     require_scheme(scheme, "probability")
     crowding = candidates_by_law(scheme, documents, background)
-    smaller = None
-    if crowding.overflows and {"threshold", "recall"} <= set(scheme.searched_numbers) and background < scheme.threshold:
-        for recall in (scheme.recall, *(one for one in _RECALLS if one < scheme.recall)):
-            wanted = Requirements(threshold=scheme.threshold, recall=recall, documents=documents, background=background)
-            try:
-                found, _ = recommend(wanted, [scheme.name])
-            except ParameterError:
-                continue
-            smaller = next((one for one in found if one.candidates <= ROOM * one.keys), None)
-            if smaller:
-                break
-    return {"crowding": crowding, "smaller": smaller}
+    smaller = smaller_buckets(scheme, documents, background) if crowding.overflows else None
+    return {"crowding": crowding, "background": background, "smaller": smaller}
+
+
+def smaller_buckets(scheme: Any, documents: int, background: float) -> Recommendation | None:
+    """Return parameters with which unrelated documents, of the resemblance *background*, do not fill the buckets.
+
+    They have the threshold of the scheme, and its recall, or the highest of a few lower ones. ``None`` if there are
+    none.
+    """
+    if not {"threshold", "recall"} <= set(scheme.searched_numbers) or background >= scheme.threshold:
+        return None
+    for recall in (scheme.recall, *(one for one in _RECALLS if one < scheme.recall)):
+        wanted = Requirements(threshold=scheme.threshold, recall=recall, documents=documents, background=background)
+        try:
+            found, _ = recommend(wanted, [scheme.name])
+        except ParameterError:
+            continue
+        if smaller := next((one for one in found if one.candidates <= ROOM * one.keys), None):
+            return smaller
+    return None
 
 
 def _plain(value: Any) -> Any:

@@ -4,9 +4,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from neardup.evaluation.plans import aligned
-from neardup.model.errors import is_number, require, require_kind, require_whole
+from neardup.kernels.hamming import POSITION_BITS
+from neardup.model.errors import ParameterError, is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 
+MOST: Final = 1 << POSITION_BITS  # fingerprints of an index
 _MOST: Final = 1 << 48
 _COLUMNS: Final = (
     "kind",
@@ -66,7 +68,16 @@ class TablePlan:
 
     def __str__(self) -> str:
         table = aligned([_COLUMNS, *map(_cells, self.designs)])
-        return "\n".join([self.heading, "", *table, "", *self.notes])
+        return "\n".join(
+            [
+                self.heading,
+                *(f"{one.capitalize()}." for one in _division(self.fingerprints)),
+                "",
+                *table,
+                "",
+                *self.notes,
+            ]
+        )
 
     @property
     def heading(self) -> str:
@@ -108,7 +119,10 @@ def plan_tables(
         require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0 bytes")
     costs = Costs() if costs is None else costs
     require_kind("costs", costs, Costs)
-    chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)
+    try:
+        chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)
+    except ParameterError as error:
+        raise ParameterError(error.name, error.value, "; ".join([error.rule, *_division(fingerprints)])) from None
     plans = [_planned(design, fingerprints, costs, chosen=design == chosen) for design in TableDesign.choices(distance)]
     fitting = [one for one in plans if memory is None or one.bytes <= memory]
     return TablePlan(
@@ -119,6 +133,14 @@ def plan_tables(
         designs=tuple(sorted(fitting, key=lambda one: one.microseconds)),
         left_out=len(plans) - len(fitting),
     )
+
+
+def _division(fingerprints: int) -> list[str]:
+    """Return a note if there are more fingerprints than an index can have."""
+    if fingerprints <= MOST:
+        return []
+    shards = -(-fingerprints // MOST)
+    return [f"an index has at most 2^30 fingerprints: divide these into at least {shards:,} shards, each an index"]
 
 
 def _planned(design: TableDesign, fingerprints: int, costs: Costs, *, chosen: bool) -> DesignPlan:

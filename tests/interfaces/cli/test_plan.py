@@ -85,13 +85,19 @@ def test_large_collections_are_warned_of(capsys):
     shown = capsys.readouterr().out
     made = plan(documents=40_000_000)
     assert shown.startswith(f"{made}\n")
-    assert "Among 40,000,000 documents, one has 104,121 unrelated candidates, 2,814 in each bucket" in shown
-    assert "Warning: a bucket has room for 64" in shown
-    assert f"in each bucket: {made.smaller.options}\n" in shown
+    first = (
+        "With these parameters, pairs are missed among 40,000,000 documents: unrelated documents in each bucket: 2,814"
+    )
+    assert shown.startswith(f"{first}, and there is room for 64.\nBetter: {made.smaller.options}\n")
+    assert f"and {made.smaller.bytes:,} bytes per document instead of 808.\n" in shown
+    assert "This assumes that any two unrelated documents have a resemblance of 0.05.\n" in shown
+    assert shown.endswith("--background\n")
     better = plan(neardup.MinHash(**made.smaller.parameters), documents=40_000_000)
     assert not better.crowding.overflows
     assert better.crowding.candidates == made.smaller.candidates
-    assert "Warning" not in str(better)
+    assert str(better).startswith("These parameters are fine for 40,000,000 documents: ")
+    hopeless = plan(neardup.MinHash(threshold=0.3, shingle=1), documents=10**12, background=0.29)
+    assert hopeless.answer[1] == "Longer shingles help: with them, unrelated documents share less."
 
 
 def test_small_collections_are_not_warned_of(capsys):

@@ -190,6 +190,8 @@ def _show(made: "Plan", screen: TextIO, *, as_json: bool) -> None:
         )
         print(f"Use the first:  neardup dedup FILE --out KEPT {made.recommendations[0].options}", file=screen)
         print("The others' options: --json", file=screen)
+    elif made.crowding:
+        print("\nAnother resemblance of unrelated documents: --background", file=screen)
     elif not made.is_classic:
         print(f"\n{_drawing(made, screen)}", file=screen)
 
