@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from test_features import gathered
@@ -40,3 +42,20 @@ def test_a_window_has_at_most_twice_the_limit_unless_one_document_has_more(job_o
     stored = Pairs(job)
     most = np.diff(stored.bounds).max() + 1  # documents that one document is compared with, and itself
     assert all(size.sum() <= 2 * job.block or len(size) <= most for size in sizes)
+
+
+def test_the_pairs_of_a_large_cluster_are_not_held_at_once(job_of, tmp_path, monkeypatch):
+    words = [f"w{number}" for number in range(60)]
+    lines = [json.dumps({"text": " ".join([*words, f"x{number}"])}) for number in range(300)]
+    (tmp_path / "alike.jsonl").write_text("\n".join(lines))
+    job = job_of([tmp_path / "alike.jsonl"], block=1 << 14)
+    number = gathered(job)
+    windows, joined = [], blocks._joined
+    monkeypatch.setattr(blocks, "BLOCK", 16)
+    monkeypatch.setattr(blocks, "_joined", lambda parts: windows.append(joined(parts)) or windows[-1])
+    settled = [blocks.settle(job, block) for block in range(number)]
+    assert [record["compared"] for record in settled] == [299]
+    pairs = [len(window.candidates) for window in windows]
+    assert max(pairs) * blocks._OF_PAIR <= 2 * job.block
+    stored = Pairs(job)
+    assert sum(pairs) < len(stored.candidates) / 10  # no document is compared with dropped ones

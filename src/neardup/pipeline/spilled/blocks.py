@@ -3,8 +3,8 @@
 A unit is a document that is compared: a leader, by its number; where fields are signed, any document, by its rank.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from neardup.pipeline.spilled.features import Places, load, places
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, Pairs
 
+_BYTES: Final = 8  # of a feature
+_OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it
+
 
 def settle(job: Job, block: int) -> dict[str, Any]:
     """Decide the documents of one block; store each dropped one, its match, and what they share."""
@@ -28,9 +31,8 @@ def settle(job: Job, block: int) -> dict[str, Any]:
         settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
         settling.measure()
     else:
-        pairs = _pairs(job, block, found)
-        for begin, end in settling.windows(pairs):
-            settling.compare(_some(pairs, begin, end))
+        for window in settling.windows(_pairs(job, block, found)):
+            settling.compare(window)
         settling.finish()
     return {"compared": settling.compared, "files": job.save(settled_name(block), settling.dropped())}
 
@@ -44,15 +46,16 @@ def settled_name(block: int) -> str:
     return f"settled-{block:06}.npy"
 
 
-def _pairs(job: Job, block: int, found: Places) -> Proposal:
-    """Return the pairs of a block; documents are numbered within the block."""
+def _pairs(job: Job, block: int, found: Places) -> Iterator[Proposal]:
+    """Yield the pairs of a block, some at a time; documents are numbered within the block."""
     begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
-    chosen = np.asarray(job.array(ASKING)[begin:end])
     stored = Pairs(job)
-    starts, counts = stored.bounds[chosen], stored.bounds[chosen + 1] - stored.bounds[chosen]
-    bounds = np.concatenate([[0], np.cumsum(counts)])
-    candidates = stored.candidates[np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])]
-    return _numbered(Proposal(stored.asking[chosen], bounds, candidates), found.units)
+    for first in range(begin, end, BLOCK):
+        chosen = np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])
+        starts, counts = stored.bounds[chosen], stored.bounds[chosen + 1] - stored.bounds[chosen]
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        candidates = stored.candidates[np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])]
+        yield _numbered(Proposal(stored.asking[chosen], bounds, candidates), found.units)
 
 
 def _some(pairs: Proposal, begin: int, end: int) -> Proposal:
@@ -75,22 +78,46 @@ class _Settling:
         self._sizes: Positions = np.zeros(number, np.int64)
         self._sizes_of_match: Positions = np.zeros(number, np.int64)
 
-    def windows(self, pairs: Proposal) -> list[tuple[int, int]]:
-        """Cut the asking documents so that the features of a window fit into memory, candidates included."""
-        sizes = 8 * (self._places.ends - self._places.starts)
-        found, begin = [], 0
-        while begin < len(pairs.asking):
-            end = len(pairs.asking)
-            while end - begin > 1 and sizes[_members(_some(pairs, begin, end))].sum() > 2 * self._job.block:
-                end = begin + (end - begin + 1) // 2
-            found.append((begin, end))
-            begin = end
-        return found
+    def windows(self, pairs: Iterable[Proposal]) -> Iterator[Proposal]:
+        """Join pairs as long as they and the features of all their documents fit into memory.
+
+        No document is dropped for one that was dropped in an earlier window.
+        """
+        window: list[Proposal] = []
+        members: Positions = np.empty(0, np.int64)
+        for part in pairs:
+            waiting = [part]
+            while waiting:
+                some = self._undecided(waiting.pop())
+                joined = np.union1d(members, _members(some)).astype(np.int64)
+                if self._fits([*window, some], joined):
+                    window, members = [*window, some], joined
+                elif window:
+                    yield _joined(window)
+                    window, members = [], members[:0]
+                    waiting.append(some)
+                elif len(some.asking) > 1:
+                    half = len(some.asking) // 2
+                    waiting += [_some(some, half, len(some.asking)), _some(some, 0, half)]
+                else:
+                    yield some
+        if window:
+            yield _joined(window)
+
+    def _undecided(self, pairs: Proposal) -> Proposal:
+        if self._chains:
+            return pairs
+        left = pairs.where(self.matched[pairs.candidates] < 0)
+        asking = np.diff(left.bounds) > 0
+        return Proposal(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
+
+    def _fits(self, window: Sequence[Proposal], members: Positions) -> bool:
+        pairs = sum(len(part.candidates) for part in window)
+        features = int((self._places.ends[members] - self._places.starts[members]).sum())
+        return _BYTES * features + _OF_PAIR * pairs <= 2 * self._job.block
 
     def compare(self, pairs: Proposal) -> None:
         """Decide the asking documents of one window."""
-        if not self._chains:
-            pairs = pairs.where(self.matched[pairs.candidates] < 0)
         members = _members(pairs)
         sets = self._load(members)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets)
@@ -119,8 +146,8 @@ class _Settling:
         """Count what each dropped document shares with its match, which is known."""
         chosen = np.flatnonzero(self.matched >= 0).astype(np.int32)
         pairs = Proposal(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
-        for begin, end in self.windows(pairs):
-            some = _some(pairs, begin, end)
+        parts = (_some(pairs, begin, begin + BLOCK) for begin in range(0, len(chosen), BLOCK))
+        for some in self.windows(parts):
             members = _members(some)
             sets = self._load(members)
             sets.make_distinct(np.arange(len(members)))
@@ -143,6 +170,13 @@ class _Settling:
         own = members[left]
         self.matched[own], self._common[own] = members[right], common
         self._sizes[own], self._sizes_of_match[own] = sets.sizes[left], sets.sizes[right]
+
+
+def _joined(window: Sequence[Proposal]) -> Proposal:
+    """Return the pairs of a window as one proposal."""
+    bounds = np.cumsum([0, *np.concatenate([np.diff(part.bounds) for part in window])])
+    asking, candidates = (np.concatenate([getattr(part, name) for part in window]) for name in ("asking", "candidates"))
+    return Proposal(asking, bounds, candidates)
 
 
 def _numbered(pairs: Proposal, members: Positions) -> Proposal:
