@@ -1,3 +1,4 @@
+import json
 import os
 from pathlib import Path
 
@@ -191,9 +192,8 @@ def test_the_output_must_lie_apart_from_the_input(made, tmp_path):
     ]:
         with pytest.raises(OutputError, match=reason):
             got.write(path, np.array([0]), force=True)
-    for path in (tmp_path / "out.jsonl", Path("/dev/null")):
-        with pytest.raises(ParameterError, match="must be the name of a folder"):
-            got.write(path, np.array([0]))
+    with pytest.raises(ParameterError, match="must be the name of a folder"):
+        got.write(Path("/dev/null"), np.array([0]))
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="it is a file"):
         got.write(tmp_path / "file", np.array([0]), force=True)
@@ -269,3 +269,13 @@ def test_patterns_choose_the_files(made):
     assert contents(place.with_name("out")) == {"a.py": b"a"}
     with pytest.raises(OutputError, match=r"it contains files other than documents \(a\.py\)"):
         read([made({"a.txt": b"A"}, "other")]).write(place.with_name("out"), np.array([0]), force=True)
+
+
+def test_documents_may_be_written_as_records(made, tmp_path):
+    place = made({"a.txt": b"A", "b.html": b"<title>T</title><p>B", "c.txt": b"C"})
+    read([place]).write(tmp_path / "out.jsonl", np.array([0, 1]))
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["title"], one["text"], one["size"]) for one in found] == [
+        ("a.txt", None, "A", 1),
+        ("b.html", "T", "T\n\nB", 20),
+    ]

@@ -98,7 +98,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     cluster: Cluster | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
-    """Deduplicate files: write the kept records to *out*, in the inputs' format, columns and order.
+    """Deduplicate files: write the kept records to *out*, in the inputs' columns and order.
+
+    The ending of *out*, *dropped* and *mark* decides their format; records of the same format are copied unchanged.
+    ``neardup.sources.tables`` explains the conversion of others, and which values are a ``DataError``.
 
     *report* (``.parquet`` or ``.jsonl``) receives the decisions, *dropped* the removed records. *mark* receives every
     document with three more fields: ``neardup_cluster``, the position of its representative, which all documents of a
@@ -270,8 +273,9 @@ def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
             check_table(path, inputs, force=force, or_page=page)
         elif path is not None:
             check_output(path, inputs, force=force, format=format, glob=glob)
-    if outputs["mark"] is not None and common_format(expand(inputs), format) == FOLDER:
-        raise ParameterError("mark", os.fspath(outputs["mark"]), "requires fields; the files of a folder have none")
+    mark = outputs["mark"]
+    if mark is not None and kind(os.fspath(mark)) is None and common_format(expand(inputs), format) == FOLDER:
+        raise ParameterError("mark", os.fspath(mark), "requires fields; the files of a folder have none")
 
 
 def _columns(fields: Sequence[str], policy: Policy) -> list[str]:

@@ -2,8 +2,8 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.errors import DataError, FieldMissing, require
-from neardup.sources.formats import FOLDER, common_format, display
-from neardup.sources.output import check_target
+from neardup.sources.formats import FOLDER, Kind, common_format, display, kind
+from neardup.sources.output import atomic, check_target, output_kind
+from neardup.sources.tables import check_representable, conformed, table_writer, united
 
 Quoting = Literal["auto", "minimal", "none"]
 Mask = npt.NDArray[np.bool_]
@@ -176,15 +177,14 @@ class Collection(ABC):
         """
 
     def write(self, path: str | os.PathLike[str], rows: npt.NDArray[Any], *, force: bool = False) -> None:
-        """Write the records that a mask or ascending positions select, in the inputs' format and columns.
+        """Write the records that a mask or ascending positions select, in the inputs' columns and the format of *path*.
 
         Raises the errors of ``check_output``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
         changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
         mask = selection(rows, len(self))
         check_target(path, self.inputs, self.format, force=force, glob=self.globs)
-        with self.writer(os.fspath(path), self.format) as append:
-            append(self, mask, None)
+        self._write(os.fspath(path), mask, None)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.
@@ -192,13 +192,62 @@ class Collection(ABC):
         Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
         the records have a field of one of these names.
         """
-        require(self.format != FOLDER, "mark", os.fspath(path), "requires fields; the files of a folder have none")
+        no_fields = self.format == FOLDER and kind(os.fspath(path)) is None
+        require(not no_fields, "mark", os.fspath(path), "requires fields; the files of a folder have none")
         check_target(path, self.inputs, self.format, force=force)
-        with self.writer(os.fspath(path), self.format) as append:
-            append(self, np.ones(len(self), np.bool_), marks)
+        self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
 
-    def _taken(self, name: str) -> DataError:
-        return DataError(", ".join(self.names), f"the records already have a field {name!r}", "field taken")
+    def _write(self, path: str, mask: Mask, marks: pa.Table | None) -> None:
+        how = output_kind(path, self.format)
+        own = how.format == self.format
+        with self.writer(path, self.format) if own else converter(path, how, self.schema()) as append:
+            append(self, mask, marks)
+
+    def schema(self) -> pa.Schema:
+        """Return all fields of the records with types for all of their values; see ``neardup.sources.tables``."""
+        return united(", ".join(self.names), (rows.schema for rows in self.rows()))
+
+    @abstractmethod
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield all records with all of their fields, some at a time, at least once."""
+
+
+@contextmanager
+def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
+    """Return a context like ``Collection.writer`` for an output of another kind than the collections have.
+
+    *schema* describes all fields of all collections, without marks; lines of JSON are written unchanged as such.
+    """
+    check_representable(path, schema, how.format)
+    opened: list[Any] = []
+    with atomic(path) as file, ExitStack() as stack:
+
+        def append(piece: Any, mask: Mask, marks: pa.Table | None) -> None:
+            more = pa.schema([]) if marks is None else marks.schema
+            for name in more.names:
+                if name in schema.names:
+                    raise field_taken(piece.names, name)
+            whole = pa.schema([*schema, *more])
+            if not opened:
+                opened.extend(stack.enter_context(table_writer(file, how, whole)))
+            write, lines = opened
+            if how.format == piece.format == "jsonl":
+                piece.append_to(lines, mask, marks)
+                return
+            begin = 0
+            for rows in piece.rows():
+                part = slice(begin, begin + len(rows))
+                added = [] if marks is None else marks[part].columns
+                table = pa.table([*rows.columns, *added], [*rows.column_names, *more.names])
+                write(conformed(", ".join(piece.names), table, whole).filter(mask[part]))
+                begin = part.stop
+
+        yield append
+
+
+def field_taken(names: Sequence[str], name: str) -> DataError:
+    """Return the error for a mark that the records have already."""
+    return DataError(", ".join(names), f"the records already have a field {name!r}", "field taken")
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:

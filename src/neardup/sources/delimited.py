@@ -41,6 +41,7 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     check_strict,
+    field_taken,
     missing_field,
     named,
 )
@@ -49,6 +50,7 @@ from neardup.sources.formats import display, input_kind
 from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, line_of, runs, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
+from neardup.sources.tables import slices
 
 _DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
 _HEAD: Final = 1 << 16  # bytes that are searched for the first line
@@ -101,6 +103,13 @@ class DelimitedText(Collection):
         column = pa.chunked_array(self._columns[name], pa.large_string())
         return pc.if_else(pc.equal(pc.binary_length(column), 0), None, column).combine_chunks()
 
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the records with all fields as strings."""
+        for file in self._files:
+            _check_names(file, file.names)
+            table = pa.table(_parse(file, file.spans.contents.data, file.names)[2])
+            yield from slices(table) if len(table) else [table]
+
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
         return line_of((file.spans for file in self._files), row)
@@ -139,7 +148,7 @@ class DelimitedText(Collection):
                 return written.getvalue()
         for name in marks.column_names:
             if name in first.names:
-                raise self._taken(name)
+                raise field_taken(self.names, name)
         return first.extended(bytes(first.spans.contents.read(0, first.header_stop)), marks.column_names)
 
     def _append(self, output: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:

@@ -41,6 +41,7 @@ from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary
+from neardup.sources.tables import slices
 from neardup.text.html import title_and_text
 
 _FIELDS: Final = ("size", "modified")
@@ -113,6 +114,13 @@ class Folder(Collection):
     def lacking(self, name: str) -> list[str] | None:
         """Return the fields that there are if no file has the field *name*, otherwise ``None``."""
         return None if name in {DEFAULT_TEXT, DEFAULT_ID} else super().lacking(name)
+
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the documents as a table of their ids, texts and fields."""
+        titles = pa.array([document.title for document in self._documents], pa.large_string())
+        fields = {name: self.column(name) for name in _FIELDS}
+        table = pa.table({"id": self.ids.cast(pa.large_string()), "title": titles, "text": self.texts, **fields})
+        yield from slices(table) if len(table) else [table]
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file that a document is, and its first line."""

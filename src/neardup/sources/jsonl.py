@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -38,6 +39,7 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     check_strict,
+    field_taken,
     missing_field,
 )
 from neardup.sources.compression import Contents, compressed, load
@@ -45,6 +47,7 @@ from neardup.sources.formats import input_kind
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, line_of, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.records import decoder, field_names, kind_of, literal_of, reason_of
+from neardup.sources.tables import table_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
 _HEAD: Final = 1 << 16  # bytes searched for the first line
@@ -110,16 +113,27 @@ class JsonLines(Collection):
     def writer(cls, path: str, form: str) -> Iterator[Append]:
         """Write lines unchanged, or with the marks as more fields."""
         with atomic(path) as file, compressed(file, output_kind(path, form).compression) as packed:
+            yield lambda piece, mask, marks: piece.append_to(packed, mask, marks)
 
-            def append(piece: JsonLines, mask: Mask, marks: pa.Table | None) -> None:
-                lines = piece._chosen(mask)
-                if marks is None:
-                    for spans in lines:
-                        spans.write(packed)
-                else:
-                    piece._write_marked(packed, lines, marks)
+    def append_to(self, file: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
+        """Write chosen lines to an open file; see ``writer``."""
+        lines = self._chosen(mask)
+        if marks is None:
+            for spans in lines:
+                spans.write(file)
+        else:
+            self._write_marked(file, lines, marks)
 
-            yield append
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the records as tables; the types are those of the values."""
+        decode = msgspec.json.Decoder(dict[str, Any]).decode
+        lines = self._lines()
+        first = True
+        while records := [decode(line) for line in islice(lines, _MARKED)]:
+            yield table_of(", ".join(self.names), records)
+            first = False
+        if first:
+            yield pa.table({})
 
     def _chosen(self, mask: Mask) -> list[Spans]:
         edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
@@ -133,7 +147,7 @@ class JsonLines(Collection):
         for line, row in zip((line for spans in files for line in spans.each()), rows, strict=True):
             for name, written in zip(names, known, strict=True):
                 if written in line and name in msgspec.json.decode(line, type=dict[str, msgspec.Raw]):
-                    raise self._taken(name)
+                    raise field_taken(self.names, name)
             own = line.rstrip()[:-1].rstrip()
             file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
 

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
-import msgspec
 import pyarrow as pa
 
 from neardup.model.errors import OutputError, OutputRefused, ParameterError
-from neardup.sources.compression import compressed
-from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, STDIN, Kind, common_format, expand, kind, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, KNOWN, STDIN, Kind, common_format, expand, kind, matches
+from neardup.sources.tables import table_writer
 
 AnyPath = str | os.PathLike[str]
 
@@ -26,7 +25,6 @@ DRAWINGS: Final = (".svg",)
 ARRAYS: Final = (".npz",)
 
 _BUFFER: Final = 1 << 20
-_BATCH: Final = 1 << 14
 _TABLES: Final = ("parquet", "jsonl")
 _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
@@ -43,7 +41,7 @@ def check_output(
 ) -> None:
     """Raise the errors of writing the kept records of *inputs* to *path* before anything is read.
 
-    ``ParameterError``: the ending is unknown, or of another format than the inputs. ``OutputError``: the path is one of
+    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of
     the inputs (even with *force*), is inside an input folder or contains one; exists and *force* is not given; or its
     folder is missing or not writable. A device or a pipe may exist, and accepts any format but a folder's.
     """
@@ -60,17 +58,13 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
         for source in paths:
             _check_apart(path, source)  # such as standard output that is appended to an input
         return
-    found = kind(path)
-    if wanted == FOLDER and found is not None:
-        raise ParameterError("output", path, "must be the name of a folder, as the input is one", "output of a folder")
-    if wanted != FOLDER and found is None:
+    folder = wanted == FOLDER and kind(path) is None
+    if not folder and kind(path) is None:
         _refuse_folder(path)
-    if wanted != FOLDER and (found is None or found.format != wanted):
-        rule = f"must end in {_endings(wanted)}, as the input is {wanted}"
-        raise ParameterError("output", path, rule, "" if found else "output ending")
+        raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
     for source in paths:
         _check_apart(path, source)
-    _check_place(path, folder=wanted == FOLDER, force=force, glob=glob)
+    _check_place(path, folder=folder, force=force, glob=glob)
 
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
@@ -145,22 +139,11 @@ def write_table(path: AnyPath, table: pa.Table | Iterable[pa.Table], *, force: b
     """
     path = os.fspath(path)
     check_table(path, force=force)
-    how = output_kind(path, "jsonl")
     tables = iter([table] if isinstance(table, pa.Table) else table)
-    with atomic(path) as file:
-        if how.format == "parquet":
-            import pyarrow.parquet as pq  # slow to load
-
-            first = next(tables)
-            with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
-                for part in chain([first], tables):
-                    writer.write_table(part)
-            return
-        encoder = msgspec.json.Encoder()
-        with compressed(file, how.compression) as packed:
-            for part in tables:
-                for batch in part.to_batches(max_chunksize=_BATCH):
-                    packed.write(encoder.encode_lines(_rows(batch)))
+    first = next(tables)
+    with atomic(path) as file, table_writer(file, output_kind(path, "jsonl"), first.schema) as (write, _):
+        for part in chain([first], tables):
+            write(part)
 
 
 def write_file(path: AnyPath, content: bytes, endings: Sequence[str], *, force: bool = False) -> None:
@@ -215,11 +198,6 @@ def remove_leftovers(folder: Path) -> None:
 def _lock(descriptor: int) -> None:
     with suppress(OSError):  # a file system without locks, where no file counts as a leftover
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    names = batch.schema.names
-    return [dict(zip(names, row, strict=True)) for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
 
 
 def _opened(path: str) -> int:

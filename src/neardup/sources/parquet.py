@@ -33,12 +33,14 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     check_strict,
+    field_taken,
     missing_field,
     named,
 )
 from neardup.sources.compression import sniff
 from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
+from neardup.sources.tables import slices
 
 _BATCH: Final = 1 << 16  # rows read at a time
 _PIECE: Final = 1 << 23  # bytes of rows that are held together: memory that is used again is faster than more
@@ -132,6 +134,10 @@ class ParquetTable(Collection):
             raise DataError(where, f"the column {name!r} must hold numbers, strings or times, not {column.type}")
         return column.combine_chunks()
 
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the rows with all columns."""
+        yield from slices(self._table) if len(self) else [self._table]
+
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the row of a record, from 1."""
         for source, rows in self._rows:
@@ -177,7 +183,7 @@ class ParquetTable(Collection):
         table = self._table
         for name, column in () if marks is None else zip(marks.column_names, marks.columns, strict=True):
             if name in table.column_names:
-                raise self._taken(name)
+                raise field_taken(self.names, name)
             table = table.append_column(name, column)
         return table
 

@@ -1,6 +1,8 @@
+import gzip
 import json
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,12 +19,6 @@ def test_a_path_without_a_known_ending_is_a_folder_with_a_file_for_each_input(jo
         ("out", str(tmp_path / "all.jsonl"), [0, 1, 2]),
         *(("dropped", str(tmp_path / "no" / path.name), [place]) for place, path in enumerate(sources)),
     ]
-
-
-def test_several_formats_need_a_folder(tmp_path, sources):
-    (tmp_path / "b.csv").write_text("text\na\n")
-    with pytest.raises(ParameterError, match="must be a folder, as the inputs have several formats"):
-        dedup_files([sources[0], tmp_path / "b.csv"], tmp_path / "out.jsonl", work=tmp_path / "w")
 
 
 def test_a_file_is_not_made_a_folder(tmp_path, sources):
@@ -122,7 +118,7 @@ def test_every_refusal_comes_before_anything_is_read(tmp_path, sources, monkeypa
     (tmp_path / "old.jsonl").write_text("mine")
     for outputs in (
         {"out": sources[1], "force": True},
-        {"out": tmp_path / "out.csv"},
+        {"report": tmp_path / "why.tsv"},
         {"dropped": tmp_path / "old.jsonl"},
         {"mark": tmp_path / "old.jsonl"},
         {"report": tmp_path / "old.jsonl"},
@@ -174,3 +170,74 @@ def test_standard_output_is_written_by_the_run_itself(tmp_path, sources, monkeyp
     )
     dedup_files(sources, "/dev/null", work=tmp_path / "w")
     assert stages[-1] == "print"
+
+
+def kept_of(path):
+    """The kept records, as values without nulls."""
+    if path.name.endswith(".parquet"):
+        found = pq.read_table(path).to_pylist()
+    elif path.name.endswith(".gz"):
+        found = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    else:
+        found = pyarrow.csv.read_csv(
+            path, parse_options=pyarrow.csv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
+        ).to_pylist()
+    return [{name: value for name, value in one.items() if value is not None} for one in found]
+
+
+@pytest.mark.parametrize("work", [False, True])
+@pytest.mark.parametrize("out", ["out.parquet", "out.jsonl.gz", "out.csv", "out.tsv"])
+def test_the_ending_of_an_output_decides_its_format(tmp_path, small_parts, work, out):
+    small_parts(500)
+    rows = [{"text": f"text {n // 2} has its own words {n // 2}", "n": n, "id": f"d{n}"} for n in range(60)]
+    rows[50]["x"] = 0.5
+    lines = tmp_path / "a.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pq.write_table(pa.Table.from_pylist([{"x": None, **row} for row in rows]), tmp_path / "a.parquet", row_group_size=9)
+    pyarrow.csv.write_csv(pa.Table.from_pylist([{"x": None, **row} for row in rows]), tmp_path / "a.csv")
+    for name in ("a.jsonl", "a.parquet", "a.csv"):
+        outputs = {key: tmp_path / f"{key}-{name}.{out}" for key in ("out", "dropped", "mark")}
+        options = {"work": tmp_path / "w"} if work else {}
+        done = dedup_files([tmp_path / name], **outputs, **options)
+        assert done.result.summary.kept == 30
+        kept, dropped, marked = (kept_of(path) for path in outputs.values())
+        assert [one["id"] for one in kept] == [row["id"] for row in rows[::2]]
+        assert [one["id"] for one in dropped] == [row["id"] for row in rows[1::2]]
+        assert [one["neardup_representative"] for one in marked] == [
+            row["id"] for row in rows for _ in "ab" if row["n"] % 2 == 0
+        ]
+        if name != "a.csv":
+            assert kept == rows[::2]
+
+
+def test_several_formats_may_be_written_to_one_file(tmp_path, small_parts):
+    small_parts(100)
+    (tmp_path / "a.jsonl").write_text('{"text": "one two", "n":  1.50}\n{"text": "three four"}\n')
+    pq.write_table(pa.table({"text": ["five six", "three four"], "more": [1, 2]}), tmp_path / "b.parquet")
+    inputs = [tmp_path / "a.jsonl", tmp_path / "b.parquet"]
+    dedup_files(inputs, tmp_path / "out.parquet", dropped=tmp_path / "no.jsonl", work=tmp_path / "w")
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [
+        {"text": "one two", "n": 1.5, "more": None},
+        {"text": "three four", "n": None, "more": None},
+        {"text": "five six", "n": None, "more": 1},
+    ]
+    assert (tmp_path / "no.jsonl").read_text() == '{"text":"three four","n":null,"more":2}\n'
+    dedup_files(inputs, tmp_path / "out.jsonl", work=tmp_path / "w")
+    assert (tmp_path / "out.jsonl").read_text().splitlines()[0] == '{"text": "one two", "n":  1.50}'
+
+
+@pytest.mark.parametrize("work", [False, True])
+def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work):
+    options = {"work": tmp_path / "w"} if work else {}
+    for out, reason in (
+        ("o.csv", "its 'm' has objects or lists"),
+        ("o.parquet", "its 'k' has values of several types"),
+    ):
+        (tmp_path / "a.jsonl").write_text(
+            '{"text": "one", "m": [1]}\n'
+            if out == "o.csv"
+            else '{"text": "two", "k": 1}\n{"text": "three", "k": "x"}\n'
+        )
+        with pytest.raises(DataError, match=reason):
+            dedup_files([tmp_path / "a.jsonl"], tmp_path / out, **options)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]

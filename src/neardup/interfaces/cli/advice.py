@@ -54,7 +54,6 @@ _NEXT_READING = {
 _NEXT_DEDUP = {  # without --work
     "several formats": "with --work DIR, one run reads them, and --out names a folder",
     "folder of tables": "with --work DIR, a folder represents the tables in it; or name the files, such as '{pattern}'",
-    "output of a folder": "with --work DIR, a folder may contain tables, and then --out may name one file",
     "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
     "folder": "name a file in it, such as {where}/kept.jsonl, or add --work DIR, which writes one file for each input",
 }

@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_inputs(parser)
     outputs = parser.add_argument_group("outputs")
-    outputs.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the kept documents, in the input's format")
+    outputs.add_argument(
+        "--out", metavar="PATH", default=_HIDDEN, help="the kept documents, in the format of its ending"
+    )
     outputs.add_argument(
         "--report",
         metavar="PATH",

@@ -18,7 +18,19 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import changes
-from neardup.pipeline.spilled.outputs import Output, check_outputs, outputs_of, reporting, write, write_report, writing
+from neardup.pipeline.spilled.outputs import (
+    FIELDS,
+    Output,
+    check_outputs,
+    fields,
+    outputs_of,
+    own_format,
+    reporting,
+    schema_of,
+    write,
+    write_report,
+    writing,
+)
 from neardup.pipeline.spilled.run import Map, Stages, decided
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
@@ -108,6 +120,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         whole = reporting(job, outputs, report)
         try:
             stages.one("check", whole, partial(_check, shards, outputs, settings))
+            _find_fields(shards, outputs, stages)
         except NeardupError:
             if not journal.done(f"sign-{job.signing}"):
                 journal.finish()
@@ -164,6 +177,17 @@ def _spooled(shards: Shards, journal: Journal, stages: Stages, outputs: list[Out
             raise
     stages.one("spool", "", spool)
     return shards.spooled(journal.path(name))
+
+
+def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:
+    """Find the types of all fields for outputs of other formats than the inputs; refuse what these cannot represent."""
+    converted = [output for output in outputs if own_format(shards, output) is None]
+    if converted:
+        sizes = [shard.size for shard in shards.shards]
+        stage, _, of = FIELDS.partition("-")
+        records = stages.each(stage, of, partial(fields, shards), sizes)
+        for output in converted:
+            schema_of(shards, output, records)
 
 
 def _check(shards: Shards, outputs: list[Output], settings: Settings) -> dict[str, Any]:

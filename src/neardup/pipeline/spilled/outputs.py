@@ -1,11 +1,12 @@
 """Writing: the inputs are read a last time, and the kept records are copied; reports come from the stored decisions."""
 
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,15 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import OutputRefused, ParameterError
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
-from neardup.sources.collection import Collection
-from neardup.sources.formats import FOLDER, STDIN, kind
-from neardup.sources.output import check_target, write_table
+from neardup.sources.collection import Collection, converter
+from neardup.sources.formats import FOLDER, STDIN, display, kind
+from neardup.sources.output import check_target, output_kind, write_table
 from neardup.sources.read import reader
 from neardup.sources.shards import Shards
+from neardup.sources.tables import check_representable, united
 
-_ROWS = 1 << 16  # decisions that are written together
+FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
+_ROWS: Final = 1 << 16  # decisions that are written together
 
 
 class Output(NamedTuple):
@@ -35,18 +38,19 @@ def outputs_of(shards: Shards, targets: dict[str, str], compared: int = 0) -> li
     """Return the outputs of a run: one file for all inputs, or in a folder one file for each input.
 
     The first *compared* inputs have none. A path without the ending of a format is a folder, which is made. Raises
-    ``ParameterError`` for inputs of several formats in one file, for one input that has two files in a folder, and for
+    ``ParameterError`` for inputs of several formats in a pipe, for one input that has two files in a folder, and for
     marks of documents without fields.
     """
     everything = list(range(compared, len(shards.inputs)))
     formats = {shards.kind(source).format for source in everything}
     found: list[Output] = []
     for target, path in targets.items():
-        if target == "mark" and FOLDER in formats:
+        if target == "mark" and FOLDER in formats and kind(path) is None:
             raise ParameterError(target, path, "requires fields; the files of a folder have none")
         if formats == {FOLDER} or kind(path) is not None or (Path(path).exists() and not Path(path).is_dir()):
-            if len(formats) > 1:
-                raise ParameterError(target, path, "must be a folder, as the inputs have several formats")
+            if len(formats) > 1 and kind(path) is None:
+                rule = "must be a folder, or end in a known format, as the inputs have several formats"
+                raise ParameterError(target, path, rule)
             found.append(Output(target, path, everything))
             continue
         names = _names(shards, everything)
@@ -78,7 +82,8 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         for output in outputs:
             form = shards.kind(output.sources[0]).format
             made += _make_folder(output.path)
-            shards.check_columns(output.sources)
+            if own_format(shards, output) is not None:
+                shards.check_columns(output.sources)
             check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
     finally:
         for folder in reversed(made):
@@ -97,12 +102,43 @@ def _make_folder(path: str) -> list[Path]:
     return missing
 
 
+def own_format(shards: Shards, output: Output) -> str | None:
+    """Return the format of the inputs of an output if that is its own; ``None`` if records must be converted."""
+    formats = {shards.kind(source).format for source in output.sources}
+    form = formats.pop()
+    return form if not formats and output_kind(output.path, form).format == form else None
+
+
+def fields(shards: Shards, task: int) -> dict[str, Any]:
+    """Return the schema of the records of a shard; of tables, only that of the first shard of an input."""
+    shard = shards.shards[task]
+    pieces = shards.pieces(shard, whole=True)
+    if shards.kind(shard.source).format != "jsonl":
+        pieces = islice(pieces, shards.of(shard.source)[0] == shard)
+    whole = united(display(shards.inputs[shard.source]), (piece.schema() for piece in pieces))
+    return {"schema": b64encode(whole.serialize()).decode()}
+
+
+def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]]) -> pa.Schema:
+    """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent."""
+    own = [record for record, shard in zip(records, shards.shards, strict=True) if shard.source in output.sources]
+    names = ", ".join(display(shards.inputs[source]) for source in output.sources)
+    schema = united(names, (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in own))
+    check_representable(names, schema, output_kind(output.path, "jsonl").format)
+    return schema
+
+
 def write(job: Job, result: StoredResult, outputs: Sequence[Output], task: int) -> dict[str, Any]:
     """Write one output; return its size, if it is a file."""
     output = outputs[task]
-    form = job.shards.kind(output.sources[0]).format
+    form = own_format(job.shards, output)
+    if form is not None:
+        writer = reader(form).writer(output.path, form)
+    else:
+        schema = schema_of(job.shards, output, job.journal.records(FIELDS))
+        writer = converter(output.path, output_kind(output.path, "jsonl"), schema)
     _make_folder(output.path)
-    with reader(form).writer(output.path, form) as append:
+    with writer as append:
         for piece, begin in _pieces(job, result, output.sources):
             representatives = np.asarray(result.representatives[begin : begin + len(piece)])
             match output.target:

@@ -1,0 +1,149 @@
+"""Tables of records, and how they are written as Parquet, JSON lines or delimited text.
+
+Parquet and delimited text need the columns of all records before the first one is written; JSON lines do not. Fields
+that come from JSON have the types of their values: whole numbers are int64, and double where others are not whole. In
+JSON and delimited text, times are strings; in JSON, decimals are, too, and NaN is null. What a format cannot represent
+is an error.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final
+
+import msgspec
+import pyarrow as pa
+
+from neardup.model.errors import DataError
+from neardup.sources.compression import compressed
+from neardup.sources.formats import Kind
+
+Write = Callable[[pa.Table], None]
+
+_ROWS: Final = 1 << 14
+_BYTES: Final = 1 << 23
+_GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
+_GROUP_BYTES: Final = 1 << 27
+_BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
+
+
+def slices(table: pa.Table) -> Iterator[pa.Table]:
+    """Yield neighbouring rows, some megabytes at a time."""
+    rows = max(1, min(_ROWS, _BYTES * len(table) // max(1, table.nbytes)))
+    yield from (table.slice(begin, rows) for begin in range(0, len(table), rows))
+
+
+def table_of(source: str, records: Sequence[dict[str, Any]]) -> pa.Table:
+    """Return decoded JSON objects as a table; ``DataError`` for a field with values of several types."""
+    names = [*dict.fromkeys(name for record in records for name in record)]
+    columns: list[pa.Array] = []
+    for name in names:
+        try:
+            columns.append(pa.array([record.get(name) for record in records]))
+        except OverflowError:
+            rule = f"its {name!r} has a whole number of more than 64 bits, which only JSON lines can represent"
+            raise DataError(source, rule, "unrepresentable") from None
+        except pa.ArrowException:
+            raise _several_types(source, name) from None
+    return pa.table(columns, names)
+
+
+def united(source: str, schemas: Iterable[pa.Schema]) -> pa.Schema:
+    """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none."""
+    whole = pa.schema([])
+    for schema in schemas:
+        for field in schema:
+            own = pa.schema([pa.field(field.name, _unpacked(field.type))])
+            try:
+                whole = pa.unify_schemas([whole, own], promote_options="permissive")
+            except (pa.ArrowTypeError, pa.ArrowInvalid):
+                raise _several_types(source, field.name) from None
+    return whole
+
+
+def check_representable(source: str, schema: pa.Schema, form: str) -> None:
+    """Raise ``DataError`` for a column of a type that a format does not have."""
+    for field in schema:
+        name, kind = field.name, field.type
+        if form in {"csv", "tsv"} and pa.types.is_nested(kind):
+            rule = f"its {name!r} has objects or lists, which {form.upper()} cannot represent"
+            raise DataError(source, f"{rule}; write JSON lines or Parquet", "unrepresentable")
+        if form == "parquet" and pa.types.is_struct(kind) and not kind.num_fields:
+            rule = f"its {name!r} has only empty objects, which Parquet cannot represent; write JSON lines"
+            raise DataError(source, rule, "unrepresentable")
+
+
+@contextmanager
+def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple[Write, BinaryIO]]:
+    """Yield a function that writes a table to *file*, and the file of lines that it writes to.
+
+    All tables have this *schema*, except in JSON lines.
+    """
+    if how.format == "parquet":
+        import pyarrow.parquet as pq  # slow to load
+
+        held: list[pa.Table] = []
+        with pq.ParquetWriter(file, schema, compression="zstd") as parquet:
+
+            def hold(table: pa.Table, rows: int = _GROUP_ROWS, size: int = _GROUP_BYTES) -> None:
+                held.append(table)
+                if sum(map(len, held)) >= rows or sum(one.nbytes for one in held) >= size:
+                    parquet.write_table(pa.concat_tables(held), row_group_size=_GROUP_ROWS)
+                    held.clear()
+
+            yield hold, file
+            hold(schema.empty_table(), 0)
+        return
+    with compressed(file, how.compression) as packed:
+        if how.format == "jsonl":
+            encode = msgspec.json.Encoder().encode_lines
+
+            def write(table: pa.Table) -> None:
+                for part in slices(table):
+                    packed.write(encode(_readable(part, pa.types.is_temporal).to_pylist()))
+
+            yield write, packed
+            return
+        import pyarrow.csv
+
+        plain = _readable(schema.empty_table(), pa.types.is_temporal, pa.types.is_decimal).schema
+        options = pyarrow.csv.WriteOptions(delimiter="," if how.format == "csv" else "\t", quoting_style="needed")
+        with pyarrow.csv.CSVWriter(packed, plain, write_options=options) as text:
+            yield lambda table: text.write_table(_readable(table, pa.types.is_temporal, pa.types.is_decimal)), packed
+
+
+def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the columns and types of a united schema; ``DataError`` for a value that it cannot hold."""
+    unpacked = pa.schema([pa.field(field.name, _unpacked(field.type)) for field in table.schema])
+    try:
+        joined = pa.concat_tables([schema.empty_table(), table.cast(unpacked)], promote_options="permissive")
+    except pa.ArrowInvalid as error:
+        raise DataError(source, f"a value cannot be represented: {error}", "unrepresentable") from None
+    return joined.cast(schema)
+
+
+def _several_types(source: str, name: str) -> DataError:
+    rule = f"its {name!r} has values of several types, which only JSON lines can represent"
+    return DataError(source, rule, "unrepresentable")
+
+
+def _unpacked(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a dictionary, and that of strings that Arrow can merge with others."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def _readable(table: pa.Table, *kinds: Callable[[pa.DataType], bool]) -> pa.Table:
+    """Return a table with columns of these kinds, and of binary values, as strings."""
+    for place, field in enumerate(table.schema):
+        kind = _unpacked(field.type)
+        if kind is not field.type:
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
+        if any(test(kind) for test in (*_BINARY, *kinds)):
+            try:
+                table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
+            except pa.ArrowInvalid:
+                rule = "has binary values that are not UTF-8, which only Parquet can represent"
+                raise DataError(f"field {field.name!r}", rule, "unrepresentable") from None
+    return table

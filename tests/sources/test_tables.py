@@ -1,0 +1,105 @@
+import datetime as dt
+import io
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.model.errors import DataError
+from neardup.sources import tables
+from neardup.sources.formats import Kind
+from neardup.sources.tables import check_representable, conformed, slices, table_of, table_writer, united
+
+RECORDS = [{"n": 1, "o": {"a": 1}}, {"n": 2.5, "new": "x", "o": {"b": [1]}}, {}]
+
+
+def written(form, table, compression=None):
+    file = io.BytesIO()
+    with table_writer(file, Kind(form, compression), table.schema) as (write, _):
+        for part in slices(table):
+            write(part)
+    return file.getvalue()
+
+
+def test_the_types_of_decoded_records_hold_all_values():
+    table = table_of("x", RECORDS)
+    assert table.to_pylist() == [
+        {"n": 1.0, "o": {"a": 1, "b": None}, "new": None},
+        {"n": 2.5, "o": {"a": None, "b": [1]}, "new": "x"},
+        {"n": None, "o": None, "new": None},
+    ]
+    assert table_of("x", []).num_columns == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([1, "a"], "has values of several types, which only JSON lines can represent"),
+        ([True, 1], "has values of several types"),
+        ([{"a": 1}, 2], "has values of several types"),
+        ([1 << 70], "has a whole number of more than 64 bits, which only JSON lines can represent"),
+    ],
+)
+def test_values_without_a_common_type_are_refused(values, reason):
+    with pytest.raises(DataError, match=f"^x: its 'f' {reason}"):
+        table_of("x", [{"f": value} for value in values])
+
+
+def test_schemas_are_united_as_their_records_are():
+    parts = [table_of("x", [record]) for record in RECORDS]
+    schema = united("x", (part.schema for part in parts))
+    assert schema.equals(table_of("x", RECORDS).select(schema.names).schema)
+    joined = pa.concat_tables([conformed("x", part, schema) for part in parts[:2]])
+    assert joined.to_pylist() == table_of("x", RECORDS[:2]).select(schema.names).to_pylist()
+    with pytest.raises(DataError, match="its 'n' has values of several types"):
+        united("x", [schema, pa.schema([("n", pa.string())])])
+    with pytest.raises(DataError, match=r"a value cannot be represented: .*not in range"):
+        conformed("x", pa.table({"n": [2**60 + 1]}), schema)
+
+
+def test_what_a_format_does_not_have_is_refused():
+    nested = pa.schema([("a", pa.string()), ("m", pa.list_(pa.int64()))])
+    for form in ("csv", "tsv"):
+        with pytest.raises(DataError, match=f"^x: its 'm' has objects or lists, which {form.upper()} cannot represent"):
+            check_representable("x", nested, form)
+    check_representable("x", nested, "parquet")
+    with pytest.raises(DataError, match="its 'e' has only empty objects, which Parquet cannot represent"):
+        check_representable("x", table_of("x", [{"e": {}}]).schema, "parquet")
+    with pytest.raises(DataError, match=r"field 'b'.* has binary values that are not UTF-8"):
+        written("jsonl", pa.table({"b": [b"\xff"]}))
+
+
+def test_values_are_written_as_each_format_has_them():
+    table = pa.table(
+        {
+            "s": pa.array(["a,b", 'say "x"', None]).dictionary_encode(),
+            "b": [b"bytes", b"", None],
+            "t": pa.array([dt.datetime(2024, 5, 31, 12)] * 3, pa.timestamp("ns")),  # noqa: DTZ001 - without a zone
+            "d": [Decimal("1.50"), None, Decimal("-2.00")],
+            "f": [1.5, float("nan"), None],
+        }
+    )
+    at = "2024-05-31 12:00:00.000000000"
+    assert written("jsonl", table).decode().splitlines() == [
+        f'{{"s":"a,b","b":"bytes","t":"{at}","d":"1.50","f":1.5}}',
+        f'{{"s":"say \\"x\\"","b":"","t":"{at}","d":null,"f":null}}',
+        f'{{"s":null,"b":null,"t":"{at}","d":"-2.00","f":null}}',
+    ]
+    assert written("csv", table).decode().splitlines() == [
+        '"s","b","t","d","f"',
+        f'"a,b","bytes","{at}","1.50",1.5',
+        f'"say ""x""","","{at}",,nan',
+        f',,"{at}","-2.00",',
+    ]
+    assert written("tsv", table).startswith(b'"s"\t"b"')
+    found = pq.read_table(io.BytesIO(written("parquet", table)))
+    assert (found.schema, str(found.to_pylist())) == (table.schema, str(table.to_pylist()))
+
+
+def test_groups_of_rows_do_not_depend_on_the_tables(monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 3)
+    whole = pa.table({"n": range(100)})
+    assert [len(part) for part in slices(whole)] == [3] * 33 + [1]
+    found = pq.ParquetFile(io.BytesIO(written("parquet", whole)))
+    assert (found.num_row_groups, found.read().equals(whole)) == (1, True)
