@@ -26,17 +26,14 @@ class Candidates(Protocol):
     @property
     def asking(self) -> Ranks:
         """The documents with candidates, best rank first."""
-        ...
 
     @property
     def bounds(self) -> Positions:
         """The bounds of each document's candidates."""
-        ...
 
     @property
     def candidates(self) -> Ranks:
         """All candidates."""
-        ...
 
 
 class Matcher(Protocol):
@@ -46,11 +43,9 @@ class Matcher(Protocol):
 
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Drop documents that match a kept document: set ``matched[rank]`` to the best such document."""
-        ...
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs in a union-find forest."""
-        ...
 
 
 class GivenMatches:

@@ -19,11 +19,9 @@ class Evidence(Protocol):
 
     def usual_features(self, text_bytes: int) -> int:
         """Return how many features texts of *text_bytes* bytes usually have at most."""
-        ...
 
     def batch_features(self, batch: TextBatch) -> Features:
         """Return the features of one batch of texts."""
-        ...
 
 
 class Reading(NamedTuple):
@@ -60,155 +58,122 @@ class Scheme(Protocol):
     @property
     def name(self) -> str:
         """The scheme's name on the command line and in reports."""
-        ...
 
     @property
     def recipe(self) -> RecipeId:
         """What decides the bits of its signatures."""
-        ...
 
     @property
     def key_identity(self) -> str:
         """What distinguishes keys, or seeds, without revealing keys."""
-        ...
 
     @property
     def rule(self) -> str:
         """The name of the rule in reports, for verified matches."""
-        ...
 
     @property
     def measure(self) -> str:
         """What ``estimate`` estimates: ``resemblance``; ``overlap``, the share of the smaller set; or ``cosine``."""
-        ...
 
     @property
     def pooled(self) -> bool:
         """Whether a shared key counts in any column; otherwise two documents must share it in the same column."""
-        ...
 
     @property
     def threshold(self) -> float:
         """The least resemblance (or overlap) of a match in exact verification."""
-        ...
 
     @property
     def floor(self) -> float:
         """The estimate below which a true match is practically impossible; 0 excludes no comparison."""
-        ...
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it signs; empty if it signs the features of the text."""
-        ...
 
     @property
     def keys_decide(self) -> bool:
         """Whether two documents match if and only if they share a key."""
-        ...
 
     @property
     def estimate_decides(self) -> bool:
         """Whether signatures match if and only if the estimate reaches the threshold."""
-        ...
 
     @property
     def signatures_decide(self) -> bool:
         """Whether documents match only if their signatures match, with any verification."""
-        ...
 
     @property
     def match_estimate(self) -> float | None:
         """The estimate from which signatures match; ``None`` if an estimate does not decide."""
-        ...
 
     @property
     def least_estimate(self) -> float:
         """The least estimate of a match."""
-        ...
 
     @property
     def table_distance(self) -> int | None:
         """The Hamming distance within which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
-        ...
 
     @property
     def signature_rule(self) -> str:
         """A sentence part that describes when two signatures match."""
-        ...
 
     @property
     def exact_rule(self) -> str:
         """A sentence part that describes when two documents match in exact verification."""
-        ...
 
     @property
     def shingling(self) -> Evidence:
         """How the features are made that evidence is measured on, and that are signed unless it signs columns."""
-        ...
 
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme with another threshold; ``ParameterError`` if it has none."""
-        ...
 
     def at_estimate(self, estimate: float) -> Self:
         """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if that is impossible."""
-        ...
 
     def with_key(self, key: bytes | None) -> Self:
         """Return the same scheme with another key; ``None`` leaves it as it is."""
-        ...
 
     def with_common(self, common: Any) -> Self:
         """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is."""
-        ...
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
         """Return what the rule compares in two signatures, each a set of one row."""
-        ...
 
     def curves(self, values: Any) -> dict[str, Any]:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
-        ...
 
     def sign(self, documents: Any) -> Signatures:
         """Return one signature per document."""
-        ...
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus."""
-        ...
 
     def keys(self, signatures: Signatures) -> Words:
         """Return uint64[n, K]: two documents are candidates if and only if they share a key (see ``pooled``)."""
-        ...
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Return, row by row, whether two signatures match by the scheme's rule."""
-        ...
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        ...
 
     def estimate(self, left: Signatures, right: Signatures) -> Numbers:
         """Estimate, row by row, the scheme's measure of two documents from their signatures, from 0 to 1."""
-        ...
 
     def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Numbers:
         """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        ...
 
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Return the rule of ``matches`` for hits in rank order."""
-        ...
 
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that the rule decides "match" at a true resemblance.
 
         Raises ``ParameterError`` for a resemblance outside 0 and 1.
         """
-        ...
 
 
 def require_scheme(scheme: object, question: str = "sign") -> None:
@@ -227,19 +192,15 @@ class ColumnScheme(Scheme, Protocol):
     @property
     def key_columns(self) -> int:
         """The number of keys."""
-        ...
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus, in rows just long enough to find candidates."""
-        ...
 
     def shortened(self, signatures: Signatures) -> Signatures:
         """Return the rows that ``sign_short_at`` makes."""
-        ...
 
     def key_column(self, signatures: Signatures, column: int, documents: AnyPositions) -> Words:
         """Return one column of the keys of these *documents*, of short signatures."""
-        ...
 
 
 @runtime_checkable
@@ -249,11 +210,9 @@ class FieldScheme(Scheme, Protocol):
     @property
     def required_columns(self) -> tuple[str, ...]:
         """The columns without which a table cannot be signed."""
-        ...
 
     def same_content(self, fields: Any, left: Positions, right: Positions) -> Flags:
         """Return, pair by pair, whether two rows of a table have the same content in every field."""
-        ...
 
 
 @runtime_checkable
@@ -262,7 +221,6 @@ class FilterScheme(Scheme, Protocol):
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
-        ...
 
 
 @runtime_checkable
@@ -272,13 +230,10 @@ class TwoSchemes(Scheme, Protocol):
     @property
     def first(self) -> Any:
         """The scheme whose keys find candidates."""
-        ...
 
     @property
     def second(self) -> Any:
         """The scheme that confirms matches."""
-        ...
 
     def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
         """Return the signatures of each."""
-        ...

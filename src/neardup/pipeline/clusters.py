@@ -59,11 +59,9 @@ class Texts(Protocol):
     @property
     def ids(self) -> pa.ChunkedArray:
         """The ids of all documents, by position."""
-        ...
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text."""
-        ...
 
 
 def largest_clusters(

@@ -26,15 +26,12 @@ class Keys(Protocol):
     @property
     def columns(self) -> int:
         """The number K of columns."""
-        ...
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
-        ...
 
     def rows(self, documents: AnyPositions) -> Words:
         """Return all keys of these documents."""
-        ...
 
 
 class _Matrix:

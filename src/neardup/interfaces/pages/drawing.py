@@ -27,22 +27,18 @@ class Drawable(Protocol):
     @property
     def name(self) -> str:
         """What the legend calls it."""
-        ...
 
     @property
     def measure(self) -> str:
         """What the values are of."""
-        ...
 
     @property
     def values(self) -> Sequence[float]:
         """From left to right, in ascending order."""
-        ...
 
     @property
     def probabilities(self) -> Sequence[float]:
         """From 0 to 1, one a value."""
-        ...
 
 
 class Frame:
