@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 
 from neardup.evaluation.measures import require_texts, shared_counts
 from neardup.evaluation.passages import RUN, Passage, Span, passages_of_words
-from neardup.evaluation.rulings import Ruling, ruling
+from neardup.evaluation.rulings import AsDict, Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
 from neardup.model.errors import require, require_kind, require_sequence, require_whole
@@ -38,7 +37,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(AsDict):
     """The result of ``compare``: exact *measures*, the decisions of *schemes*, and the texts' *passages*.
 
     Spans are character offsets ``(begin, end)`` in the original texts. *only_in_a* and *only_in_b* are the stretches of
@@ -51,11 +50,6 @@ class Comparison:
     passages: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
     only_in_b: tuple[Span, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,19 @@ from neardup.schemes.plausibility import plausible_pairs
 from neardup.text.columns import text_column, whole_batch
 
 
+class AsDict:
+    """A result that can be returned as plain values."""
+
+    __slots__ = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return plain
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(AsDict):
     """The result of the signatures of two texts, which decides with ``verify="estimate"``.
 
     *rule* describes when they match; *value* is what the rule compares (*measure* is its name), and *threshold* the
@@ -28,14 +39,9 @@ class Estimate:
     matches: bool
     detail: dict[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain values."""
-        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return plain
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
+class Ruling(AsDict):
     """Whether two texts match by a scheme in ``dedup``, and why.
 
     *rule* describes when they match; *value* is the exact *measure* of both texts, *threshold* its least value. It is
@@ -52,11 +58,6 @@ class Ruling:
     threshold: float
     estimate: Estimate
     reason: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the ruling as plain values."""
-        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return plain
 
 
 def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:

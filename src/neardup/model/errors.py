@@ -83,13 +83,13 @@ class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the e
         return f"signatures of recipe {self.left} cannot be compared with signatures of recipe {self.right}"
 
 
-class DataError(NeardupError, ValueError):
-    """Input that cannot be read as documents: *where* it is, and which *rule* it breaks.
+class _PlacedError(Exception):
+    """An error at a place: *where* it is, and the *rule* that is broken, or the reason.
 
     *code* names the kind of error, so that an interface can add what to do next; the default is the code of the class.
     """
 
-    code = "data"
+    code = ""
 
     def __init__(self, where: str, rule: str, code: str = "") -> None:
         super().__init__(where, rule, code)
@@ -100,38 +100,22 @@ class DataError(NeardupError, ValueError):
         return f"{self.where}: {self.rule}"
 
 
-class OutputError(NeardupError, OSError):
-    """A result that cannot be written: *where*, and the *reason*. No partial output is left.
+class DataError(_PlacedError, NeardupError, ValueError):
+    """Input that cannot be read as documents: *where* it is, and which *rule* it breaks."""
 
-    *code* names the kind of error, as in ``DataError``.
-    """
+    code = "data"
+
+
+class OutputError(_PlacedError, NeardupError, OSError):
+    """A result that cannot be written: *where*, and why (*rule*). No partial output is left."""
 
     code = "output"
 
-    def __init__(self, where: str, reason: str, code: str = "") -> None:
-        super().__init__(where, reason, code)
-        self.where, self.reason = where, reason
-        self.code = code or type(self).code
 
-    def __str__(self) -> str:
-        return f"{self.where}: {self.reason}"
-
-
-class StorageError(NeardupError, OSError):
-    """An index on disk that cannot be used: *where* is the file, and *reason* the reason.
-
-    *code* names the kind of error, as in ``DataError``.
-    """
+class StorageError(_PlacedError, NeardupError, OSError):
+    """An index on disk that cannot be used: *where* is the file, and *rule* the reason."""
 
     code = "storage"
-
-    def __init__(self, where: str, reason: str, code: str = "") -> None:
-        super().__init__(where, reason, code)
-        self.where, self.reason = where, reason
-        self.code = code or type(self).code
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.reason}"
 
 
 class StorageRefused(StorageError):  # noqa: N818 - the name of the event

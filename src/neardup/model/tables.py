@@ -162,7 +162,7 @@ class TableDesign:
             return tuple(
                 FingerprintTable(leading=block + piece)
                 for block in pieces
-                for piece in _cut(_without(block), self.pieces)
+                for piece in _cut(tuple(bit for bit in range(BITS) if bit not in block), self.pieces)
             )
         whole, more = divmod(self.distance + 1 - self.pieces, self.pieces)
         return tuple(
@@ -251,10 +251,6 @@ def high_bytes(bucket_bits: int) -> int:
 def _bit(number: int) -> int:
     """Return the value of a bit, counted from the most significant one."""
     return 1 << (BITS - 1 - number)
-
-
-def _without(bits: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(bit for bit in range(BITS) if bit not in bits)
 
 
 def _cut(bits: tuple[int, ...], pieces: int) -> list[tuple[int, ...]]:

@@ -112,16 +112,12 @@ class CrawlFilter:
 
 def address_fields(index: Index, urls: Sequence[str | None], fields: pa.Table) -> pa.Table:
     """Add the URLs and their hosts to the fields, if the index has such fields and they are missing."""
-    for name, made in ((URL, _as_it_came), (HOST, host)):
+    for name, made in ((URL, lambda url: url.encode("utf-8", "replace").decode()), (HOST, host)):
         if index.fields.get(name) == STRING and name not in fields.column_names:
             values = [None if url is None else made(url) for url in urls]
             column = pa.array(values, pa.large_string())
             fields = fields.append_column(name, column) if fields.num_columns else pa.table({name: column})
     return fields
-
-
-def _as_it_came(url: str) -> str:
-    return url.encode("utf-8", "replace").decode()
 
 
 def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:

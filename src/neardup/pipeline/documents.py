@@ -51,7 +51,8 @@ class Documents:
             texts = text_column(opened, text)
             opened = pa.table({text: texts})
             for name in needed:
-                _require_column(opened, name)
+                if name not in opened.column_names:
+                    raise column_missing(name, opened.column_names)
         named = id_ is not None and id_ in opened.column_names
         return cls(texts, _ids(opened, id_ if named else None, len(texts)), opened, named)
 
@@ -121,11 +122,6 @@ def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:
     return opened
 
 
-def _require_column(table: pa.Table, name: str) -> None:
-    if name not in table.column_names:
-        raise column_missing(name, table.column_names)
-
-
 def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Positions, equal: Flags) -> None:
     starts, ends = one.offsets[:-1], one.offsets[1:]
     equal_ranges(one.data, starts, ends, other.data, other.offsets[:-1], other.offsets[1:], left, right, equal)
@@ -138,7 +134,7 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     if name is None:
         return pa.chunked_array([positions])
     column = table.column(name)
-    if _holds_uuids(column.type):
+    if isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name == "arrow.uuid":
         texts = [None if value is None else str(value) for value in column.to_pylist()]
         column = pa.chunked_array([pa.array(texts, pa.string())])
     if pa.types.is_boolean(column.type):
@@ -161,7 +157,3 @@ def _unused_names(named: pa.Array, positions: pa.Array) -> pa.Array:
     while pc.any(pc.is_in(pc.binary_join_element_wise(prefix, missing, ""), named)).as_py():
         prefix += "#"
     return pc.binary_join_element_wise(prefix, positions, "").cast(named.type)
-
-
-def _holds_uuids(kind: pa.DataType) -> bool:
-    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.uuid"

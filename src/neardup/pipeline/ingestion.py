@@ -167,7 +167,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         table = keeping_up(index, make=search, progress=progress)
         if table:
             stack.enter_context(table)
-        rows = _last(ids)
+        last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
+        rows = np.array(sorted(last.values()), np.int64)
         batch = _Batch(documents.texts, ids, urls, given)
         counts = _admitted(index, batch, rows, at, progress, table)
         total, estimated = len(index), index.estimates
@@ -256,11 +257,6 @@ def _named(
             aside.append(Rejected(*documents.place(row), reason, code))
             ids[row] = None
     return ids, aside
-
-
-def _last(ids: list[str | None]) -> Positions:
-    """Return the last document of each id."""
-    return np.array(sorted({own: row for row, own in enumerate(ids) if own is not None}.values()), np.int64)
 
 
 def _fields(

@@ -41,8 +41,8 @@ def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
 
 def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> None:
     """Warn (``RuntimeWarning``) if a run needs more memory than is available to this process."""
-    if not _may_be_large(texts):
-        return
+    if len(texts) * EACH <= _LARGE and 2 * _FEATURE * texts.nbytes <= _LARGE:
+        return  # it is not worth an estimate
     needed, there = needed_memory(scheme, texts, exact=exact), available_memory()
     if there is not None and needed > there:
         message = (
@@ -50,11 +50,6 @@ def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
             " are available; use fewer documents at a time or a smaller signature"
         )
         warnings.warn(message, RuntimeWarning, stacklevel=1)
-
-
-def _may_be_large(texts: pa.ChunkedArray) -> bool:
-    """Return whether a run is large enough to estimate its memory."""
-    return len(texts) * EACH > _LARGE or 2 * _FEATURE * texts.nbytes > _LARGE
 
 
 def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:

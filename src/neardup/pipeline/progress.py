@@ -47,7 +47,7 @@ def followed(progress: bool | Progress | None, /) -> "AbstractContextManager[Pro
         screen = Console(stderr=True)
         if screen.is_terminal or screen.is_jupyter:
             return bars(screen)
-    return nullcontext(_silent)
+    return nullcontext(lambda *_: None)
 
 
 @contextmanager
@@ -80,7 +80,3 @@ def _rate(stage: str, speed: float | None) -> str:
     if not speed or stage in _NO_RATE:
         return ""
     return f"{speed / 1e6:,.0f} MB/s" if stage in _IN_BYTES else f"{speed:,.0f} docs/s"
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    return

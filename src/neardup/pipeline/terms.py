@@ -55,7 +55,8 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
     """Return the columns of an index of this scheme."""
-    blank = scheme.sign(_nothing(scheme)).rows
+    nothing = pa.table({name: pa.array([], pa.string()) for name in scheme.columns}) if scheme.columns else []
+    blank = scheme.sign(nothing).rows
     return Columns(blank.dtype.str, int(blank.shape[1]), fields, texts)
 
 
@@ -186,7 +187,3 @@ def _require_fit(layout: Any, scheme: Any, own: Any) -> None:
         if layout is not None and hasattr(layout, name):
             wanted = getattr(own, name, None) or getattr(scheme, name)
             require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
-
-
-def _nothing(scheme: Any) -> Any:
-    return pa.table({name: pa.array([], pa.string()) for name in scheme.columns}) if scheme.columns else []

@@ -82,25 +82,22 @@ class SchemeDefaults:
         require(listed is None, "ignore_common", None, "cannot be used with a scheme that has a list already")
 
     @property
-    def key_identity(self) -> str:
+    def key_identity(self: Any) -> str:
         """What distinguishes keys, or seeds, without revealing keys."""
-        given: Any = self
-        return Hashing(seed=given.seed, key=given.key).identity if hasattr(self, "key") else ""
+        return Hashing(seed=self.seed, key=self.key).identity if hasattr(self, "key") else ""
 
     # Strictness.
 
     @property
-    def match_estimate(self) -> float | None:
+    def match_estimate(self: Any) -> float | None:
         """The estimate from which signatures match; ``None`` if an estimate does not decide."""
-        own: Any = self
-        return float(own.threshold)
+        return float(self.threshold)
 
     @property
-    def least_estimate(self) -> float:
+    def least_estimate(self: Any) -> float:
         """The least estimate of a match."""
-        own: Any = self
         least = self.match_estimate
-        return float(own.threshold) if least is None else least
+        return float(self.threshold) if least is None else least
 
     def at_estimate(self, estimate: float) -> Self:
         """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if that is impossible."""
@@ -148,10 +145,9 @@ class SchemeDefaults:
         """The range of its measure to draw, in percent."""
         return 0, 100
 
-    def curves(self, values: Any) -> dict[str, Any]:
+    def curves(self: Any, values: Any) -> dict[str, Any]:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
-        own: Any = self
-        return {"match": own.probability(values)}
+        return {"match": self.probability(values)}
 
     @classmethod
     def grid(cls, wanted: Requirements) -> Iterator[Self]:
@@ -162,16 +158,14 @@ class SchemeDefaults:
     # Descriptions.
 
     @property
-    def signature_rule(self) -> str:
+    def signature_rule(self: Any) -> str:
         """A sentence part that describes when two signatures match."""
-        own: Any = self
-        return f"estimated {own.measure}{self.described_features} at least {own.threshold:g}"
+        return f"estimated {self.measure}{self.described_features} at least {self.threshold:g}"
 
     @property
-    def exact_rule(self) -> str:
+    def exact_rule(self: Any) -> str:
         """A sentence part that describes when two documents match in exact verification."""
-        own: Any = self
-        rule = f"{own.rule}{self.described_features} at least {own.threshold:g}"
+        rule = f"{self.rule}{self.described_features} at least {self.threshold:g}"
         return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
 
     @property
@@ -179,7 +173,6 @@ class SchemeDefaults:
         """The features of its measure, in words after a space; empty if there is nothing to add."""
         return ""
 
-    def reading(self, left: Signatures, right: Signatures) -> Reading:
+    def reading(self: Any, left: Signatures, right: Signatures) -> Reading:
         """Return what the rule compares in two signatures, each a set of one row."""
-        own: Any = self
-        return Reading(f"estimated {own.measure}", float(own.estimate(left, right)[0]), float(own.threshold), {})
+        return Reading(f"estimated {self.measure}", float(self.estimate(left, right)[0]), float(self.threshold), {})

@@ -1,9 +1,9 @@
 """Term weights: tables of weights, given or fitted to a collection."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import ROUND_HALF_EVEN, Context, Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import Any, Final, Self
 
@@ -82,7 +82,7 @@ class TermWeights:
         return hash(self.identity)
 
     def __reduce__(self) -> tuple[Any, ...]:  # arrays that are sent to another process stay immutable
-        return _made, (self.shingling, self.terms, self.units, self.otherwise)
+        return partial(type(self), **{part.name: getattr(self, part.name) for part in fields(self)}), ()
 
     @classmethod
     def given(  # noqa: PLR0913 - every one a keyword with a default
@@ -215,7 +215,3 @@ def _idf_units(documents: int, count: int) -> int:
     ratio = _DECIMALS.divide(Decimal(1 + documents), Decimal(1 + count))
     weight = _DECIMALS.add(_DECIMALS.ln(ratio), Decimal(1))
     return int(_DECIMALS.multiply(weight, Decimal(UNITS)).to_integral_value(ROUND_HALF_EVEN))
-
-
-def _made(shingling: Shingling, terms: Words, units: Units, otherwise: int) -> TermWeights:
-    return TermWeights(shingling=shingling, terms=terms, units=units, otherwise=otherwise)

@@ -35,7 +35,7 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
         column = column.cast(pa.large_string())
     elif pa.types.is_binary_view(kind):
         column = column.cast(pa.large_binary())
-    elif not (_is_wide(kind) or _is_narrow(kind)):
+    elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
         raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
     return column
 
@@ -72,10 +72,6 @@ def _from_strings(texts: list[Any], name: str) -> pa.Array:
 
 def _is_wide(kind: pa.DataType) -> bool:
     return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
-
-
-def _is_narrow(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
 
 
 def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBatch]:

@@ -203,7 +203,7 @@ def _frame(source: Any) -> _Table | None:
         index = [name for name in source.index.names if name is not None and name not in source.columns]
         return _Table([*source.columns, *index], lambda names: _arrays(source, names, _of_pandas))
     if _is(source, "polars", "DataFrame"):
-        return _Table(source.columns, lambda names: _arrays(source, names, _of_polars))
+        return _Table(source.columns, lambda names: _arrays(source, names, type(source).get_column))
     if hasattr(source, "with_format") and hasattr(source, "select_columns"):
         return _Table(source.column_names, lambda names: _of_dataset(source, names))
     return None
@@ -217,10 +217,6 @@ def _read(reader: pa.RecordBatchReader, names: list[str]) -> pa.Table:
 
 def _of_pandas(frame: Any, name: str) -> Any:
     return frame[name] if name in frame.columns else frame.index.get_level_values(name).to_series()
-
-
-def _of_polars(frame: Any, name: str) -> Any:
-    return frame.get_column(name)
 
 
 def _of_dataset(dataset: Any, names: list[str]) -> pa.Table:

@@ -22,8 +22,8 @@ def normalized(batch: TextBatch, form: Normalization) -> TextBatch:
     if not flags.any():
         return batch
     texts = [
-        _normalized(batch.bytes_at(document), form) if flags[document] else batch.bytes_at(document)
-        for document in range(len(batch))
+        normalize(text.decode("utf-8", "replace"), form).encode() if flag else text
+        for flag, text in zip(flags.tolist(), map(batch.bytes_at, range(len(batch))), strict=True)
     ]
     offsets = np.zeros(len(batch) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
@@ -50,7 +50,3 @@ def _unassigned() -> re.Pattern[str]:
     edges = np.flatnonzero(np.diff(codes, prepend=False, append=False)).tolist()
     ranges = (rf"\U{begin:08x}-\U{end - 1:08x}" for begin, end in zip(edges[::2], edges[1::2], strict=True))
     return re.compile(f"([{''.join(ranges)}]+)")
-
-
-def _normalized(text: bytes, form: Normalization) -> bytes:
-    return normalize(text.decode("utf-8", "replace"), form).encode()

@@ -3,8 +3,8 @@
 import io
 import json
 import os
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Self
 from zipfile import BadZipFile
@@ -78,7 +78,7 @@ class CommonShingles:
         return hash(self.identity)
 
     def __reduce__(self) -> tuple[Any, ...]:  # the array stays immutable in another process
-        return _made, (self.shingling, self.terms, self.share, self.documents)
+        return partial(type(self), **{part.name: getattr(self, part.name) for part in fields(self)}), ()
 
     @classmethod
     def fitted(cls, texts: Any, shingling: "Shingling", share: float) -> Self:
@@ -245,7 +245,3 @@ def prefix_bounds(terms: Words) -> Positions:
     bounds = np.append(np.searchsorted(terms, prefixes), len(terms)).astype(np.int64)
     bounds.setflags(write=False)
     return bounds
-
-
-def _made(shingling: str, terms: Words, share: float, documents: int) -> CommonShingles:
-    return CommonShingles(shingling=shingling, terms=terms, share=share, documents=documents)

@@ -52,7 +52,7 @@ class State(NamedTuple):
 
 def tail(segments: Sequence[Segment], most: int) -> int | None:
     """Return the first of the last segments to be merged; ``None`` for few of one size, or too large ones."""
-    levels = [_level(segment.documents) for segment in segments]
+    levels = [max(segment.documents, 1).bit_length() // 2 for segment in segments]  # logarithms to the base of ``FAN``
     run = 0
     while run < len(levels) and levels[-1 - run] <= levels[-1]:
         run += 1
@@ -128,7 +128,3 @@ def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment]) -> Store
             writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
             writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
         return writer.finish({})
-
-
-def _level(documents: int) -> int:
-    return max(documents, 1).bit_length() // 2  # the logarithm to the base of ``FAN``

@@ -107,7 +107,8 @@ class ShardedTables:
         if isinstance(other, ShardedTables):
             shards = other._shards  # noqa: SLF001 - of the same class
         else:
-            shards = [(0, lambda: other if isinstance(other, HammingTables) else self._indexed(other))]
+            own = other if isinstance(other, HammingTables) else HammingTables.build(other, self.distance, self.design)
+            shards = [(0, lambda: own)]
         parts = []
         for begin, shard in shards:
             theirs = shard()
@@ -115,9 +116,6 @@ class ShardedTables:
                 theirs = theirs.redesigned(self.design)
             parts += [_moved(ours().join(theirs), here, begin) for here, ours in self._shards]
         return _merged(parts)
-
-    def _indexed(self, fingerprints: Words) -> HammingTables:
-        return HammingTables.build(fingerprints, self.distance, self.design)
 
     @property
     def distance(self) -> int:

@@ -1,6 +1,6 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -190,7 +190,8 @@ class Buckets:
 
     def _pooled(self, documents: Ranks) -> list[_Level]:
         """Find the buckets of all columns together."""
-        listed = [_distinct(self._keys.rows(block), block) for block in _blocks(documents)]
+        blocks = (documents[begin : begin + ROWS] for begin in range(0, len(documents), ROWS))  # written through
+        listed = [_distinct(self._keys.rows(block), block) for block in blocks]
         own = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
         members = np.concatenate([documents[:0], *(part for _, part in listed)])
         own, members = self._asked_for(own, members)
@@ -254,11 +255,6 @@ def _distinct(rows: Words, documents: Ranks) -> tuple[Words, Ranks]:
     listed = rows != rows[:, :1]
     listed[:, :1] = True
     return rows[listed], np.repeat(documents, listed.sum(axis=1))
-
-
-def _blocks(documents: Words | AnyPositions) -> Iterator[Any]:
-    """Cut an array into parts of at most ``ROWS``, which are written through."""
-    return (documents[begin : begin + ROWS] for begin in range(0, len(documents), ROWS))
 
 
 def changes(values: npt.NDArray[np.integer[Any]]) -> Flags:

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), signals_as_they_came():
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
-            warnings.showwarning = _notice
+            warnings.showwarning = lambda message, *_, **__: complain(str(message))
             code = _verb(parsed.verb).run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -149,10 +149,6 @@ def _escape_what_cannot_be_printed() -> None:
     """Escape characters that the encoding of standard output lacks, as standard error does by default."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _notice(message: Warning | str, *_: object, **__: object) -> None:
-    complain(str(message))
 
 
 def _abandon_stdout() -> None:

@@ -162,18 +162,14 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
         verify=given.verify,
         **known,
     )
-    results = [*found.page_of(_group, _kept, _repeat)]
+    results = [
+        *found.page_of(
+            lambda group, *parts: Group(str(group), *parts), lambda own, rank, _: KeptHit(str(own), rank), _repeat
+        )
+    ]
     return CollapseAnswer(
         found.hits, found.examined, found.unsigned, found.groups, found.hidden, given.page, found.pages, results
     )
-
-
-def _group(group: int, kept: Sequence[KeptHit], hidden: Sequence[Repeat], hides: int) -> Group:
-    return Group(str(group), kept, hidden, hides)
-
-
-def _kept(own: Any, rank: int, _: Any) -> KeptHit:
-    return KeptHit(str(own), rank)
 
 
 def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``

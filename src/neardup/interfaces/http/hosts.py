@@ -36,7 +36,7 @@ class Hosts:
     """
 
     def __init__(self, bound: str, allowed: Iterable[str] = ()) -> None:
-        names = [_bracketed(bound), *allowed]
+        names = [f"[{bound}]" if ":" in bound and not bound.startswith("[") else bound, *allowed]
         for name in names:
             require(_AUTHORITY.fullmatch(name.lower()) is not None, "allow_host", name, "must be the name of a host")
         self._names = {_name(name) for name in (*LOOPBACK, *names)}
@@ -52,10 +52,6 @@ class Hosts:
 def _name(authority: str) -> str | None:
     found = _AUTHORITY.fullmatch(authority.lower())
     return found[1].rstrip(".") if found else None
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def _is_number(name: str) -> bool:

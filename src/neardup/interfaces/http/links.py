@@ -1,7 +1,7 @@
 """URLs of the pages, with any text as a parameter, and URLs of other sites, if they may become links."""
 
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 START: Final = "/"
 COMPARE: Final = "/compare"
@@ -19,7 +19,8 @@ def link(path: str, **given: object) -> str | None:
     >>> link("/documents", id="a b&c#d", page=None)
     '/documents?id=a%20b%26c%23d'
     """
-    asked = "&".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value not in {None, ""})
+    present = {name: value for name, value in given.items() if value not in {None, ""}}
+    asked = urlencode(present, quote_via=quote, safe="", errors="replace")
     whole = f"{path}?{asked}" if asked else path
     return whole if len(whole) <= MOST else None
 
@@ -43,7 +44,3 @@ def elsewhere(address: str | None) -> str | None:
 
 
 _WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # characters that need no escape, besides letters and digits
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe="", errors="replace")

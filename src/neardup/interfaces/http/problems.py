@@ -131,14 +131,11 @@ def response_to(request: HTTPConnection, error: Exception) -> Response:
     problem = refusal.problem
     reason = error if refusal is not error else error.__cause__
     if problem.status >= _SERVER_ERROR and reason is not None:
-        number, place = next(_NUMBERS), f"{request.scope['method']} {_route(request)}"
+        route = getattr(request.scope.get("route"), "path", "-")
+        number, place = next(_NUMBERS), f"{request.scope['method']} {route}"
         request.app.state.service.report(f"error {number}: {place}: {type(reason).__name__}: {reason}")
         problem = msgspec.structs.replace(problem, detail=f"{problem.detail} This is error {number} of the log.")
     if "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/v1/"):
         headers = {**refusal.headers, "content-security-policy": PAGE_POLICY}
         return Response(render("problem", problem=problem), problem.status, headers, "text/html")
     return Response(msgspec.json.encode(problem), problem.status, refusal.headers, MEDIA)
-
-
-def _route(request: HTTPConnection) -> str:
-    return getattr(request.scope.get("route"), "path", "-")

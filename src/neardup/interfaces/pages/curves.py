@@ -35,7 +35,7 @@ def curve_svg(curves: Sequence[Drawable], *, title: str, threshold: float | None
     low, high = curves[0].values[0], curves[0].values[-1]
     require(low < high, "values", (low, high), "must ascend")
     names = [curve.name for curve in curves]
-    top = TOP + _LINE * _legend_rows(names)
+    top = TOP + _LINE * (1 + max((row for _, row, _ in _places(names)), default=0))
     frame = Frame(top=top, x=linear(low, high, LEFT, WIDTH - RIGHT), y=linear(0, 1, HEIGHT - BOTTOM, top))
     parts = [
         *frame.across([step / 10 * (high - low) + low for step in range(11)], percent),
@@ -68,7 +68,3 @@ def _places(names: Sequence[str]) -> Iterable[tuple[float, int, str]]:
             x, row = float(LEFT), row + 1
         yield x, row, shown
         x += width
-
-
-def _legend_rows(names: Sequence[str]) -> int:
-    return max((row for _, row, _ in _places(names)), default=0) + 1
