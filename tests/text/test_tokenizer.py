@@ -43,12 +43,17 @@ def hasher(hashing):
     return lambda word: siphash13(word.encode(), *numbers) if hashing.keyed else public_hash(word.encode(), numbers[0])
 
 
+def is_symbol(letter):
+    return unicodedata.category(letter).startswith("S")
+
+
 def chosen_words(text, analysis):
     """Words by the rules of an analysis, in plain Python."""
     found = words(text, fold_case=analysis.fold_case)
     stop = {one for word in analysis.stop_words for one in words(word, fold_case=analysis.fold_case)}
     found = [word for word in found if word not in stop]
-    found = [word for word in found if len(word) >= analysis.min_length or is_unspaced(word[0])]
+    stays = [len(word) >= analysis.min_length or (is_unspaced(word[0]) and not is_symbol(word[0])) for word in found]
+    found = [word for word, holds in zip(found, stays, strict=True) if holds]
     if analysis.stem:
         stemmer = Stemmer.Stemmer(analysis.stem)
         found = [stemmer.stemWord(word) or word for word in found]
