@@ -172,7 +172,7 @@ class RunChanged(StorageRefused):
         """Describe the error; see ``Change.words``."""
         found = [change.words(named) for change in self.changes[:_CHANGES]]
         more = len(self.changes) - len(found)
-        return f"{self.where}: {self.reason}: {'; '.join(found)}{f'; and {more:,} more' if more else ''}"
+        return f"{self.where}: {self.rule}: {'; '.join(found)}{f'; and {more:,} more' if more else ''}"
 
     def __str__(self) -> str:
         return self.words()
