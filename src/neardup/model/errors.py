@@ -179,7 +179,7 @@ class RunChanged(StorageRefused):
 
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
-    """A file of an index is damaged."""
+    """A file of an index or a state is damaged."""
 
     code = "storage damaged"
 

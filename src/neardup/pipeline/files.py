@@ -239,6 +239,8 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -
     for path in paths:
         rule = "must be a state, or files of documents, not an index"
         require(not (require_path("against", path) / MANIFEST).is_file(), "against", os.fspath(path), rule)
+        rule = "must be the only one, because it is a state; add the documents of the others to it first"
+        require(len(paths) == 1 or not is_state(Path(path)), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return {"state": Path(paths[0])}
     return {"compared": tuple(os.fspath(path) for path in paths)}

@@ -32,14 +32,16 @@ def test_a_state_is_shown(neardup, crawls):
     shown = neardup("state", "info", "crawls").out
     assert "2  documents\n2  kept" in "\n".join(line.strip() for line in shown.splitlines())
     assert "one.jsonl" in shown
-    neardup("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     told = json.loads(neardup("state", "compact", "crawls", "--json").out)
     assert [(one["documents"], one["leaders"], one["kept"]) for one in told["segments"]] == [(3, 3, 2)]
     assert (told["scheme"]["scheme"], told["verify"]) == ("minhash", "exact")
 
 
 def test_documents_are_forgotten(neardup, crawls):
-    neardup("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
+    (crawls / "gone").write_text("z\n")
+    assert "1  id not in the state" in neardup("state", "forget", "crawls", "--ids", "gone").out
     (crawls / "gone").write_text("a\n")
     assert neardup("state", "forget", "crawls", "--ids", "gone").out.split()[:3] == ["2", "documents", "removed"]
     assert json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").out)["kept"] == 1
@@ -62,9 +64,18 @@ def test_wrong_usage(neardup, crawls, arguments, words):
 
 
 def test_options_that_do_not_fit_are_refused(neardup, crawls):
-    one = ("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    one = ("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
+    dry = ("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
+    assert "--against DIR compares without adding" in neardup(*dry, code=2).err
     assert "threshold" in neardup(*one, "--threshold", "0.7", code=2).err
     assert (
         "--against one.jsonl cannot be used with --state crawls" in neardup(*one, "--against", "one.jsonl", code=2).err
     )
     assert "--gather components cannot be used with --state" in neardup(*one, "--gather", "components", code=2).err
+
+
+def test_inputs_of_earlier_runs_that_are_needed_and_moved(neardup, crawls):
+    (crawls / "one.jsonl").rename(crawls / "moved.jsonl")
+    err = neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls", code=1).err
+    assert "one.jsonl: new documents must be compared" in err
+    assert "neardup state forget" in err

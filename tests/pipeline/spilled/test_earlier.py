@@ -51,7 +51,7 @@ def test_texts_that_are_gone_are_named_and_nothing_is_added(batches, tmp_path):
     for text in texts:
         text["text"] = f"{text['text']} and more" if text["text"] else None
     copies.write_text("".join(json.dumps(text) + "\n" for text in texts))
-    with pytest.raises(DataError, match=r"batch00\.jsonl.*restore it"):
+    with pytest.raises(DataError, match=r"batch00\.jsonl.*moved or changed since"):
         dedup_files([copies], state=tmp_path / "state")
     with State.open(tmp_path / "state") as state:
         assert len(state.segments) == 1

@@ -2,7 +2,14 @@ import pytest
 
 from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.interfaces.pages.report import report_page
-from neardup.model.errors import ParameterConflict, ParameterError, StorageBusy, StorageRefused
+from neardup.model.errors import (
+    DataError,
+    ParameterConflict,
+    ParameterError,
+    StorageBusy,
+    StorageDamaged,
+    StorageRefused,
+)
 from neardup.pipeline.spilled import state as states
 from neardup.pipeline.spilled.state import State
 
@@ -81,13 +88,23 @@ def test_a_merged_state_decides_alike(batches, tmp_path, action):
             state.compact()
             assert len(state.segments) == 1
         else:
-            assert state.forget(["nobody"]) == 0
+            assert state.forget(["nobody", "nobody"]) == (0, 1)
     one, other = (dedup_files(batches[2], against=tmp_path / name).result.decisions for name in ("one", "other"))
     assert one.equals(other)
     with State.open(tmp_path / "one") as before, State.open(tmp_path / "other") as after:
         for name in ("documents", "leaders", "kept"):
             totals = [sum(getattr(part, name) for part in state.segments) for state in (before, after)]
             assert totals[0] == totals[1]
+
+
+def test_a_state_without_leaders_is_merged(tmp_path):
+    (tmp_path / "blank.jsonl").write_text('{"text": ""}\n')
+    for _ in range(2):
+        dedup_files([tmp_path / "blank.jsonl"], state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        state.compact()
+        assert [(part.documents, part.leaders, part.kept) for part in state.segments] == [(2, 0, 2)]
+    assert dedup_files([tmp_path / "blank.jsonl"], against=tmp_path / "state").result.summary.kept == 1
 
 
 def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batches, tmp_path):
@@ -97,13 +114,13 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     gone = next(row["representative"] for row in rows if row["rule"] == "resemblance")
     own = {row["id"] for row in rows if row["representative"] == gone}
     with State.open(tmp_path / "state", write=True) as state:
-        assert state.forget([gone]) > 1
+        assert state.forget([gone]).removed > 1
     again = dedup_files(batches[0], against=tmp_path / "state").result.decisions.to_pylist()
     assert [row for row in again if row["id"] in own and row["kept"]]
     changed = {row["id"] for row, old in zip(again, rows, strict=True) if row != old}
     assert changed <= own | {row["id"] for row in again if row["representative_position"] is not None}
     with State.open(tmp_path / "state", write=True) as state:
-        assert state.forget(before="9999") > 0
+        assert state.forget(before="9999").removed > 0
         assert not state.segments
         assert not list((tmp_path / "state").glob("segment-*"))
     alone = dedup_files(batches[0], state=tmp_path / "state").result.decisions
@@ -116,15 +133,30 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path):
         ({"threshold": 0.7}, "threshold=0.6 instead of 0.7"),
         ({"verify": "estimate"}, "verify='exact' instead of 'estimate'"),
         ({"representative": "closest"}, "representative='best-ranked' instead of 'closest'"),
-        ({"scheme": MinHash(key=b"0123456789abcdef")}, "key"),
+        ({"scheme": MinHash(key=b"0123456789abcdef")}, "another secret key, or with none"),
         ({"scheme": SimHash()}, "scheme='minhash' instead of 'simhash'"),
     ):
         with pytest.raises(StorageRefused, match=words):
             dedup_files(batches[1], against=tmp_path / "state", work=tmp_path / "work", **options)
     with pytest.raises(ParameterConflict, match="gather"):
         dedup_files(batches[1], state=tmp_path / "state", gather="components")
+    with pytest.raises(StorageRefused) as refused:
+        dedup_files(batches[1], against=tmp_path / "state", scheme=SimHash())
+    assert "shingle" not in str(refused.value)
+    for other in (tmp_path / "state", batches[0][0]):
+        with pytest.raises(ParameterError, match="only one, because it is a state"):
+            dedup_files(batches[1], against=[tmp_path / "state", other])
     with pytest.raises(ParameterConflict, match="against"):
         dedup_files(batches[1], state=tmp_path / "state", against=tmp_path / "state")
+
+
+def test_a_run_that_fails_at_once_leaves_no_state(batches, tmp_path):
+    with pytest.raises(ParameterError, match="standard input"):
+        dedup_files(["-"], state=tmp_path / "state")
+    assert not (tmp_path / "state").exists()
+    with pytest.raises(DataError):
+        dedup_files([tmp_path / "nothing.jsonl"], state=tmp_path / "state")
+    assert not (tmp_path / "state").exists()
 
 
 def test_other_folders_are_refused(batches, tmp_path):
@@ -146,6 +178,26 @@ def test_other_folders_are_refused(batches, tmp_path):
         State.open(tmp_path / "state")
     with State.open(tmp_path / "new", write=True) as state, pytest.raises(StorageRefused, match="no documents"):
         state.forget(["a"])
+
+
+@pytest.mark.parametrize("name", ["leaders.arrow", "kept.arrow", "dropped.arrow", "ids.arrow", "texts.json"])
+def test_damaged_files_are_noticed(batches, tmp_path, name):
+    dedup_files(batches[0], state=tmp_path / "state")
+    path = next(tmp_path.glob(f"state/segment-*/{name}"))
+    content = path.read_bytes()
+    changed = bytearray(content)
+    changed[len(content) // 2] ^= 1
+    for damaged in (content[: len(content) // 2], b"", bytes(changed)):
+        path.write_bytes(damaged)
+        with pytest.raises(StorageDamaged, match=f"{name}: it is damaged"):
+            dedup_files(batches[1], against=tmp_path / "state")
+        with State.open(tmp_path / "state", write=True) as state:
+            with pytest.raises(StorageDamaged):
+                state.compact()
+            with pytest.raises(StorageDamaged):
+                state.forget(["d1"])
+    path.write_bytes(content)
+    assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known
 
 
 def test_one_run_at_a_time_adds(batches, tmp_path):

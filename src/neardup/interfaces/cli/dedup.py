@@ -27,7 +27,7 @@ from neardup.interfaces.cli.terminal import (
 )
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of, without_text
-from neardup.model.errors import OutputRefused, ParameterError, plural
+from neardup.model.errors import OutputRefused, ParameterError, plural, require
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -185,11 +185,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _in_pieces(given: dict[str, Any]) -> bool:
-    """Return whether a run in pieces was requested; refuse its options for other runs."""
+    """Return whether a run in pieces was requested; refuse options that do not fit."""
     requested = not {"work", "state", "against"}.isdisjoint(given)
     if not requested and ("memory" in given or given["restart"]):
         name, value = ("memory", given["memory"]) if "memory" in given else ("restart", None)
         raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
+    rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
+    require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested
 
 

@@ -52,25 +52,26 @@ def run(arguments: argparse.Namespace) -> int:
     if "before" in chosen:
         _require_day(chosen["before"])
     ids = listed(chosen["ids"]) if "ids" in chosen else []
-    removed = 0
+    removed = unknown = 0
     with State.open(arguments.folder, write=arguments.action != "info") as state:
         header, bytes_before = state.header, state.bytes()
         if arguments.action == "compact":
             state.compact()
         elif arguments.action == "forget":
-            removed = state.forget(ids, before=chosen.get("before"))
+            removed, unknown = state.forget(ids, before=chosen.get("before"))
         segments, size = state.segments, state.bytes()
     leaders = sum(segment.leaders for segment in segments)
     if arguments.json:
         plain = msgspec.to_builtins(segments)
         about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy}
-        print(json.dumps({**about, "bytes": size, "removed": removed, "segments": plain}))
+        print(json.dumps({**about, "bytes": size, "removed": removed, "unknown": unknown, "segments": plain}))
         return 0
     documents = sum(segment.documents for segment in segments)
     changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
     show_counts(
         [
             (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
+            (unknown, f"{plural(unknown, 'id')} not in the state", False),
             (documents, plural(documents, "document"), True),
             (sum(segment.kept for segment in segments), "kept", True),
             (leaders, "stored; the others are equal to one of these, or have no words", True),

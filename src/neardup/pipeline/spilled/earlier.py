@@ -55,10 +55,10 @@ class Segment:
             return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
     def rows(self) -> Iterator[Rows]:
-        """Yield all leaders, some at a time."""
+        """Yield all leaders, some at a time; without leaders, empty tables."""
         leaders, kept, dropped, ids = (self.table(name) for name in (LEADERS, KEPT, DROPPED, IDS))
         own = others = 0
-        for begin in range(0, len(leaders), ROWS):
+        for begin in range(0, max(len(leaders), 1), ROWS):
             part = leaders.slice(begin, ROWS)
             number = int((part.column("representative").to_numpy() < 0).sum())
             yield Rows(part, kept.slice(own, number), dropped.slice(others, len(part) - number), ids.slice(begin, ROWS))
@@ -141,8 +141,8 @@ class Earlier:
         try:
             yield from texts.shards.pieces(texts.shards.shards[own])
         except DataError as error:
-            rule = "it has texts that new documents must be compared with, and was changed or moved; restore it"
-            raise DataError(error.where, rule, "changed") from error
+            rule = "new documents must be compared with texts in it, but it was moved or changed since they were added"
+            raise DataError(error.where, rule, "earlier input") from error
 
     def _tables(self, name: str) -> list[pa.Table]:
         return [segment.table(name) for segment in self._segments]

@@ -11,8 +11,9 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
+from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 from neardup import __version__
 from neardup.engines.journal import locked, naming, replacing
 from neardup.model.arrays import Flags
-from neardup.model.errors import StorageRefused, require_path
+from neardup.model.errors import StorageDamaged, StorageRefused, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, Segment, Texts
@@ -36,6 +37,7 @@ _LOCK: Final = "state.lock"
 _TEXTS: Final = "texts.json"
 _SEGMENT: Final = "segment-"
 _NAMES: Final = (LEADERS, KEPT, DROPPED, IDS)  # in the order of ``Rows``
+_FILES: Final = (*_NAMES, _TEXTS)
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -47,6 +49,7 @@ class Part(msgspec.Struct, frozen=True):
     leaders: int
     kept: int
     inputs: tuple[str, ...]
+    digests: tuple[str, ...] = ()  # of its files, in the order of ``_FILES``
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -60,6 +63,13 @@ class Header(msgspec.Struct, frozen=True):
     policy: dict[str, str]
     salt: str
     segments: tuple[Part, ...] = ()
+
+
+class Forgotten(NamedTuple):
+    """The number of leaders that were removed, and of ids that no leader has."""
+
+    removed: int
+    unknown: int
 
 
 class State:
@@ -96,6 +106,10 @@ class State:
 
     def __exit__(self, *_: object) -> None:
         if self._lock is not None:
+            if self._header is None and not any(path.name != _LOCK for path in self.folder.iterdir()):
+                with suppress(OSError):  # the run failed before it wrote anything
+                    (self.folder / _LOCK).unlink()
+                    self.folder.rmdir()
             os.close(self._lock)
             self._lock = None
 
@@ -122,52 +136,63 @@ class State:
             return
         known, own = self._header, header_of(scheme, policy, "")
         different = _differences(known.scheme, own.scheme) + _differences(known.policy, own.policy)
-        if not different and (known.recipe, known.key) != (own.recipe, own.key):
-            different = ["another key, table of weights or list of common shingles"]
+        if not different and known.key != own.key:
+            different = ["another secret key, or with none"]
+        if not different and known.recipe != own.recipe:
+            different = ["another table of weights or list of common shingles"]
         if different:
             rule = f"its documents were compared with {', '.join(different)}; use the same options, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
 
+    def check(self) -> None:
+        """Raise ``StorageDamaged`` unless all files have the content that was written."""
+        for part in self.segments:
+            if (found := self._digests(part.name)) != part.digests:
+                names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
+                path = self._folder(part.name) / names[0]
+                raise StorageDamaged(str(path), "it is damaged: restore the state from a copy, or make a new one")
+
     def earlier(self) -> Earlier:
-        """Map all segments."""
+        """Map all segments; raises ``StorageDamaged`` if ``check`` does."""
+        self.check()
         return earlier_of(self.folder, [part.name for part in self.segments])
 
     def add(self, part: Part, rows: Iterable[Rows], texts: Texts, header: Header) -> None:
         """Add the leaders of a run as a segment; *header* is used if it is the first one."""
-        self._write(part.name, rows, [texts])
+        part = self._write(part, rows, [texts])
         known = self._header or header
         self._replace(msgspec.structs.replace(known, segments=(*known.segments, part)))
 
     def compact(self) -> None:
         """Merge the segments into one."""
-        self._rewrite(np.ones(len(self.earlier()), np.bool_), together=True)
+        earlier = self.earlier()
+        self._rewrite(earlier, np.ones(len(earlier), np.bool_), together=True)
 
-    def forget(self, ids: Sequence[str] = (), *, before: str | None = None) -> int:
+    def forget(self, ids: Sequence[str] = (), *, before: str | None = None) -> Forgotten:
         """Remove the documents with these ids, and those that were added before a date, such as ``2026-11-23``.
 
         Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
-        Return how many leaders were removed.
+        Documents that equal an earlier one have no ids in a state.
         """
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
         for number, part in enumerate(self.header.segments):
             stays[slice(*earlier.edges[number : number + 2])] = before is None or part.added >= before
         named = pa.chunked_array(earlier.ids(), pa.large_string())
-        stays &= ~pc.is_in(named, pa.array(ids, pa.large_string())).to_numpy()
+        wanted = pa.array(dict.fromkeys(ids), pa.large_string())
+        stays &= ~pc.is_in(named, wanted).to_numpy()
         own = np.arange(len(earlier))
         stays &= stays[np.where(earlier.representatives < 0, own, earlier.representatives)]
         if not stays.all():
-            self._rewrite(stays, together=False)
-        return int((~stays).sum())
+            self._rewrite(earlier, stays, together=False)
+        return Forgotten(int((~stays).sum()), len(wanted) - pc.sum(pc.is_in(wanted, named), min_count=0).as_py())
 
     def bytes(self) -> int:
         """Return the bytes of its files, without those of a run that is under way."""
-        names = (*_NAMES, _TEXTS)
-        return sum((self._folder(part.name) / name).stat().st_size for part in self.segments for name in names)
+        return sum((self._folder(part.name) / name).stat().st_size for part in self.segments for name in _FILES)
 
-    def _rewrite(self, stays: Flags, *, together: bool) -> None:
+    def _rewrite(self, earlier: Earlier, stays: Flags, *, together: bool) -> None:
         """Write the leaders that stay as new segments, one *together* or one for each."""
-        earlier = self.earlier()
         segments = _segments(self.folder, [part.name for part in self.segments])
         numbers = np.append(np.cumsum(stays) - 1, -1)  # -1 stays -1
         groups = [[*range(len(segments))]] if together else [[number] for number in range(len(segments))]
@@ -176,31 +201,38 @@ class State:
             own = [self.segments[number] for number in group]
             some = slice(*earlier.edges[[group[0], group[-1] + 1]])
             removed = ~stays[some]
-            name = secrets.token_hex(8)
             shifted, texts = _shifted([segments[number] for number in group])
             rows = (
                 _chosen(found, shift, stays, numbers, begin)
                 for number, shift in zip(group, shifted, strict=True)
                 for found, begin in _numbered(segments[number].rows(), int(earlier.edges[number]))
             )
-            self._write(name, rows, texts)
             part = Part(
-                name=name,
+                name=secrets.token_hex(8),
                 added=max(one.added for one in own),
                 documents=sum(one.documents for one in own) - int(removed.sum()),
                 leaders=int((~removed).sum()),
                 kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
                 inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
             )
-            parts += [part] if part.leaders else []
+            parts += [self._write(part, rows, texts)] if part.leaders or together else []
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
     def _folder(self, name: str) -> Path:
         return self.folder / f"{_SEGMENT}{name}"
 
-    def _write(self, name: str, rows: Iterable[Rows], texts: Sequence[Texts]) -> None:
-        folder = self._folder(name)
+    def _digests(self, name: str) -> tuple[str, ...]:
+        """Read the files of a segment, and return their digests."""
+        found = []
+        for path in (self._folder(name) / one for one in _FILES):
+            with naming(path), path.open("rb") as file:
+                found.append(file_digest(file, lambda: blake2b(digest_size=16)).hexdigest())
+        return tuple(found)
+
+    def _write(self, part: Part, rows: Iterable[Rows], texts: Sequence[Texts]) -> Part:
+        """Write the files of a segment; return it with their digests."""
+        folder = self._folder(part.name)
         with naming(folder):
             shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here
             folder.mkdir()
@@ -216,6 +248,7 @@ class State:
             given = [{"shards": shards.to_dict(), "edges": edges.tolist()} for shards, edges in texts]
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
                 file.write(msgspec.json.encode(given))
+        return msgspec.structs.replace(part, digests=self._digests(part.name))
 
     def _replace(self, header: Header) -> None:
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
@@ -290,6 +323,9 @@ def _chosen(rows: Rows, shift: int, stays: Flags, numbers: Any, begin: int) -> R
 
 
 def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Describe what differs; of two schemes, only their names, as the rest depends on these."""
+    if known.get("scheme") != wanted.get("scheme"):
+        known, wanted = {"scheme": known["scheme"]}, {"scheme": wanted["scheme"]}
     return [
         f"{name}={known.get(name)!r} instead of {wanted.get(name)!r}"
         for name in {**known, **wanted}
