@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -378,3 +379,15 @@ def test_a_folder_that_was_being_replaced_is_named(tmp_path, source):
             check_output(tmp_path / "kept", [tmp_path / "in"], force=force)
     (tmp_path / "kept").mkdir()
     check_output(tmp_path / "kept", [tmp_path / "in"], force=True)
+
+
+def test_threads_that_write_into_one_folder_do_not_remove_each_others_files(tmp_path):
+    def write(number):
+        for _ in range(5):
+            with atomic(tmp_path / f"{number}.txt") as file:
+                file.write(b"whole")
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in threads.map(write, range(8)):
+            pass
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"whole"] * 8

@@ -90,6 +90,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
     mark: AnyPath | None = None,
+    out_format: str | None = None,
+    part_size: int | None = None,
     work: AnyPath | None = None,
     memory: int = MEMORY,
     restart: bool = False,
@@ -114,7 +116,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
     *restart* it begins again. The folder is removed at the end. A run in pieces also reads inputs of several
     formats, and folders of tables; if *out*, *dropped* or *mark* has no known ending, it is a folder, which receives
-    one file for each input.
+    one file for each input, or with *part_size* numbered files (``part-00000.jsonl``) of about that many bytes of text,
+    in the format *out_format* (``parquet``, ``jsonl.zst``, ...; default: that of the inputs).
 
     With *against*, the documents are compared with those of a state or of other files, too: these rank before all of
     the inputs, and are in no output. The decisions on the inputs are those of one run over both. *state* is a folder
@@ -139,8 +142,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         work = _work_of(state, *outputs.values())
     if work is None and out is not None and not isinstance(ignore_common, float):
         work = _work_if_large(inputs, out)
-    require(cluster is None or work is not None, "work", work, "must be a folder that the cluster sees")
-    if work is not None:
+    if work is None:
+        _refuse_parts(part_size=part_size, out_format=out_format)
+        require(cluster is None, "work", work, "must be a folder that the cluster sees")
+    else:
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting, "glob": glob}
         chosen = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common))
@@ -153,6 +158,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             restart=restart,
             force=force,
             outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
+            part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
+            out_format=out_format,
             page=None if page is None else lambda done: page(_stored(done)),
             **known,
             cluster=cluster,
@@ -205,6 +212,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     if out is not None:
         documents.write(out, result.kept, force=force)
     return done
+
+
+def _refuse_parts(**options: object) -> None:
+    for name, value in options.items():
+        require(value is None, name, value, "can only be used with a work folder")
 
 
 def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:

@@ -153,7 +153,7 @@ class DelimitedText(Collection):
 
     def _append(self, output: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
         edges = np.cumsum([len(file.spans) for file in self._files])[:-1]
-        batches = [] if marks is None else marks.to_batches(max_chunksize=_MARKED)
+        batches = [] if marks is None else marks.filter(mask).to_batches(max_chunksize=_MARKED)
         rows = (row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True))
         for file, chosen in zip(self._files, np.split(mask, edges), strict=True):
             spans = file.spans.where(chosen)

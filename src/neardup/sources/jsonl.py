@@ -122,7 +122,7 @@ class JsonLines(Collection):
             for spans in lines:
                 spans.write(file)
         else:
-            self._write_marked(file, lines, marks)
+            self._write_marked(file, lines, marks.filter(mask))
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records as tables; the types are those of the values."""

@@ -224,7 +224,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
             os.fsync(descriptor)
             if nameless:
                 _give_name(descriptor, partial)
-        partial.replace(target)
+            partial.replace(target)  # while it is locked: it is not a leftover
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

@@ -729,7 +729,10 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "a.parquet").touch()
     shown = run("tables", "--dry-run", code=1).err
-    assert "its files are: 1 .parquet; name the files, such as 'tables/*.parquet'" in shown
+    assert (
+        "its files are: 1 .parquet; with --work DIR, a folder represents the tables in it; or name the files, such"
+        in shown
+    )
     (tmp_path / "in.jsonl").touch()
     assert (
         "--glob *.py can only be used with folders; the inputs are jsonl"

@@ -241,3 +241,72 @@ def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work
         with pytest.raises(DataError, match=reason):
             dedup_files([tmp_path / "a.jsonl"], tmp_path / out, **options)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(("size", "form"), [(1000, None), (5000, "parquet"), (5000, "csv.gz"), (1 << 30, None)])
+def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, small_parts, size, form):
+    rows = [json.loads(line) for path in sources for line in path.read_text().splitlines() if line.endswith("}")]
+    rows = [row | {"text": row["text"] or "", "n": place} for place, row in enumerate(rows) if row["text"] != 3]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    whole = {key: tmp_path / f"{key}.jsonl" for key in ("out", "dropped", "mark")}
+    dedup_files([tmp_path / "a.jsonl"], **whole)
+    found = []
+    for parts in (1000, 1 << 20):
+        small_parts(parts)
+        outputs = {key: tmp_path / f"{key}{parts}" for key in whole}
+        dedup_files([tmp_path / "a.jsonl"], **outputs, work=tmp_path / "w", part_size=size, out_format=form)
+        for key, folder in outputs.items():
+            paths = sorted(folder.iterdir())
+            assert [path.name for path in paths] == [f"part-{n:05}.{form or 'jsonl'}" for n in range(len(paths))]
+            expected = [json.loads(line) for line in whole[key].read_text().splitlines()]
+            if form is None:
+                assert b"".join(path.read_bytes() for path in paths) == whole[key].read_bytes()
+                kept = [[json.loads(line) for line in path.read_text().splitlines()] for path in paths]
+            elif form == "parquet":
+                kept = [pq.read_table(path).to_pylist() for path in paths]
+            else:
+                kept = [pyarrow.csv.read_csv(path).to_pylist() for path in paths]
+            assert [one["n"] for part in kept for one in part] == [one["n"] for one in expected]
+            lengths = [[len(one["text"].encode()) for one in part] for part in kept]
+            assert all(sum(part) - part[-1] <= size for part in lengths)
+            assert len(paths) == 1 or all(part for part in kept)
+            found.append([len(part) for part in kept])
+    assert found[:3] == found[3:]
+
+
+def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
+    options = {"work": tmp_path / "w", "part_size": 1000}
+    dedup_files(sources, tmp_path / "out", **options)
+    there = sorted((tmp_path / "out").iterdir())
+    there[0].unlink()
+    with pytest.raises(OutputError, match=r"part-00001\.jsonl: it exists already"):
+        dedup_files(sources, tmp_path / "out", **options)
+    dedup_files(sources, tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, force=True)
+    assert len(there) > 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00000.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"out": "out.jsonl", "part_size": 5, "work": "w"},
+            "part_size=5 requires a folder, and out is the file",
+        ),
+        ({"out": "out", "part_size": 0, "work": "w"}, "part_size"),
+        ({"out": "out", "out_format": "xml", "work": "w"}, "out_format='xml' must be one of"),
+        ({"out": "out.jsonl", "part_size": 5}, "part_size=5 can only be used with a work folder"),
+    ],
+)
+def test_parts_need_a_folder_and_a_work_folder(tmp_path, sources, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match=message):
+        dedup_files(sources, **options)
+
+
+def test_the_files_of_a_folder_may_have_another_format(tmp_path, sources):
+    dedup_files(sources[:2], tmp_path / "out", work=tmp_path / "w", out_format="jsonl.gz")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part0.jsonl.gz", "part1.jsonl.gz"]
+    dedup_files(sources[:2], tmp_path / "plain.jsonl")
+    packed = sorted((tmp_path / "out").iterdir())
+    assert b"".join(gzip.decompress(path.read_bytes()) for path in packed) == (tmp_path / "plain.jsonl").read_bytes()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _HIDDEN = argparse.SUPPRESS
 _STDOUT = "/dev/stdout"
+_IN_PIECES = ("work", "memory", "part_size", "out_format")
 
 INTERRUPTED = (
     "interrupted; unfinished outputs were removed, complete ones were kept; with --work, what is finished is kept, and"
@@ -103,6 +104,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     running.add_argument(
         "--memory", type=size, metavar="SIZE", default=_HIDDEN, help="memory of a run in pieces (default: 2G)"
     )
+    outputs.add_argument(
+        "--part-size",
+        type=size,
+        metavar="SIZE",
+        default=_HIDDEN,
+        help="of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text",
+    )
+    outputs.add_argument(
+        "--out-format",
+        metavar="FORMAT",
+        default=_HIDDEN,
+        help="of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)",
+    )
     earlier = parser.add_argument_group("documents of earlier runs")
     earlier.add_argument(
         "--state",
@@ -168,7 +182,7 @@ def run(arguments: argparse.Namespace) -> int:
             threads=given.get("threads"),
             progress=printed or bars,
             restart=arguments.restart,
-            **{name: given[name] for name in ("work", "memory", "state", "against") if name in given},
+            **{name: given[name] for name in (*_IN_PIECES, "state", "against") if name in given},
             **reading_of(arguments),
         )
     seconds = time.monotonic() - started
@@ -187,9 +201,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _in_pieces(given: dict[str, Any]) -> bool:
     """Return whether a run in pieces was requested; refuse options that do not fit."""
     requested = not {"work", "state", "against"}.isdisjoint(given)
-    if not requested and ("memory" in given or given["restart"]):
-        name, value = ("memory", given["memory"]) if "memory" in given else ("restart", None)
-        raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
+    alone = [name for name in _IN_PIECES if name in given] + ["restart"] * given["restart"]
+    if not requested and alone:
+        raise ParameterError(alone[0], given.get(alone[0]), "can only be used with a work folder (--work DIR)")
     rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -21,10 +22,13 @@ from neardup.pipeline.spilled.changes import changes
 from neardup.pipeline.spilled.outputs import (
     FIELDS,
     Output,
+    Part,
     check_outputs,
     fields,
     outputs_of,
     own_format,
+    parts_of,
+    remove_other_parts,
     reporting,
     schema_of,
     write,
@@ -60,6 +64,8 @@ class Settings:
     restart: bool
     force: bool
     outputs: dict[str, str]  # by name: out, dropped, mark and report
+    part_size: int | None
+    out_format: str | None
     page: Callable[[StoredResult], bytes] | None
     state: Path | None = None
     adds: bool = False  # to the state
@@ -90,7 +96,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     require(STDIN not in shards.inputs or not settings.adds, "inputs", STDIN, rule)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
-    outputs = outputs_of(shards, targets, compared)
+    outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     terms = {
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": compared,
@@ -132,9 +138,10 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             journal.finish()
             raise
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
-        stages.each(
-            "print" if own else "write", where, partial(write, job, result, outputs), _sizes(shards, outputs), "write"
-        )
+        parts = parts_of(result, outputs)
+        sizes = _sizes(shards, parts)
+        stages.each("print" if own else "write", where, partial(write, job, result, parts), sizes, "write")
+        remove_other_parts(outputs, parts)
         if report is not None:
             stages.one("report", whole, partial(_report, result, settings, report))
         if state is not None and settings.adds:
@@ -222,8 +229,10 @@ def _share(memory: int, threads: int) -> int:
     return max(_LEAST, min(SHARD, memory // (_SHARES * threads)))
 
 
-def _sizes(shards: Shards, outputs: list[Output]) -> list[int]:
-    return [sum(shard.size for shard in shards.shards if shard.source in output.sources) for output in outputs]
+def _sizes(shards: Shards, parts: list[Part]) -> list[int]:
+    inputs = [sum(shard.size for shard in shards.shards if shard.source in part.output.sources) for part in parts]
+    together = Counter(part.output.path for part in parts)
+    return [size // together[part.output.path] for size, part in zip(inputs, parts, strict=True)]
 
 
 def _report(result: StoredResult, settings: Settings, path: str) -> dict[str, Any]:

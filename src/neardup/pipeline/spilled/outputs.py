@@ -5,24 +5,25 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.arrays import Positions
-from neardup.model.errors import OutputRefused, ParameterError
+from neardup.model.arrays import Flags, Positions
+from neardup.model.errors import OutputRefused, ParameterError, require
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import Collection, converter
-from neardup.sources.formats import FOLDER, STDIN, display, kind
+from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, display, kind
 from neardup.sources.output import check_target, output_kind, write_table
 from neardup.sources.read import reader
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
 
 FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
+_PART: Final = "part-"
 _ROWS: Final = 1 << 16  # decisions that are written together
 
 
@@ -30,21 +31,43 @@ class Output(NamedTuple):
     """A file, or a folder of documents, that the records of some inputs go to."""
 
     target: str  # out, dropped or mark
-    path: str
+    path: str  # of the first of the parts, if there are parts
     sources: list[int]
+    part: int = 0  # bytes of text in a part; 0 for a single file
 
 
-def outputs_of(shards: Shards, targets: dict[str, str], compared: int = 0) -> list[Output]:
-    """Return the outputs of a run: one file for all inputs, or in a folder one file for each input.
+class Part(NamedTuple):
+    """A file of an output: the records of some documents, from *begin* to *end*."""
 
-    The first *compared* inputs have none. A path without the ending of a format is a folder, which is made. Raises
-    ``ParameterError`` for inputs of several formats in a pipe, for one input that has two files in a folder, and for
-    marks of documents without fields.
+    output: Output
+    path: str
+    begin: int
+    end: int
+
+
+def outputs_of(
+    shards: Shards, targets: dict[str, str], compared: int = 0, part: int = 0, form: str | None = None
+) -> list[Output]:
+    """Return the outputs of a run: one file for all inputs, or in a folder one file for each input or numbered parts.
+
+    The first *compared* inputs have none. A path without the ending of a format is a folder, which is made. Its files
+    have the format *form*, such as ``jsonl.zst``, or that of the inputs. Raises ``ParameterError`` for inputs of
+    several formats in a pipe, for one input that has two files in a folder, for parts of a file, and for marks of
+    documents without fields.
     """
+    require(
+        form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
+    )
     everything = list(range(compared, len(shards.inputs)))
     formats = {shards.kind(source).format for source in everything}
     found: list[Output] = []
     for target, path in targets.items():
+        if part:
+            require(kind(path) is None, "part_size", part, f"requires a folder, and {target} is the file {path}")
+            require(form is not None or FOLDER not in formats, "part_size", part, "requires a format for the documents")
+            name = f"{_PART}{0:05}.{form or _endings(shards.inputs[compared])}"
+            found.append(Output(target, str(Path(path, name)), everything, part))
+            continue
         if target == "mark" and FOLDER in formats and kind(path) is None:
             raise ParameterError(target, path, "requires fields; the files of a folder have none")
         if formats == {FOLDER} or kind(path) is not None or (Path(path).exists() and not Path(path).is_dir()):
@@ -53,7 +76,7 @@ def outputs_of(shards: Shards, targets: dict[str, str], compared: int = 0) -> li
                 raise ParameterError(target, path, rule)
             found.append(Output(target, path, everything))
             continue
-        names = _names(shards, everything)
+        names = _names(shards, everything, form)
         if len({*names}) < len(names):
             raise ParameterError(target, path, "must be a file, as an input is named twice")
         pairs = zip(everything, names, strict=True)
@@ -63,7 +86,7 @@ def outputs_of(shards: Shards, targets: dict[str, str], compared: int = 0) -> li
 
 def writing(job: Job, outputs: Sequence[Output]) -> str:
     """Return a name for the writing of this answer to these outputs, wherever the process is."""
-    return digest([job.deciding, [[target, _absolute(path), sources] for target, path, sources in outputs]])
+    return digest([job.deciding, [[one.target, _absolute(one.path), one.sources, one.part] for one in outputs]])
 
 
 def reporting(job: Job, outputs: Sequence[Output], report: str | None) -> str:
@@ -85,6 +108,8 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
             check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
+            if not force and (there := _existing_parts(output)):
+                raise OutputRefused(str(there[0]), "it exists already", "exists")
     finally:
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
@@ -128,27 +153,69 @@ def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]])
     return schema
 
 
-def write(job: Job, result: StoredResult, outputs: Sequence[Output], task: int) -> dict[str, Any]:
-    """Write one output; return its size, if it is a file."""
-    output = outputs[task]
+def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
+    """Return the files of all outputs; a part ends before the document that begins after its bytes of text."""
+    found: list[Part] = []
+    number = len(result.documents)
+    for output in outputs:
+        if not output.part:
+            found.append(Part(output, output.path, 0, number))
+            continue
+        signed = result.documents.signed
+        places = np.flatnonzero(_chosen(output, np.asarray(result.representatives)))
+        lengths = signed.column("length", np.int64)[signed.first :][places]
+        starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
+        edges = np.array([0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number])
+        found += [
+            Part(output, str(_numbered(output, f"{place:05}")), *ends)
+            for place, ends in enumerate(pairwise(edges.tolist()))
+        ]
+    return found
+
+
+def remove_other_parts(outputs: Sequence[Output], parts: Sequence[Part]) -> None:
+    """Remove the parts that a run with more parts has left in the same folders."""
+    paths = {part.path for part in parts}
+    for output in outputs:
+        for path in _existing_parts(output):
+            if str(path) not in paths:
+                path.unlink()
+
+
+def _existing_parts(output: Output) -> list[Path]:
+    pattern = _numbered(output, "[0-9]" * 5)
+    return sorted(pattern.parent.glob(pattern.name)) if output.part else []
+
+
+def _numbered(output: Output, number: str) -> Path:
+    path = Path(output.path)
+    return path.with_name(f"{_PART}{number}{path.name[len(_PART) + 5 :]}")
+
+
+def _chosen(output: Output, representatives: Positions) -> Flags:
+    """Return which documents an output has."""
+    if output.target == "mark":
+        return np.ones(len(representatives), np.bool_)
+    return representatives < 0 if output.target == "out" else representatives >= 0
+
+
+def write(job: Job, result: StoredResult, parts: Sequence[Part], task: int) -> dict[str, Any]:
+    """Write a file of an output; return its size, if it is a file."""
+    output, path, begin, end = parts[task]
     form = own_format(job.shards, output)
     if form is not None:
-        writer = reader(form).writer(output.path, form)
+        writer = reader(form).writer(path, form)
     else:
         schema = schema_of(job.shards, output, job.journal.records(FIELDS))
-        writer = converter(output.path, output_kind(output.path, "jsonl"), schema)
-    _make_folder(output.path)
+        writer = converter(path, output_kind(path, "jsonl"), schema)
+    _make_folder(path)
     with writer as append:
-        for piece, begin in _pieces(job, result, output.sources):
-            representatives = np.asarray(result.representatives[begin : begin + len(piece)])
-            match output.target:
-                case "out":
-                    append(piece, representatives < 0, None)
-                case "dropped":
-                    append(piece, representatives >= 0, None)
-                case _:
-                    append(piece, np.ones(len(piece), np.bool_), _marks(result, begin, representatives))
-    return _written(output.path)
+        for piece, first in _pieces(job, result, output.sources, begin, end):
+            representatives = np.asarray(result.representatives[first : first + len(piece)])
+            own = np.arange(first, first + len(piece))
+            chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
+            append(piece, chosen, _marks(result, first, representatives) if output.target == "mark" else None)
+    return _written(path)
 
 
 def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
@@ -166,15 +233,20 @@ def _written(path: str) -> dict[str, Any]:
     return {"files": {str(real): real.stat().st_size} if real.is_file() else {}}
 
 
-def _pieces(job: Job, result: StoredResult, sources: list[int]) -> Iterator[tuple[Collection, int]]:
-    """Yield the pieces of some inputs with the position of their first document."""
+def _pieces(
+    job: Job, result: StoredResult, sources: list[int], begin: int, end: int
+) -> Iterator[tuple[Collection, int]]:
+    """Yield the pieces of some inputs with documents from *begin* to *end*, and the position of their first document.
+
+    Shards without documents are read, too: an output without documents has their columns.
+    """
     signed = result.documents.signed
     for number, shard in enumerate(job.shards.shards):
-        if shard.source in sources:
-            begin = int(signed.edges[number]) - signed.first
+        first, last = (signed.edges[number : number + 2] - signed.first).tolist()
+        if shard.source in sources and (first == last or (first < end and last > begin)):
             for piece in job.shards.pieces(shard, whole=True):
-                yield piece, begin
-                begin += len(piece)
+                yield piece, first
+                first += len(piece)
 
 
 def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.Table:
@@ -185,10 +257,17 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
     return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
 
 
-def _names(shards: Shards, sources: Sequence[int]) -> list[str]:
-    """Return the paths of the inputs inside the innermost folder that contains all of them."""
+def _endings(path: str) -> str:
+    """Return the ending of a file of a known format, with that of its compression, without the first dot."""
+    name = PurePath(path.lower())
+    return f"{PurePath(name.stem).suffix}{name.suffix}"[1:] if name.suffix in COMPRESSIONS else name.suffix[1:]
+
+
+def _names(shards: Shards, sources: Sequence[int], form: str | None) -> list[str]:
+    """Return the paths of the inputs inside the innermost folder that contains all of them, ending in *form*."""
     paths = {source: Path(os.path.realpath(shards.inputs[source])) for source in sources}
     piped = [source for source in sources if shards.inputs[source] == STDIN]
     base = os.path.commonpath([str(path.parent) for source, path in paths.items() if source not in piped] or [os.sep])
     named = {source: f"stdin.{shards.kind(source).format}" for source in piped}
-    return [named.get(source) or str(path.relative_to(base)) for source, path in paths.items()]
+    names = [named.get(source) or str(path.relative_to(base)) for source, path in paths.items()]
+    return names if form is None else [f"{name.removesuffix(f'.{_endings(name)}')}.{form}" for name in names]

@@ -19,7 +19,7 @@ from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
-from neardup.pipeline.spilled.outputs import Output, write, writing
+from neardup.pipeline.spilled.outputs import Output, Part, parts_of, write, writing
 from neardup.pipeline.spilled.run import records_of
 from neardup.pipeline.spilled.signed import sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -167,11 +167,15 @@ class _Tasks:
         return settle(self._job, task)
 
     def write(self, task: int) -> dict[str, Any]:
-        return write(self._job, self._result, self._outputs, task)
+        return write(self._job, self._result, self._parts, task)
 
     @cached_property
     def _documents(self) -> StoredDocuments:
         return StoredDocuments(self._job, records_of(self._folder, self._job))
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return parts_of(self._result, self._outputs)
 
     @cached_property
     def _result(self) -> StoredResult:
