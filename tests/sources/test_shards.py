@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.model.errors import DataError, ParameterError
+from neardup.sources import delimited
+from neardup.sources.compression import stream
 from neardup.sources.read import read, reader, request_of
 from neardup.sources.shards import Shards
 
@@ -468,3 +470,25 @@ def test_nested_fields_are_read_in_pieces_as_at_once(tmp_path):
         assert shards.column("meta.n", stored).to_pylist() == whole.column("meta.n").to_pylist()
         assert all(one.lacking("meta.x") == ["body.content", "body.more", "meta.n", "meta.id"] for one in pieces)
         assert all(one.lacking("meta.n") is None for one in pieces)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
+def test_a_quotation_mark_that_is_not_closed_is_found_without_reading_the_rest(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(delimited, "_LONGEST_QUOTED", 5000)
+    read_bytes = 0
+    data = b"id,text\n" + b'1,"two\nlines"\n' * 50 + b'2,"open\n' + b"3,more text\n" * 100_000
+    path = put(tmp_path / name, data)
+    for size in (100, 1000):
+        read_bytes = 0
+
+        def counted(*given, whole=stream):
+            nonlocal read_bytes
+            for block in whole(*given):
+                read_bytes += len(block)
+                yield block
+
+        monkeypatch.setattr("neardup.sources.shards.stream", counted)
+        shards = split([path], size)
+        with pytest.raises(DataError, match=r"x\.csv(\.gz)?:102: the quotation mark .* is not closed"):
+            pieces_of(shards)
+        assert read_bytes < 40_000 or name == "x.csv.gz"  # one block of it expands to everything

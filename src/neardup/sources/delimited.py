@@ -57,6 +57,7 @@ _HEAD: Final = 1 << 16  # bytes that are searched for the first line
 _MARKED: Final = 1 << 14  # rows created at a time
 _PARSED: Final = 1 << 24  # bytes parsed at a time, more if a record is longer
 _LONGEST: Final = (1 << 31) - 2  # the parser counts in 32 bits
+_LONGEST_QUOTED: Final = 1 << 28  # bytes of a quoted field in a file that is read in pieces
 
 
 class DelimitedText(Collection):
@@ -201,7 +202,8 @@ class _File:
 def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable[bytes]) -> Iterator[Contents]:
     """Cut a stream of delimited text after records; every piece begins with the header.
 
-    A record that is longer than a block is read whole. An open quotation mark is left to the last piece.
+    A record that is longer than a block is read whole. Raises ``DataError`` for a quoted field of more than 256 MiB: its
+    quotation mark was probably never closed.
     """
     delimiter = _DELIMITERS[form]
     header, first, rest, wanted = b"", 1, b"", 0
@@ -213,6 +215,10 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
         data = b"".join([header, rest, *held])
         held = []
         found = records(memoryview(data), delimiter, quoting=_is_quoted(form, request, memoryview(data)))
+        if found.unclosed is not None and len(data) - int(found.start[-1]) > _LONGEST_QUOTED:
+            line = found.unclosed + (first - int(found.line[1]) if header else 0)
+            rule = f"the quotation mark that opens a field here is not closed within {_LONGEST_QUOTED >> 20:,} MiB"
+            raise DataError(f"{source}:{line}", rule, "open quote")
         if not header and found.start.size > 1:
             header, first = data[: found.start[1]], int(found.line[1])
         if found.start.size > 2:  # noqa: PLR2004 - the header, a record, and one that may be longer
