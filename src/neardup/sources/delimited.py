@@ -202,7 +202,7 @@ class _File:
 def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable[bytes]) -> Iterator[Contents]:
     """Cut a stream of delimited text after records; every piece begins with the header.
 
-    A record that is longer than a block is read whole. Raises ``DataError`` for a quoted field of more than 256 MiB: its
+    A record that is longer than a block is read whole. Raises ``DataError`` for a quoted field above 256 MiB: its
     quotation mark was probably never closed.
     """
     delimiter = _DELIMITERS[form]
