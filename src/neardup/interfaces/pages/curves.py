@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from neardup.evaluation.plans import Curve
 from neardup.interfaces.pages.drawing import (
     BOTTOM,
     HEIGHT,
@@ -10,7 +11,6 @@ from neardup.interfaces.pages.drawing import (
     RIGHT,
     TOP,
     WIDTH,
-    Drawable,
     Frame,
     colour,
     dashes,
@@ -26,7 +26,7 @@ _LINE: Final = 18  # of a legend
 _LETTER: Final = 7.2  # width of one, about
 
 
-def curve_svg(curves: Sequence[Drawable], *, title: str, threshold: float | None = None) -> str:
+def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = None) -> str:
     """Draw probabilities against the values of a measure, with a legend and a line at the threshold.
 
     At least one curve; the axis spans the values of the first. Any text is shown, whatever its characters.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, floor, log10
 
+from neardup.evaluation.plans import Curve
 from neardup.interfaces.pages.drawing import (
     BOTTOM,
     HEIGHT,
@@ -11,7 +12,6 @@ from neardup.interfaces.pages.drawing import (
     RIGHT,
     TOP,
     WIDTH,
-    Drawable,
     Frame,
     document,
     linear,
@@ -28,7 +28,7 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
     *,
     title: str,
     threshold: float | None = None,
-    curve: Drawable | None = None,
+    curve: Curve | None = None,
     across: str = "resemblance",
     up: str = "pairs",
 ) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import Final, Protocol
+from typing import Final
 
+from neardup.evaluation.plans import Curve
 from neardup.interfaces.escaping import printable
 
 WIDTH: Final = 720
@@ -19,26 +20,6 @@ _DARK: Final = ("#56b4e9", "#ff9e4a", "#3fd0a0", "#f08cc0", "#e6c84a", "#a9a9ff"
 _DASHES: Final = ("", "7 4", "2 3")
 
 Scale = Callable[[float], float]
-
-
-class Drawable(Protocol):
-    """What is drawn of a curve."""
-
-    @property
-    def name(self) -> str:
-        """What the legend calls it."""
-
-    @property
-    def measure(self) -> str:
-        """What the values are of."""
-
-    @property
-    def values(self) -> Sequence[float]:
-        """From left to right, in ascending order."""
-
-    @property
-    def probabilities(self) -> Sequence[float]:
-        """From 0 to 1, one a value."""
 
 
 class Frame:
@@ -123,7 +104,7 @@ def _style() -> str:
     )
 
 
-def path(curve: Drawable, frame: Frame, number: int, total: int, places: Sequence[int] | None = None) -> str:
+def path(curve: Curve, frame: Frame, number: int, total: int, places: Sequence[int] | None = None) -> str:
     """Draw curve *number* of *total*, at these places of its values or all; nothing if there are none."""
     chosen = range(len(curve.values)) if places is None else places
     points = (f"{frame.x(curve.values[at]):.1f} {frame.y(curve.probabilities[at]):.1f}" for at in chosen)
