@@ -52,7 +52,7 @@ class Scheme(Protocol):
     """Turns documents into signatures, decides which of them match, and knows the law of its own errors.
 
     The four questions are ``sign``, ``keys``, ``matches`` and ``probability``. The other members are what the pipeline
-    needs to process a whole corpus and to report on it.
+    needs to process a whole corpus and to report on it; ``schemes.scheme.SchemeDefaults`` has more, with defaults.
     """
 
     @property
@@ -84,40 +84,12 @@ class Scheme(Protocol):
         """The least resemblance (or overlap) of a match in exact verification."""
 
     @property
-    def floor(self) -> float:
-        """The estimate below which a true match is practically impossible; 0 excludes no comparison."""
-
-    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it signs; empty if it signs the features of the text."""
 
     @property
-    def keys_decide(self) -> bool:
-        """Whether two documents match if and only if they share a key."""
-
-    @property
-    def estimate_decides(self) -> bool:
-        """Whether signatures match if and only if the estimate reaches the threshold."""
-
-    @property
-    def signatures_decide(self) -> bool:
-        """Whether documents match only if their signatures match, with any verification."""
-
-    @property
-    def match_estimate(self) -> float | None:
-        """The estimate from which signatures match; ``None`` if an estimate does not decide."""
-
-    @property
     def least_estimate(self) -> float:
         """The least estimate of a match."""
-
-    @property
-    def table_distance(self) -> int | None:
-        """The Hamming distance within which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
-
-    @property
-    def signature_rule(self) -> str:
-        """A sentence part that describes when two signatures match."""
 
     @property
     def exact_rule(self) -> str:
@@ -130,20 +102,11 @@ class Scheme(Protocol):
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme with another threshold; ``ParameterError`` if it has none."""
 
-    def at_estimate(self, estimate: float) -> Self:
-        """Return the scheme whose signatures match from this estimate on; ``ParameterError`` if that is impossible."""
-
     def with_key(self, key: bytes | None) -> Self:
         """Return the same scheme with another key; ``None`` leaves it as it is."""
 
     def with_common(self, common: Any) -> Self:
         """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is."""
-
-    def reading(self, left: Signatures, right: Signatures) -> Reading:
-        """Return what the rule compares in two signatures, each a set of one row."""
-
-    def curves(self, values: Any) -> dict[str, Any]:
-        """Return probabilities at these values of its measure, by name; ``match`` is the first."""
 
     def sign(self, documents: Any) -> Signatures:
         """Return one signature per document."""

@@ -23,9 +23,9 @@ class SchemeDefaults:
     name: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
     value_types: ClassVar[tuple[type, ...]] = ()
-    keys_decide: ClassVar[bool] = False
-    estimate_decides: ClassVar[bool] = False
-    signatures_decide: ClassVar[bool] = False
+    keys_decide: ClassVar[bool] = False  # documents match if and only if they share a key
+    estimate_decides: ClassVar[bool] = False  # signatures match if and only if the estimate reaches the threshold
+    signatures_decide: ClassVar[bool] = False  # documents match only if their signatures match, however verified
     also: ClassVar[str] = ""
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()

@@ -47,7 +47,7 @@ class FeatureScheme(SchemeDefaults):
     threshold: float
     columns: tuple[str, ...] = ()
     pooled = False
-    floor: Any = 0.0
+    floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
-"""The parts of an index: segments, and the recent documents. Both have documents in the order of admission, by position.
+"""The parts of an index: segments, and the recent documents, both with documents in the order of admission.
 
-``documents`` counts them, including removed ones; ``alive`` marks those that were not removed, and is empty if none was.
+``documents`` counts them, including removed ones; ``alive`` marks those that were not removed, empty if none was.
 ``bits`` is the number of low bits of keys that are replaced by numbers of documents in lists.
 """
 
