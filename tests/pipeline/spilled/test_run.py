@@ -2,6 +2,7 @@ import pytest
 
 from neardup import dedup_files
 from neardup.engines.local import LocalEngine
+from neardup.model.errors import FieldMissing
 from neardup.pipeline.spilled.run import Stages, decided, records_of
 
 
@@ -35,3 +36,12 @@ def test_finished_stages_are_not_repeated(job_of, sources, monkeypatch):
     for name in ("sign", "rank", "propose", "gather", "settle", "decide"):
         monkeypatch.setattr(run, name, lambda *_, **__: pytest.fail("again"))
     assert decisions().decisions.equals(first.decisions)
+
+
+@pytest.mark.parametrize("names", [{"text": "body"}, {"id": "body"}, {"keep": "max:body"}, {"text": "nothing"}])
+def test_missing_fields_are_named_as_in_memory(sources, tmp_path, names):
+    with pytest.raises(FieldMissing) as expected:
+        dedup_files(sources, **names)
+    with pytest.raises(FieldMissing) as found:
+        dedup_files(sources, work=tmp_path / "work", **names)
+    assert str(found.value) == str(expected.value)

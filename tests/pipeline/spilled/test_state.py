@@ -1,6 +1,6 @@
 import pytest
 
-from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, dedup_files
+from neardup import Analysis, Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import (
     DataError,
@@ -123,6 +123,8 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
         assert state.forget(before="9999").removed > 0
         assert not state.segments
         assert not list((tmp_path / "state").glob("segment-*"))
+        state.compact()
+        assert not state.segments
     alone = dedup_files(batches[0], state=tmp_path / "state").result.decisions
     assert alone.equals(dedup_files(batches[0]).result.decisions)
 
@@ -130,11 +132,12 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
 def test_documents_of_other_rules_are_refused(batches, tmp_path):
     dedup_files(batches[0], state=tmp_path / "state")
     for options, words in (
-        ({"threshold": 0.7}, "threshold=0.6 instead of 0.7"),
-        ({"verify": "estimate"}, "verify='exact' instead of 'estimate'"),
-        ({"representative": "closest"}, "representative='best-ranked' instead of 'closest'"),
-        ({"scheme": MinHash(key=b"0123456789abcdef")}, "another secret key, or with none"),
-        ({"scheme": SimHash()}, "scheme='minhash' instead of 'simhash'"),
+        ({"threshold": 0.7}, "threshold was 0.6 and is 0.7"),
+        ({"verify": "estimate"}, "verify was exact and is estimate"),
+        ({"representative": "closest"}, "representative was best-ranked and is closest"),
+        ({"scheme": MinHash(key=b"0123456789abcdef")}, "the secret key was changed"),
+        ({"scheme": MinHash(analysis=Analysis(stem="english"))}, "stem was not set and is english"),
+        ({"scheme": SimHash()}, "scheme was minhash and is simhash"),
     ):
         with pytest.raises(StorageRefused, match=words):
             dedup_files(batches[1], against=tmp_path / "state", work=tmp_path / "work", **options)

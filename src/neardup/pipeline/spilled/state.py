@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from neardup import __version__
 from neardup.engines.journal import locked, naming, replacing
 from neardup.model.arrays import Flags
-from neardup.model.errors import StorageDamaged, StorageRefused, require_path
+from neardup.model.errors import Change, StorageDamaged, StorageRefused, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, Segment, Texts
@@ -135,21 +135,22 @@ class State:
         if self._header is None:
             return
         known, own = self._header, header_of(scheme, policy, "")
-        different = _differences(known.scheme, own.scheme) + _differences(known.policy, own.policy)
-        if not different and known.key != own.key:
-            different = ["another secret key, or with none"]
-        if not different and known.recipe != own.recipe:
-            different = ["another table of weights or list of common shingles"]
-        if different:
-            rule = f"its documents were compared with {', '.join(different)}; use the same options, or another state"
+        found = [*_differences(known.scheme, own.scheme), *_differences(known.policy, own.policy)]
+        if not found and known.key != own.key:
+            found.append(Change("changed", "the secret key"))
+        if not found and known.recipe != own.recipe:
+            found.append(Change("changed", "the recipe of the scheme"))
+        if found:
+            words = "; ".join(change.words() for change in found)
+            rule = f"its documents were added with other settings: {words}; use the same, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
 
     def check(self) -> None:
         """Raise ``StorageDamaged`` unless all files have the content that was written."""
         for part in self.segments:
             if (found := self._digests(part.name)) != part.digests:
-                names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
-                path = self._folder(part.name) / names[0]
+                names = [name for name, *both in zip(_FILES, found, part.digests, strict=False) if both[0] != both[1]]
+                path = self._folder(part.name) / (*names, _HEADER)[0]
                 raise StorageDamaged(str(path), "it is damaged: restore the state from a copy, or make a new one")
 
     def earlier(self) -> Earlier:
@@ -195,7 +196,9 @@ class State:
         """Write the leaders that stay as new segments, one *together* or one for each."""
         segments = _segments(self.folder, [part.name for part in self.segments])
         numbers = np.append(np.cumsum(stays) - 1, -1)  # -1 stays -1
-        groups = [[*range(len(segments))]] if together else [[number] for number in range(len(segments))]
+        groups = [[number] for number in range(len(segments))]
+        if together and segments:
+            groups = [[*range(len(segments))]]
         parts: list[Part] = []
         for group in groups:
             own = [self.segments[number] for number in group]
@@ -322,15 +325,16 @@ def _chosen(rows: Rows, shift: int, stays: Flags, numbers: Any, begin: int) -> R
     )
 
 
-def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Describe what differs; of two schemes, only their names, as the rest depends on these."""
-    if known.get("scheme") != wanted.get("scheme"):
-        known, wanted = {"scheme": known["scheme"]}, {"scheme": wanted["scheme"]}
-    return [
-        f"{name}={known.get(name)!r} instead of {wanted.get(name)!r}"
-        for name in {**known, **wanted}
-        if known.get(name) != wanted.get(name)
-    ]
+def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the parameters that differ; of two schemes only the names, as everything else depends on these."""
+    names = ["scheme"] if known.get("scheme") != wanted.get("scheme") else {**known, **wanted}
+    for name in names:
+        one, other = known.get(name), wanted.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from _differences(one, other)
+        elif one != other:
+            plain = not {dict, list} & {type(one), type(other)}
+            yield Change("setting", name, one, other) if plain else Change("changed", name)
 
 
 def _read(folder: Path) -> Header | None:
