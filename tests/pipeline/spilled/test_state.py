@@ -162,6 +162,20 @@ def test_a_run_that_fails_at_once_leaves_no_state(batches, tmp_path):
     assert not (tmp_path / "state").exists()
 
 
+def test_a_state_whose_first_run_was_interrupted(batches, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files(batches[0], state=tmp_path / "state")
+    with State.open(tmp_path / "state") as state:
+        assert not state.segments
+        with pytest.raises(StorageRefused, match="no documents yet"):
+            _ = state.header
+    with pytest.raises(StorageRefused, match="no documents yet"):
+        dedup_files(batches[1], against=tmp_path / "state")
+    assert len(dedup_files(batches[0], state=tmp_path / "state").documents)
+
+
 def test_other_folders_are_refused(batches, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes.txt").write_text("mine")

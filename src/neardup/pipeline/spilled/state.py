@@ -273,8 +273,8 @@ def header_of(scheme: Scheme, policy: Policy, salt: str) -> Header:
 
 
 def is_state(folder: Path) -> bool:
-    """Return whether a folder is a state."""
-    return (folder / _HEADER).is_file()
+    """Return whether a folder is a state, even without documents."""
+    return any((folder / name).is_file() for name in (_HEADER, _LOCK))
 
 
 def earlier_of(folder: Path, names: Iterable[str]) -> Earlier:
@@ -361,5 +361,5 @@ def _require_new(folder: Path, *, write: bool) -> None:
         raise StorageRefused(str(folder), "it is not a folder")
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
     own = {_LOCK, WORK, f"{_HEADER}.partial"}
-    if not write or any(name not in own and not name.startswith(_SEGMENT) for name in others):
+    if not (write or _LOCK in others) or any(name not in own and not name.startswith(_SEGMENT) for name in others):
         raise StorageRefused(str(folder), "it is not a state of neardup; use a new folder for one")
