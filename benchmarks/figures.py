@@ -1,11 +1,13 @@
-"""A question's answer: one table, printed and written for the documentation."""
+"""A question's answer: one table, printed and written for the documentation; `--small` ones are only printed."""
 
 import platform
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+SMALL: Final = "--small" in sys.argv  # tries a script with few documents, where it has many
 PAGES: Final = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 HEADINGS: Final = ("figure", "measured", "ratio", "to reach", "")
@@ -76,6 +78,8 @@ def publish_table(question: str, title: str, method: str, rows: list[tuple[str, 
     for row in rows:
         cells = zip(row, widths, words, strict=True)
         print("  ".join(cell.ljust(width) if word else cell.rjust(width) for cell, width, word in cells).rstrip())
+    if SMALL:
+        return
     PAGES.mkdir(parents=True, exist_ok=True)
     lines = [rows[0], tuple("---" if word else "---:" for word in words), *rows[1:]]
     (PAGES / f"{question}.md").write_text(page(question, title, method, lines), encoding="utf-8")

@@ -27,13 +27,19 @@ Ten times as many documents, in processes of their own. *Repeated*: a tenth of t
 which the letters and digits are moved on by one, so that nothing matches across and there is ten times as much of
 everything. *Shuffled*: the first tenth of the shuffled corpus against all of it; there are a hundred times as many
 pairs to be found in ten times as many documents, and comparing them takes its time. *Identical*: 100,000 against a
-million copies of one document. Memory is the peak above that of the warmed-up process, the documents themselves
-included. One thread; time is the best of five, also of each stage (the rest is ranking, telling equals,
-keys and their buckets, the report). The ratio is the more to the fewer.
+million copies of one document. *Near-identical*: as many documents that differ in the last of 61 words. Memory is the
+peak above that of the warmed-up process, the documents themselves included. One thread; time is the best of five, also
+of each stage (the rest is ranking, telling equals, keys and their buckets, the report). The ratio is the more to the
+fewer.
 """
 REPEATS: Final = 5
 ALPHABETS: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 IDENTICAL: Final = "All work and no play makes this a document like any other, " * 6
+ALIKE: Final = " ".join(f"word{place}" for place in range(60))
+MADE: Final = {
+    "identical": lambda number: pa.repeat(pa.scalar(IDENTICAL, pa.large_string()), number),
+    "near-identical": lambda number: pa.array((f"{ALIKE} {own}" for own in range(number)), pa.large_string()),
+}
 
 
 def main() -> None:
@@ -41,7 +47,7 @@ def main() -> None:
     figures = [
         *compared("repeated", documents // 10, documents // 10 * 10, 11),
         *compared("shuffled", documents // 10, documents, 11),
-        *compared("identical", 100_000, 1_000_000, 12),
+        *(figure for case in MADE for figure in compared(case, 100_000, 1_000_000, 12)),
     ]
     publish("growth", "Ten times as many documents", METHOD, figures)
 
@@ -70,7 +76,7 @@ def compared(case: str, few: int, many: int, limit: float) -> list[Figure]:
 
 def measured(case: str, documents: int) -> dict[str, float]:
     source = CACHE / f"{case}-{documents}.parquet"
-    if case != "identical":
+    if case not in MADE:
         pq.write_table(chosen(case, documents).select(["text"]), source)
     command = [sys.executable, __file__, case, str(documents), source]
     try:
@@ -109,10 +115,7 @@ def measure(case: str, documents: int, source: Path) -> None:
     scheme = neardup.MinHash(shingle=5, permutations=128, seed=1)
     neardup.dedup([IDENTICAL, IDENTICAL + "or not"], scheme=scheme, threshold=0.8, threads=1)
     before = peak_megabytes()
-    if case == "identical":
-        table = pa.table({"text": pa.repeat(pa.scalar(IDENTICAL, pa.large_string()), documents)})
-    else:
-        table = pq.read_table(source)
+    table = pa.table({"text": MADE[case](documents)}) if case in MADE else pq.read_table(source)
     seconds, _ = best_of(lambda: neardup.dedup(table, text="text", scheme=scheme, threshold=0.8, threads=1), REPEATS)
     memory = peak_megabytes() - before
     stages = staged(partial(neardup.dedup, table, text="text", scheme=scheme, threshold=0.8, threads=1), REPEATS)

@@ -22,13 +22,15 @@ SINGLE_THREADED: Final = {
 }
 
 
-def ask(peer: str, question: str, *arguments: str) -> list[dict[str, Any]]:
+def ask(
+    peer: str, question: str, *arguments: str, source: Path = CORPUS, environment: str = "peers"
+) -> list[dict[str, Any]]:
     """Return one record per way in which the peer can do it.
 
     Daft has no setting for the threads of its native runner, so every peer is held
     on one processor.
     """
-    command = [peers_python(), SCRIPTS / f"with_{peer}.py", question, CORPUS, *arguments]
+    command = [peers_python(environment), SCRIPTS / f"with_{peer}.py", question, source, *arguments]
     processor = str(max(os.sched_getaffinity(0)))
     done = subprocess.run(
         ["taskset", "--cpu-list", processor, *command],

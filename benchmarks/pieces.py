@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from command import COMMAND
 from corpus import CACHE, corpus, text_bytes
-from figures import Figure, publish
+from figures import SMALL, Figure, publish
 from growth import moved
 
 METHOD = """
@@ -25,7 +25,7 @@ as Parquet, deduplicated by the command line to Parquet and a report, with one t
 be dropped by the system at any time); it may be 500 MB and 80 bytes for each document. *Disk* is the peak of the work
 folder; its ratio is to the text. Both reports must be equal.
 """
-COPIES: Final = 10
+COPIES: Final = 1 if SMALL else 10
 MEGABYTE: Final = 1e6
 SETTINGS: Final = {
     "default": ([], 1.0),
@@ -50,8 +50,8 @@ def main() -> None:
     for name, (options, most_disk) in SETTINGS.items():
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             place = Path(folder)
-            memory = run(source, place, "memory", [*options])
-            pieces = run(source, place, "pieces", [*options, "--work", str(place / "work"), "--memory", "512M"])
+            memory = run([source], place, "memory", options)
+            pieces = run([source], place, "pieces", [*options, "--work", str(place / "work"), "--memory", "512M"])
             same = pq.read_table(place / "memory.report.parquet").equals(pq.read_table(place / "pieces.report.parquet"))
         if not same:
             sys.exit(f"{name}: the decisions differ")
@@ -82,6 +82,7 @@ def main() -> None:
 
 
 def disguised() -> Path:
+    """Return the file of all copies, writing it on the first call."""
     path = CACHE / f"disguised-{COPIES}.parquet"
     if not path.exists():
         partial, table = path.with_suffix(".partial"), corpus()
@@ -95,12 +96,17 @@ def disguised() -> Path:
     return path
 
 
-def run(source: Path, folder: Path, name: str, options: list[str]) -> Run:
-    """Run the command line in a process of its own, and look at it twenty times a second."""
+def run(sources: list[Path], folder: Path, name: str, options: list[str]) -> Run:
+    """Run the command line, with its outputs and report in the folder."""
     outputs = [f"--{option}={folder / f'{name}.{option}.parquet'}" for option in ("out", "report")]
-    command = [str(COMMAND), "dedup", str(source), *outputs, "--threads", "1", *options]
+    command = [str(COMMAND), "dedup", *map(str, sources), *outputs, "--threads", "1", *options]
+    return watched(command, folder)[0]
+
+
+def watched(command: list[str], folder: Path) -> tuple[Run, str]:
+    """Run a program in a process of its own, look at it twenty times a second, and return what it prints, too."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     memory = disk = 0.0
     while process.poll() is None:
         memory, disk = max(memory, anonymous(process.pid)), max(disk, stored(folder / "work"))
@@ -109,7 +115,7 @@ def run(source: Path, folder: Path, name: str, options: list[str]) -> Run:
     if process.returncode:
         sys.exit(f"{' '.join(command)} ended with {process.returncode}")
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Run(processor, wall, memory / MEGABYTE, disk / MEGABYTE)
+    return Run(processor, wall, memory / MEGABYTE, disk / MEGABYTE), process.stdout.read()
 
 
 def anonymous(process: int) -> float:

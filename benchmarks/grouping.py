@@ -1,0 +1,82 @@
+"""Question: how long does it take to group documents by their keys.
+
+The measurement is a process of its own (`grouping.py KEYS`), whose memory is measured.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Final
+
+import numpy as np
+
+import neardup
+from corpus import CACHE, corpus
+from figures import SMALL, Figure, publish
+from neardup.index.memory.buckets import Buckets
+from neardup.pipeline.spilled.heads import StoredKeys
+from peer import ask
+from pieces import COPIES, watched
+
+METHOD = """
+The keys of the signatures of ten corpora: those of the corpus, and nine copies of them in which every key is changed
+in the same way. neardup reads them from a mapped file, as a run in pieces does, and arranges all buckets with several
+members; then it lists the candidates of every document. DuckDB groups the same keys, which are in a table on disk, by
+column and key: the smallest document and the number of the groups with several members; and, to have what neardup
+has, the list of their members. Its limit of memory is the peak of neardup's anonymous memory. Processor time, one
+thread. The ratio is DuckDB's time to that of neardup's buckets.
+"""
+SEED: Final = 1
+TIMES: Final = 5.0
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        path = Path(folder) / "keys.npy"
+        keys = copied()
+        np.save(path, keys)
+        run, printed = watched([sys.executable, __file__, str(path)], Path(folder))
+        ours = json.loads(printed)
+        theirs = ask("duckdb", "groups", folder, str(round(run.memory)), source=path)
+    figures = [
+        Figure(name="neardup, memory", value=run.memory, unit="MB"),
+        Figure(name="neardup, buckets", value=ours["buckets"], unit="s"),
+        Figure(name="neardup, candidates", value=ours["candidates"], unit="s"),
+    ]
+    for record, target in zip(theirs, (TIMES, None), strict=True):
+        ratio = record["processor"] / ours["buckets"]
+        name = f"DuckDB, {record['way']}"
+        figures.append(Figure(name=name, value=record["processor"], unit="s", ratio=ratio, at_least=target))
+    publish("grouping", f"{keys.size:,} keys of {keys.shape[1]:,} documents grouped", METHOD, figures)
+
+
+def copied() -> np.ndarray:
+    """Sign the corpus, and return the keys of different signatures, by column, in `COPIES` copies."""
+    scheme = neardup.MinHash(shingle=5, permutations=128, threshold=0.8, seed=1)
+    signatures = scheme.sign(corpus()["text"])
+    _, first = np.unique(signatures.rows[signatures.present], axis=0, return_index=True)
+    keys = scheme.keys(signatures)[signatures.present][np.sort(first)].T
+    changes = np.random.default_rng(SEED).integers(1 << 63, size=COPIES, dtype=np.uint64)
+    return np.concatenate([keys ^ change for change in changes], axis=1)
+
+
+def measure(path: Path) -> None:
+    keys = StoredKeys(SimpleNamespace(array=lambda _: np.load(path, mmap_mode="r")))
+    present = np.ones(keys.column(0, slice(None)).size, bool)
+    Buckets(np.zeros((2, 2), np.uint64), present[:2]).propose()  # loads the compiled kernels
+    begin = time.process_time()
+    buckets = Buckets(keys, present)
+    arranged = time.process_time()
+    while buckets.propose() is not None:
+        pass
+    print(json.dumps({"buckets": arranged - begin, "candidates": time.process_time() - arranged}))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] and not SMALL:
+        measure(Path(sys.argv[1]))
+    else:
+        main()
