@@ -30,6 +30,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 SPARK: Final = ".cache/spark"
 MEMORY: Final = 512 << 20
 TICKS: Final = os.sysconf("SC_CLK_TCK")  # a second
+QUIET: Final = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 def main() -> None:
@@ -86,7 +87,7 @@ def processes(session: int) -> list[tuple[int, str, float]]:
 def measure(source: str, folder: str) -> None:
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session = SparkSession.builder.master("local[2]").config(map=QUIET).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     dedup_files(
         [source],

@@ -23,7 +23,7 @@ start included; neardup's with one thread. *Left over* is the share of the pairs
 which both documents are kept. *Dropped without a match* counts dropped documents that resemble no kept document by at
 least 0.72; datatrove does not compare documents, and drops all but one of a chain of matches.
 """
-DOCUMENTS: Final = 500 if SMALL else 20_000
+DOCUMENTS: Final = 500 if SMALL else 10_000
 THRESHOLD: Final = 0.72
 STRONG: Final = 0.8
 OPTIONS: Final = ("--shingle", "5", "--threshold", str(THRESHOLD))
