@@ -5,13 +5,15 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from errno import EIO, ENOSPC
+from pathlib import Path
 
 import pytest
 
 from neardup.engines import journal as module
 from neardup.engines.journal import Journal, OtherTerms, check_own
-from neardup.model.errors import DataError, StorageBusy, StorageFailed, StorageRefused
+from neardup.model.errors import DataError, RunComplete, StorageBusy, StorageFailed, StorageRefused
 
 TERMS = {"scheme": {"name": "minhash", "permutations": 112}, "inputs": [{"path": "a", "size": 5}]}
 
@@ -241,6 +243,52 @@ def test_a_finished_run_may_be_kept(folder):
             assert not module.read_header(folder).finished
             journal.finish(keep=True)
         assert module.read_header(folder).finished
+
+
+@pytest.mark.parametrize("moment", range(1, 9))
+def test_a_run_that_is_killed_while_its_folder_is_removed_is_complete(folder, monkeypatch, moment):
+    class Killed(BaseException):
+        pass
+
+    left = [moment]
+
+    def mortal(function):
+        def call(*given, **options):
+            left[0] -= 1
+            if not left[0]:
+                raise Killed
+            return function(*given, **options)
+
+        return call
+
+    journal = Journal.open(folder, TERMS)
+    journal.run("sign", 1, Work(journal), map=map)
+    with monkeypatch.context() as patch, suppress(Killed):
+        for name in ("replace", "rename", "unlink", "rmdir"):
+            patch.setattr(Path, name, mortal(getattr(Path, name)))
+        patch.setattr(module.shutil, "rmtree", mortal(module.shutil.rmtree))
+        journal.finish()
+    os.close(journal._lock) if journal._lock is not None else None
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if "complete.json" in names:
+        with pytest.raises(RunComplete, match="the outputs are written"):
+            Journal.open(folder, TERMS)
+        assert not folder.exists()
+    else:
+        assert "terms.json" in names or not names  # it continues, or nothing is left
+    with Journal.open(folder, {"other": 1} if not names else TERMS) as again:
+        assert again.done("sign") == ({0} if "terms.json" in names else set())
+
+
+def test_another_run_may_follow_one_that_was_killed_while_its_folder_was_removed(folder, monkeypatch):
+    monkeypatch.setattr(module, "_remove", lambda _: None)
+    for terms in (TERMS, {"other": 1}):
+        with Journal.open(folder, terms) as journal:
+            assert journal.run("sign", 1, lambda _: {}, map=map) == [{}]
+            journal.finish()
+    with Journal.open(folder, {"other": 1}, restart=True) as journal:
+        assert journal.done("sign") == set()
+    assert sorted(path.name for path in folder.iterdir()) == ["coordinator.lock", f"run-{journal.token}", "terms.json"]
 
 
 def test_one_coordinator_per_folder(folder):

@@ -16,7 +16,7 @@ import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import FOLDERS, Claims
-from neardup.model.errors import NeardupError, StorageBusy, StorageFailed, StorageRefused
+from neardup.model.errors import NeardupError, RunComplete, StorageBusy, StorageFailed, StorageRefused
 
 LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one
 CHANGEABLE: Final = "changeable"
@@ -26,8 +26,11 @@ LONGEST_WAIT: Final = 0.25
 _FORMAT: Final = 1
 _LOCK: Final = "coordinator.lock"
 _TERMS: Final = "terms.json"
+_COMPLETE: Final = "complete.json"  # the terms of a complete run whose folder is being removed
 _STAGE: Final = "stage.json"
-_OWN: Final = re.compile(rf"{re.escape(_LOCK)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}")
+_OWN: Final = re.compile(
+    rf"{re.escape(_LOCK)}|{re.escape(_COMPLETE)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}"
+)
 _TRIES: Final = 4
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
@@ -157,8 +160,9 @@ class Journal(WorkFolder):
         that show no sign of life for *lease* seconds lose their tasks.
 
         Raises ``StorageBusy`` if another process coordinates the run, ``StorageRefused`` if the folder has files that
-        no run makes, ``OtherTerms`` if it has a run of other terms or of another version, and ``StorageFailed`` if the
-        system refuses.
+        no run makes, ``RunComplete`` if the same run was complete and was interrupted while its folder was removed,
+        which is done now, ``OtherTerms`` if it has a run of other terms or of another version, and ``StorageFailed`` if
+        the system refuses.
         """
         wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(terms))
         with naming(folder):
@@ -166,7 +170,7 @@ class Journal(WorkFolder):
             lock = locked(folder / _LOCK)
             try:
                 earlier = read_header(folder)
-                if earlier is not None and not restart:
+                if not restart:
                     _require_same(folder, earlier, wanted)
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
                 header = Header(_FORMAT, __version__, token, lease, False, wanted)
@@ -174,6 +178,7 @@ class Journal(WorkFolder):
                     (folder / f"run-{token}" / name).mkdir(exist_ok=True)
                 _write(folder, header)  # from here on, workers find the run
                 _remove_runs(folder, except_for=f"run-{token}")
+                (folder / _COMPLETE).unlink(missing_ok=True)
                 return cls(folder, header, lock)
             except BaseException:
                 os.close(lock)
@@ -273,12 +278,16 @@ class Journal(WorkFolder):
                 self.claims.remove_ended()
                 _write(self.folder, msgspec.structs.replace(self._header, finished=True))
             else:
-                self.claims.leave()
-                (self.folder / _TERMS).unlink(missing_ok=True)
-                _remove_runs(self.folder)
-                (self.folder / _LOCK).unlink(missing_ok=True)
-                with suppress(OSError):  # other files are in it
-                    self.folder.rmdir()
+                with suppress(FileNotFoundError):  # others have removed the folder
+                    (self.folder / _TERMS).replace(self.folder / _COMPLETE)
+                self.abandon()
+        self.close()
+
+    def abandon(self) -> None:
+        """End a run that cannot be continued, and remove its folder as ``finish`` does."""
+        with naming(self.folder):
+            self.claims.leave()
+            _remove(self.folder)
         self.close()
 
     def close(self) -> None:
@@ -289,15 +298,15 @@ class Journal(WorkFolder):
             self._lock = None
 
 
-def read_header(folder: Path) -> Header | None:
-    """Return the run in a folder, or ``None``; ``StorageRefused`` if ``terms.json`` is something else."""
+def read_header(folder: Path, name: str = _TERMS) -> Header | None:
+    """Return the run in a folder, or ``None``; ``StorageRefused`` if the file of this *name* is something else."""
     with naming(folder):
         try:
-            return msgspec.json.decode((folder / _TERMS).read_bytes(), type=Header)
+            return msgspec.json.decode((folder / name).read_bytes(), type=Header)
         except FileNotFoundError:
             return None
         except msgspec.DecodeError:
-            reason = f"it is not a work folder of neardup: its {_TERMS} is of another kind; use another folder"
+            reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
 
 
@@ -359,6 +368,16 @@ def locked(path: Path, *, shared: bool = False) -> int:
         os.close(file)  # its name was removed by a run that finished in this moment
 
 
+def _remove(folder: Path) -> None:
+    """Remove a work folder, unless files of others are in it."""
+    (folder / _TERMS).unlink(missing_ok=True)
+    _remove_runs(folder)
+    (folder / _LOCK).unlink(missing_ok=True)
+    (folder / _COMPLETE).unlink(missing_ok=True)
+    with suppress(OSError):  # other files are in it
+        folder.rmdir()
+
+
 def _remove_runs(folder: Path, except_for: str = "") -> None:
     for path in folder.iterdir():
         if path.name.startswith(("run-", "removed-")) and path.name != except_for:
@@ -371,7 +390,13 @@ def _remove_runs(folder: Path, except_for: str = "") -> None:
                 time.sleep(LONGEST_WAIT)
 
 
-def _require_same(folder: Path, earlier: Header, wanted: dict[str, Any]) -> None:
+def _require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -> None:
+    if earlier is None:
+        complete = read_header(folder, _COMPLETE)
+        if complete is not None and complete.terms == wanted:
+            _remove(folder)
+            raise RunComplete(str(folder))
+        return
     before, now = ({**terms, CHANGEABLE: None} for terms in (earlier.terms, wanted))
     if (earlier.version, before) != (__version__, now):
         raise OtherTerms(str(folder), earlier, wanted)

@@ -13,7 +13,8 @@
     ├── ExtraMissing     a library that is not installed        (also ImportError)
     ├── StorageError     an index on disk that cannot be used   (also OSError)
     │   ├── StorageRefused   missing, or of another kind, recipe, key or format
-    │   │   └── RunChanged       a run in pieces was begun with other inputs or settings
+    │   │   ├── RunChanged       a run in pieces was begun with other inputs or settings
+    │   │   └── RunComplete      a run in pieces was interrupted when all its outputs were written
     │   ├── StorageDamaged   a file is damaged
     │   ├── StorageBusy      another process writes to it
     │   └── StorageFailed    the system refused to read or write
@@ -176,6 +177,16 @@ class RunChanged(StorageRefused):
 
     def __str__(self) -> str:
         return self.words()
+
+
+class RunComplete(StorageRefused):
+    """A run in pieces that was interrupted when its outputs were written; the rest of its work folder is removed."""
+
+    code = "complete"
+
+    def __init__(self, where: str) -> None:
+        super().__init__(where, "its run was complete when it was interrupted: the outputs are written", self.code)
+        self.args = (where,)
 
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event

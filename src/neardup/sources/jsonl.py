@@ -93,7 +93,8 @@ class JsonLines(Collection):
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field as written: JSON values, empty where a record lacks it."""
-        return pa.chunked_array(self._columns[name], pa.large_binary())
+        stored = self._columns[name] if name in self._columns else [self._tokens(name)]
+        return pa.chunked_array(stored, pa.large_binary())
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""

@@ -89,6 +89,27 @@ def test_a_missing_body_is_the_text_of_all_documents(tmp_path, sources):
     assert_same(sources, tmp_path / "w", scheme=Checksum.for_texts())
 
 
+@pytest.mark.parametrize("options", [{"keep": "max:text"}, {"keep": "min:id"}, {"keep": "max:title", "text": "title"}])
+def test_the_text_and_the_id_may_rank(tmp_path, sources, small_parts, options):
+    small_parts(500)
+    assert_same(sources, tmp_path / "w", **options)
+
+
+def test_pieces_without_documents_do_not_rank(tmp_path, small_parts):
+    small_parts(40)
+    rows_ = "".join(f"w{n % 3} w5 w{n % 4}\t{n}\n" for n in range(20))
+    (tmp_path / "a.tsv").write_text("text\tscore\n" + rows_ + "too\tmany\tfields\n" * 20 + rows_)
+    assert_same([tmp_path / "a.tsv"], tmp_path / "w", keep="max:score")
+
+
+def test_a_missing_field_is_reported_with_the_fields_of_all_parts(tmp_path, small_parts):
+    small_parts(22)
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "x": 1}\n{"text": "b", "y": 2}\n')
+    for options in ({}, {"work": tmp_path / "w"}):
+        with pytest.raises(DataError, match=r"the fields are: text, x, y$"):
+            dedup_files([tmp_path / "a.jsonl"], id="none", **options)
+
+
 def test_inputs_without_documents_have_an_empty_result(tmp_path):
     (tmp_path / "a.jsonl").write_text("\n\n")
     assert_same([tmp_path / "a.jsonl"], tmp_path / "w")
@@ -134,7 +155,7 @@ def test_other_settings_are_refused_and_a_restart_is_not(tmp_path, sources, monk
 
 
 def test_a_failed_run_leaves_no_folder_of_outputs(tmp_path, sources):
-    for options in ({"text": "nothing"}, {"mark": tmp_path / "none" / "x" / "m.csv"}):
+    for options in ({"text": "nothing"}, {"strict": True, "mark": tmp_path / "none" / "x" / "m.csv"}):
         with pytest.raises((DataError, ParameterError)):
             dedup_files(sources, tmp_path / "out" / "kept", work=tmp_path / "w", **options)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["part0.jsonl", "part1.jsonl", "part2.jsonl"]

@@ -21,7 +21,15 @@ from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
-from neardup.model.errors import ExtraMissing, InputRefused, NeardupError, OutputRefused, ParameterError, StorageRefused
+from neardup.model.errors import (
+    ExtraMissing,
+    InputRefused,
+    NeardupError,
+    OutputRefused,
+    ParameterError,
+    RunComplete,
+    StorageRefused,
+)
 
 _VERBS = (  # modules of this package
     "dedup",
@@ -58,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except NeardupError as error:
         usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
-        return _complain(advice(error, parsed), 2 if usage else 1)
+        return _complain(advice(error, parsed), 0 if isinstance(error, RunComplete) else 2 if usage else 1)
     except BrokenPipeError:  # the reader of the output has ended; it needs no message
         _abandon_stdout()
         return 1

@@ -77,8 +77,8 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     """Deduplicate files in a work folder, and remove that at the end.
 
     A run of the same inputs and settings continues an earlier one. Raises the errors of
-    ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, and ``StorageBusy`` if another
-    process uses it.
+    ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
+    was left, and ``StorageBusy`` if another process uses it.
     """
     if settings.state is None:
         return _run(inputs, settings, None, engine, progress)
@@ -131,12 +131,12 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             _find_fields(shards, outputs, stages)
         except NeardupError:
             if not journal.done(f"sign-{job.signing}"):
-                journal.finish()
+                journal.abandon()
             raise
         try:
             result = decided(job, stages, engine, progress)
         except DataError:  # an input must be changed, and then the run begins again
-            journal.finish()
+            journal.abandon()
             raise
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
@@ -182,7 +182,7 @@ def _spooled(shards: Shards, journal: Journal, stages: Stages, outputs: list[Out
         try:
             _check(shards, outputs, settings)
         except NeardupError:
-            journal.finish()
+            journal.abandon()
             raise
     stages.one("spool", "", spool)
     return shards.spooled(journal.path(name))

@@ -97,7 +97,9 @@ def records_of(folder: WorkFolder, job: Job) -> list[Record]:
 def _lacking(records: Sequence[Record], name: str) -> list[str] | None:
     """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``."""
     found = [record["lacking"].get(name) for record in records if record["documents"]]
-    return found[0] if found and all(names is not None for names in found) else None
+    if not found or any(names is None for names in found):
+        return None
+    return [*dict.fromkeys(field for names in found for field in names)]
 
 
 def _require_fields(job: Job, documents: StoredDocuments) -> None:

@@ -97,11 +97,12 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
         own = {name: names for name in fields_of(job) if (names := piece.lacking(name)) is not None}
         if len(piece):
-            lacking = own if lacking is None else {name: names for name, names in lacking.items() if name in own}
-        tables.append(_of_piece(job, piece, own, body=body))
+            known = own if lacking is None else lacking
+            lacking = {name: [*dict.fromkeys([*known[name], *own[name]])] for name in known if name in own}
+            tables.append(_of_piece(job, piece, own, body=body))
+            found["text"] += int(tables[-1].column("length").to_numpy().sum())
         ids += piece.ids.cast(pa.large_string()).chunks
         found["documents"] += len(piece)
-        found["text"] += int(tables[-1].column("length").to_numpy().sum())
         if (missing := piece.without_text) is not None:
             found["without_text"] += missing.records
             without = without or [missing.source, missing.position]
@@ -125,7 +126,7 @@ def fields_of(job: Job) -> list[str]:
 def _of_piece(job: Job, piece: Collection, lacking: Container[str], *, body: bool) -> pa.Table:
     field = job.policy.field
     values = None
-    if field is not None and len(piece):
+    if field is not None:
         nothing = pa.nulls(len(piece), pa.large_binary())
         values = pa.chunked_array([nothing]) if field in lacking else piece.raw_column(field)
     fields = None
