@@ -321,7 +321,7 @@ def test_pipes_are_refused(tmp_path):
 def test_standard_input_is_read_from_its_copy(tmp_path):
     copy = put(tmp_path / ".neardup-stdin.jsonl", JSONL["dirty"])
     other = put(tmp_path / "x.jsonl", JSONL["plain"])
-    made = Shards.opened([other, "-"], requested()).spooled(copy).cut(1)
+    made = Shards.opened([other, "-"], requested()).copied({"-": copy}).cut(1)
     assert made.inputs == (str(other), str(copy))
     assert [str(one).partition(": ")[0] for piece in pieces_of(made) for one in piece.rejected] == [
         f"<stdin>:{line}" for line in (2, 4, 5, 6, 7, 9)

@@ -37,7 +37,7 @@ from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, Quoting, Rejected
-from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, kind
+from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read, request_of
 from neardup.text.templates import CommonShingles
@@ -133,8 +133,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require(text != id, "id", id, "must be another field than the text")
     _check_scheme(scheme, ignore_common)
     threads = thread_count(threads)
-    outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    _check_paths(require_sequence("inputs", inputs, "names"), outputs)
+    given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
+    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs)
+    outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
     known = _known(state, against)
     if "state" in known and gather == "components":
         raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
@@ -223,7 +224,7 @@ def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
     """Return the work folder of a run whose inputs would not fit into memory, and warn; ``None`` if they fit."""
     paths = [path for path in expand(inputs) if path != STDIN and Path(path).is_file()]
     size = sum(Path(path).stat().st_size * (1 if kind(path) in _PLAIN else _EXPANDED) for path in paths)
-    if _NEEDED * size < _LARGE or is_special(os.fspath(out)) or STDIN in inputs:
+    if _NEEDED * size < _LARGE or is_special(os.fspath(out)) or is_url(os.fspath(out)) or STDIN in inputs:
         return None
     there = available_memory()
     if there is None or _NEEDED * size <= there:
@@ -262,7 +263,8 @@ def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path:
     """Return the work folder of a run that names none."""
     if state is not None:
         return Path(state, WORK)
-    named = [os.fspath(path) for path in outputs if path is not None and not is_special(os.fspath(path))]
+    known = (os.fspath(path) for path in outputs if path is not None)
+    named = [path for path in known if not is_special(path) and not is_url(path)]
     if not named:
         return Path(mkdtemp(prefix="neardup-"))  # without outputs, there is nothing to continue for
     return Path(f"{named[0].rstrip(os.sep)}{_WORK}")

@@ -20,6 +20,7 @@ _WORDS: Final = {
     "compare": "Comparing",
     "gather": "Gathering",
     "settle": "Deciding",
+    "copy": "Copying inputs",
     "fields": "Finding the types of fields",
     "write": "Writing",
     "admit": "Admitting",

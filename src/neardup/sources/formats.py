@@ -12,6 +12,7 @@ from typing import Final
 from neardup.model.errors import InputRefused, ParameterError, require
 
 STDIN: Final = "-"
+FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
 SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
 FOLDER: Final = "folder"
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
@@ -50,14 +51,20 @@ def kind(path: str) -> Kind | None:
 def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Replace each pattern by the paths that match, sorted. An existing path is never a pattern.
 
+    So are URLs, which are reached here.
+
     Raises ``InputRefused`` for a path that does not exist and for a pattern without matches, ``ParameterError`` for no
     inputs and for standard input given twice.
     """
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
     require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
     paths: list[str] = []
-    for path in (os.fspath(path) for path in inputs):
-        if path == STDIN or os.path.lexists(path):
+    for path in (local(path) for path in inputs):
+        if is_url(path):
+            from neardup.sources.remote import found
+
+            paths.extend(found(path))
+        elif path == STDIN or os.path.lexists(path):
             paths.append(path)
         elif glob.has_magic(path):
             matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
@@ -69,11 +76,19 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(paths)
 
 
+def is_url(path: str) -> bool:
+    """Return whether a path is a URL."""
+    return _URL.match(path) is not None
+
+
+def local(path: str | os.PathLike[str]) -> str:
+    """Return a path as a string, a ``file://`` URL without its scheme."""
+    return os.fspath(path).removeprefix("file://")
+
+
 def _absent(path: str) -> InputRefused:
     if not path:
         return InputRefused("input ''", "the name of an input is empty")
-    if _URL.match(path):
-        return InputRefused(path, "this is a URL; only local files can be read", "url")
     try:
         Path(path).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -132,4 +147,7 @@ def display(path: str) -> str:
     """Return the name of an input for messages and ids; bytes that are not valid UTF-8 are escaped."""
     if path == STDIN or PurePath(path).stem == SPOOLED:
         return "<stdin>"
+    if FETCHED in path:
+        scheme, *rest = PurePath(path.partition(f"{FETCHED}{os.sep}")[2]).parts
+        return f"{scheme}://{'/'.join(rest)}"
     return os.fsencode(path).decode(errors="backslashreplace")

@@ -10,12 +10,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 
 import pyarrow as pa
 
 from neardup.model.errors import OutputError, OutputRefused, ParameterError
-from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, KNOWN, STDIN, Kind, common_format, expand, kind, matches
+from neardup.sources.formats import (
+    DOCUMENTS,
+    FOLDER,
+    FORMATS,
+    KNOWN,
+    STDIN,
+    Kind,
+    common_format,
+    expand,
+    is_url,
+    kind,
+    local,
+    matches,
+)
+from neardup.sources.remote import exists, send
 from neardup.sources.tables import table_writer
 
 AnyPath = str | os.PathLike[str]
@@ -51,7 +66,7 @@ def check_output(
 
 def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
     """Do what ``check_output`` does for inputs with known paths and format, even if they no longer exist."""
-    path = os.fspath(path)
+    path = local(path)
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
@@ -59,6 +74,8 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
             _check_apart(path, source)  # such as standard output that is appended to an input
         return
     folder = wanted == FOLDER and kind(path) is None
+    if folder and is_url(path):
+        raise ParameterError("output", path, "must be a local folder, or end in a known format")
     if not folder and kind(path) is None:
         _refuse_folder(path)
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
@@ -116,7 +133,13 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
     followed. The new file has the permissions of the replaced one. Devices and pipes are written to directly. Raises
     ``OutputError`` if the system refuses (a full disk, a closed pipe).
     """
-    path = os.fspath(path)
+    path = local(path)
+    if is_url(path):
+        with TemporaryDirectory(prefix="neardup-") as folder:
+            with atomic(Path(folder, "output")) as file:
+                yield file
+            send(str(Path(folder, "output")), path)
+        return
     try:
         if is_special(path):
             with os.fdopen(_opened(path), "wb", buffering=_BUFFER) as file:
@@ -255,7 +278,7 @@ def _endings(wanted: str) -> str:
 
 def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:
     """Refuse a path with an unsuitable ending, that is one of the sources, or that cannot be created."""
-    path = os.fspath(path)
+    path = local(path)
     special = is_special(path)
     if not (special or fits):
         _refuse_folder(path)
@@ -269,6 +292,10 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
 def _check_apart(path: str, source: str) -> None:
     if source == STDIN:
         return
+    if is_url(path) or is_url(source):
+        if path == source:
+            raise OutputRefused(path, "it is one of the inputs")
+        return
     real, other = Path(os.path.realpath(path)), Path(os.path.realpath(source))
     if real == other or (real.exists() and other.exists() and real.samefile(other)):
         raise OutputRefused(path, "it is one of the inputs")
@@ -279,6 +306,13 @@ def _check_apart(path: str, source: str) -> None:
 
 
 def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
+    if not is_url(path):
+        _check_local(path, folder=folder, force=force, glob=glob)
+    elif not force and exists(path):
+        raise OutputRefused(path, "it exists already", "exists")
+
+
+def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():
         raise OutputRefused(path, f"its folder does not exist: {parent}")

@@ -3,11 +3,14 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Final, get_args
+from weakref import finalize
 
 from neardup.model.errors import DataError, require, require_name, require_path, require_sequence, require_whole
 from neardup.sources.collection import Advance, Collection, Quoting, Rejected, Request
 from neardup.sources.formats import FOLDER, common_format, expand
+from neardup.sources.remote import fetched
 
 MAX_BYTES: Final = 8 << 30
 Progress = Callable[[str, int, int], None]
@@ -68,13 +71,16 @@ def read(  # noqa: PLR0913 - each is an option of its own
         quoting,
         f"can only be used with CSV and TSV; the inputs are {found}",
     )
-    advance = _advance(paths, progress)
-    collection: Collection = reader(found)(paths, request, advance)
-    collection.text = text
-    if collection.rejected and not len(collection):
-        raise nothing_left(collection.names, collection.rejected)
-    advance(len(paths) - 1, 1.0)
-    return collection
+    with fetched(paths) as (local, folder):
+        advance = _advance(local, progress)
+        collection: Collection = reader(found)(local, request, advance)
+        if folder is not None:
+            finalize(collection, rmtree, folder, ignore_errors=True)
+        collection.text = text
+        if collection.rejected and not len(collection):
+            raise nothing_left(collection.names, collection.rejected)
+        advance(len(paths) - 1, 1.0)
+        return collection
 
 
 def request_of(  # noqa: PLR0913 - each is an option of its own

@@ -7,7 +7,7 @@ have different formats.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, require
+from neardup.sources import remote
 from neardup.sources.collection import Collection, Request
 from neardup.sources.compression import Contents, identity, load, stream
-from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, expand, input_kind, kind, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, expand, input_kind, is_url, kind, matches
 
 SHARD: Final = 1 << 26  # bytes
 _READ: Final = 1 << 24  # bytes read at a time to count lines
@@ -73,8 +74,8 @@ class Shards:
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
         of ``expand`` and ``input_kind``, ``ParameterError`` for a pipe, which cannot be read twice, and for options
-        that do not fit any input, and ``DataError`` for a file that cannot be read. Standard input must be ``spooled``
-        before the inputs are cut.
+        that do not fit any input, and ``DataError`` for a file that cannot be read. Standard input and files at
+        URLs must be ``copied`` before the inputs are cut.
         """
         paths = [table for path in expand(inputs) for table in _tables(path, request)]
         for path in paths:
@@ -89,18 +90,18 @@ class Shards:
             if input_kind(path, _given(path, request)).format == FOLDER:
                 identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
-                identities.append(None if path == STDIN else identity(path))
+                identities.append(None if path == STDIN else remote.identity(path) if is_url(path) else identity(path))
         found = cls(paths, request, (), identities)
         forms = {one.format for one in found._kinds}
         quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
         require(quoting, "quoting", request.quoting, "can only be used with CSV and TSV")
         return found
 
-    def spooled(self, path: Path) -> Self:
-        """Return the same inputs with a copy of standard input, which has this path, in its place."""
-        place = self.inputs.index(STDIN)
-        inputs, identities = [*self.inputs], [*self.identities]
-        inputs[place], identities[place] = str(path), identity(str(path))
+    def copied(self, copies: Mapping[str, Path]) -> Self:
+        """Return the same inputs with local copies in the places of standard input and of files at URLs."""
+        inputs = [str(copies.get(path, path)) for path in self.inputs]
+        pairs = zip(self.inputs, inputs, self.identities, strict=True)
+        identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
         return type(self)(inputs, self.request, (), identities)
 
     def cut(self, size: int) -> Self:
@@ -137,9 +138,9 @@ class Shards:
     def check_columns(self, sources: Sequence[int]) -> None:
         """Raise ``DataError`` if tables that are to be written to one file have different columns.
 
-        Standard input is not checked before it is spooled.
+        Standard input and files at URLs are not checked before they are copied.
         """
-        paths = [self.inputs[source] for source in sources if self.inputs[source] != STDIN]
+        paths = [self.inputs[source] for source in sources if not is_distant(self.inputs[source])]
         match self._kinds[sources[0]].format:
             case "parquet":
                 from neardup.sources.parquet import check_schemas
@@ -296,6 +297,11 @@ class Shards:
         rest = b"".join(held)
         if rest or first == 1:  # even an empty file is a piece
             yield Contents(source, memoryview(rest), first=first)
+
+
+def is_distant(path: str) -> bool:
+    """Return whether an input must be copied before it can be read more than once."""
+    return path == STDIN or is_url(path)
 
 
 def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:

@@ -764,8 +764,8 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
     ("arguments", "message", "code"),
     [
         (
-            ["https://a.example/x.jsonl"],
-            "https://a.example/x.jsonl: this is a URL; only local files can be read; download it",
+            ["nowhere://a.example/x.jsonl"],
+            "nowhere://a.example/x.jsonl: it cannot be reached: Protocol not known",
             2,
         ),
         ([""], "inputs '' must be a path: not empty", 2),

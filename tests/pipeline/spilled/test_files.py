@@ -378,5 +378,5 @@ def test_outputs_are_refused_before_standard_input_is_read(tmp_path, sources, pi
     with pytest.raises(OutputError, match="exists"):
         dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
     assert sys.stdin.buffer.tell() == 0
-    with pytest.raises(ParameterError, match="cannot be standard input, because later runs with the state"):
+    with pytest.raises(ParameterError, match="cannot be standard input or a URL, because later runs with"):
         dedup_files(["-"], tmp_path / "new.jsonl", state=tmp_path / "s")

@@ -36,7 +36,6 @@ _NEXT = {  # by the code of an error
     "json array": "convert it: jq -c '.[]' {where} > lines.jsonl",
     "json over lines": "convert them: jq -c . {where} > lines.jsonl",
     "all rejected": "nothing was written",
-    "url": "download it first",
     "no file": "--strings takes both arguments as texts",
     "exists": "--force replaces it",
     "folder": "name a file in it, such as {where}/kept.jsonl",

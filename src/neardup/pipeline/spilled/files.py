@@ -13,7 +13,7 @@ from typing import Any, Final
 from neardup.engines.cluster import Cluster, elsewhere
 from neardup.engines.journal import Journal, OtherTerms
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import Change, DataError, NeardupError, RunChanged, require
+from neardup.model.errors import Change, DataError, NeardupError, ParameterError, RunChanged
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
@@ -43,7 +43,8 @@ from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
 from neardup.sources.formats import SPOOLED, STDIN
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
-from neardup.sources.shards import SHARD, Shards
+from neardup.sources.remote import fetch, place
+from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, copy
 
 MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
@@ -93,8 +94,9 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     size = _share(settings.memory, engine.threads if settings.cluster is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
-    rule = "cannot be standard input, because later runs with the state read the inputs again; save it to a file first"
-    require(STDIN not in shards.inputs or not settings.adds, "inputs", STDIN, rule)
+    rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
+    for path in filter(is_distant, shards.inputs if settings.adds else ()):
+        raise ParameterError("inputs", path, rule)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
@@ -116,8 +118,8 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     }
     with _journal(settings, terms) as journal:
         stages = Stages(journal, engine, progress, partial(_elsewhere, settings, journal))
-        if STDIN in shards.inputs:
-            shards = _spooled(shards, journal, stages, outputs, settings)
+        if any(map(is_distant, shards.inputs)):
+            shards = _copied(shards, journal, stages, outputs, settings)
         begun = stages.one("split", "", partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
         if state is not None:
@@ -167,25 +169,38 @@ def _elsewhere(settings: Settings, journal: Journal, stage: str) -> Map | None:
     return elsewhere(settings.cluster, opened)
 
 
-def _spooled(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:
-    """Copy standard input into the work folder, once the outputs are accepted; a run that continues compares both."""
-    name = f"{SPOOLED}.{shards.kind(shards.inputs.index(STDIN)).format}"
+def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:
+    """Copy standard input and files at URLs into the work folder, once the outputs are accepted.
 
-    def spool() -> dict[str, Any]:
+    A run that continues compares standard input with its copy.
+    """
+    names = {
+        path: f"{SPOOLED}.{shards.kind(source).format}" if path == STDIN else place(path)
+        for source, path in enumerate(shards.inputs)
+        if is_distant(path)
+    }
+    distant = [*names]
+
+    def copy_input(task: int) -> dict[str, Any]:
+        name = names[distant[task]]
         with journal.output(name) as file:
-            copy(file)
+            if distant[task] == STDIN:
+                copy(file)
+            else:
+                fetch(distant[task], file)
         return {"files": journal.sizes(name)}
 
-    if journal.intact("spool-"):
-        check_same(journal.path(name))
-    else:
+    done = journal.intact("copy-")
+    if not done:
         try:
             _check(shards, outputs, settings)
         except NeardupError:
             journal.abandon()
             raise
-    stages.one("spool", "", spool)
-    return shards.spooled(journal.path(name))
+    elif STDIN in names and distant.index(STDIN) in done:
+        check_same(journal.path(names[STDIN]))
+    stages.each("copy", "", copy_input, [1] * len(names))
+    return shards.copied({path: journal.path(name) for path, name in names.items()})
 
 
 def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:

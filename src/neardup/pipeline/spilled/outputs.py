@@ -16,9 +16,10 @@ from neardup.model.errors import OutputRefused, ParameterError, require
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import Collection, converter
-from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, display, kind
+from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, display, is_url, kind
 from neardup.sources.output import check_target, output_kind, write_table
 from neardup.sources.read import reader
+from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
 
@@ -66,7 +67,7 @@ def outputs_of(
             require(kind(path) is None, "part_size", part, f"requires a folder, and {target} is the file {path}")
             require(form is not None or FOLDER not in formats, "part_size", part, "requires a format for the documents")
             name = f"{_PART}{0:05}.{form or _endings(shards.inputs[compared])}"
-            found.append(Output(target, str(Path(path, name)), everything, part))
+            found.append(Output(target, _joined(path, name), everything, part))
             continue
         if target == "mark" and FOLDER in formats and kind(path) is None:
             raise ParameterError(target, path, "requires fields; the files of a folder have none")
@@ -80,7 +81,7 @@ def outputs_of(
         if len({*names}) < len(names):
             raise ParameterError(target, path, "must be a file, as an input is named twice")
         pairs = zip(everything, names, strict=True)
-        found += [Output(target, str(Path(path, name)), [source]) for source, name in pairs]
+        found += [Output(target, _joined(path, name), [source]) for source, name in pairs]
     return found
 
 
@@ -109,7 +110,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
                 shards.check_columns(output.sources)
             check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
             if not force and (there := _existing_parts(output)):
-                raise OutputRefused(str(there[0]), "it exists already", "exists")
+                raise OutputRefused(there[0], "it exists already", "exists")
     finally:
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
@@ -118,6 +119,8 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
 
 def _make_folder(path: str) -> list[Path]:
     """Make the folder of an output; return the folders that were made, outermost first."""
+    if is_url(path):
+        return []
     folder = Path(path).parent
     missing = [one for one in (folder, *folder.parents) if not one.exists()][::-1]
     try:
@@ -167,29 +170,34 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
         edges = np.array([0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number])
         found += [
-            Part(output, str(_numbered(output, f"{place:05}")), *ends)
-            for place, ends in enumerate(pairwise(edges.tolist()))
+            Part(output, _numbered(output, f"{place:05}"), *ends) for place, ends in enumerate(pairwise(edges.tolist()))
         ]
     return found
 
 
 def remove_other_parts(outputs: Sequence[Output], parts: Sequence[Part]) -> None:
     """Remove the parts that a run with more parts has left in the same folders."""
-    paths = {part.path for part in parts}
     for output in outputs:
+        names = {Path(part.path).name for part in parts if part.output == output}
         for path in _existing_parts(output):
-            if str(path) not in paths:
-                path.unlink()
+            if Path(path).name not in names:
+                remove(path) if is_url(path) else Path(path).unlink()
 
 
-def _existing_parts(output: Output) -> list[Path]:
+def _existing_parts(output: Output) -> list[str]:
     pattern = _numbered(output, "[0-9]" * 5)
-    return sorted(pattern.parent.glob(pattern.name)) if output.part else []
+    if not output.part:
+        return []
+    return matching(pattern) if is_url(pattern) else sorted(map(str, Path(pattern).parent.glob(Path(pattern).name)))
 
 
-def _numbered(output: Output, number: str) -> Path:
-    path = Path(output.path)
-    return path.with_name(f"{_PART}{number}{path.name[len(_PART) + 5 :]}")
+def _numbered(output: Output, number: str) -> str:
+    folder, _, name = output.path.rpartition("/")
+    return _joined(folder, f"{_PART}{number}{name[len(_PART) + 5 :]}")
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}" if is_url(folder) else str(Path(folder, name))
 
 
 def _chosen(output: Output, representatives: Positions) -> Flags:

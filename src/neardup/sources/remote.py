@@ -1,0 +1,124 @@
+"""Files at URLs, such as ``s3://`` and ``hf://``, through fsspec (the extra ``remote``).
+
+Inputs are copied into local files before they are read, and outputs after they are complete. The path of a copy
+contains its URL, which is what messages and ids show.
+"""
+
+import glob
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, BinaryIO, Final
+
+from neardup.model.errors import InputRefused, NeardupError, OutputError
+from neardup.sources.formats import FETCHED, is_url, kind
+
+_STEP: Final = 1 << 24
+
+
+def found(url: str) -> list[str]:
+    """Return the URLs of a file, of a pattern's files, or of the files of known formats in a folder, sorted.
+
+    Raises ``InputRefused`` if there is none.
+    """
+    with _reached(url) as (system, path):
+        if glob.has_magic(path):
+            paths = [one for one in system.glob(path) if not system.isdir(one)]
+        elif system.isdir(path):
+            paths = [one for one in system.find(path) if kind(one) is not None]
+        elif system.exists(path):
+            return [url]
+        else:
+            raise InputRefused(url, "there is no such file or folder")
+        if not paths:
+            raise InputRefused(url, "no file of a known format matches this pattern or is in this folder")
+        return [system.unstrip_protocol(one) for one in sorted(paths)]
+
+
+def identity(url: str) -> list[Any]:
+    """Return what changes with a file: its size, and what its file system calls its version."""
+    with _reached(url) as (system, path):
+        return [system.size(path), str(system.ukey(path))]
+
+
+def fetch(url: str, file: BinaryIO) -> None:
+    """Copy the file at a URL into an open file."""
+    with _reached(url) as (system, path), system.open(path, "rb") as source:
+        shutil.copyfileobj(source, file, _STEP)
+
+
+def place(url: str) -> str:
+    """Return the relative path of a copy; ``InputRefused`` for a URL with ``..`` in its path."""
+    scheme, _, rest = url.partition("://")
+    parts = [part for part in rest.split("/") if part]
+    if ".." in parts:
+        raise InputRefused(url, "its path must not contain '..'")
+    return "/".join([FETCHED, scheme, *parts])
+
+
+@contextmanager
+def fetched(paths: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
+    """Copy the files at URLs into a temporary folder; yield the local paths of all files, and that folder.
+
+    The folder is removed only after an exception.
+    """
+    urls = [path for path in paths if is_url(path)]
+    folder = mkdtemp(prefix="neardup-") if urls else None
+    copies = {url: Path(folder or "", place(url)) for url in urls}
+    try:
+        for url, copy in copies.items():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with copy.open("wb") as file:
+                fetch(url, file)
+        yield tuple(str(copies.get(path, path)) for path in paths), folder
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def exists(url: str) -> bool:
+    """Return whether there is a file at a URL."""
+    with _reached(url) as (system, path):
+        return bool(system.exists(path))
+
+
+def matching(pattern: str) -> list[str]:
+    """Return the URLs that match a pattern, sorted."""
+    with _reached(pattern) as (system, path):
+        return sorted(system.unstrip_protocol(one) for one in system.glob(path))
+
+
+def remove(url: str) -> None:
+    """Remove the file at a URL."""
+    with _reached(url) as (system, path):
+        system.rm_file(path)
+
+
+def send(file: str, url: str) -> None:
+    """Copy a local file to a URL."""
+    try:
+        with _reached(url) as (system, path):
+            if parent := path.rpartition("/")[0]:
+                system.makedirs(parent, exist_ok=True)
+            system.put_file(file, path)
+    except NeardupError as error:
+        raise OutputError(url, getattr(error, "rule", str(error))) from error
+
+
+@contextmanager
+def _reached(url: str) -> Iterator[tuple[Any, str]]:
+    """Yield the file system of a URL, and the path there; its errors are raised as ``InputRefused``."""
+    try:
+        import fsspec
+    except ImportError:
+        rule = "a URL needs the extra remote: pip install 'neardup[remote]'"
+        raise InputRefused(url, rule) from None
+    try:
+        yield fsspec.url_to_fs(url)
+    except NeardupError:
+        raise
+    except Exception as error:
+        raise InputRefused(url, f"it cannot be reached: {error}") from error

@@ -1,0 +1,124 @@
+import sys
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import dedup_files
+from neardup.model.errors import InputRefused, OutputError, ParameterError
+from neardup.sources import remote
+from neardup.sources.formats import display
+from neardup.sources.output import write_table
+from neardup.sources.read import read
+
+LINES = b'{"text": "one two three", "n": 1}\n{"text": "one two three", "n": 2}\nbroken\n{"text": "four", "n": 3}\n'
+
+
+@pytest.fixture
+def memory():
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    system.pipe("/in/a.jsonl", LINES)
+    system.pipe("/in/b.jsonl", LINES.replace(b"four", b"five"))
+    system.pipe("/in/note.txt", b"no table")
+    yield system
+    system.store.clear()
+
+
+def test_urls_are_files_patterns_and_folders(memory):
+    assert remote.found("memory://in/a.jsonl") == ["memory://in/a.jsonl"]
+    both = ["memory:///in/a.jsonl", "memory:///in/b.jsonl"]
+    assert remote.found("memory://in/*.jsonl") == remote.found("memory://in") == both
+    for url, reason in (("none.jsonl", "there is no such file"), ("in/*.csv", "no file of a known format")):
+        with pytest.raises(InputRefused, match=reason):
+            remote.found(f"memory://{url}")
+
+
+def test_an_identity_changes_with_the_file(memory):
+    before = remote.identity("memory://in/a.jsonl")
+    assert before == remote.identity("memory://in/a.jsonl")
+    memory.pipe("/in/a.jsonl", LINES + b"\n")
+    assert remote.identity("memory://in/a.jsonl") != before
+
+
+def test_a_copy_is_shown_as_its_url():
+    assert display(f"/x/{remote.place('s3://bucket/a b/c.jsonl.gz')}") == "s3://bucket/a b/c.jsonl.gz"
+    with pytest.raises(InputRefused, match=r"must not contain '\.\.'"):
+        remote.place("memory://a/../../b.jsonl")
+
+
+def test_remote_records_are_read_and_written(memory, tmp_path):
+    got = read(["memory://in/a.jsonl", "memory://in/b.jsonl"])
+    assert got.texts.to_pylist() == ["one two three", "one two three", "four", "one two three", "one two three", "five"]
+    assert [str(one).partition(": ")[0] for one in got.rejected] == ["memory://in/a.jsonl:3", "memory://in/b.jsonl:3"]
+    got.write("memory://new/folder/out.jsonl", np.array([2]))
+    assert memory.cat("/new/folder/out.jsonl") == b'{"text": "four", "n": 3}\n'
+    with pytest.raises(OutputError, match=r"memory://new/folder/out.jsonl: it exists already"):
+        got.write("memory://new/folder/out.jsonl", np.array([2]))
+    got.write(f"file://{tmp_path}/out.jsonl", np.array([2]))
+    assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "four", "n": 3}\n'
+    assert len(read([f"file://{tmp_path}/out.jsonl"])) == 1
+    copy = Path(got.inputs[0])
+    assert copy.exists()
+    del got
+    assert not copy.exists()
+    write_table("memory://why.parquet", pa.table({"a": [1]}))
+    assert pq.read_table(memory.open("/why.parquet")).to_pylist() == [{"a": 1}]
+
+
+@pytest.mark.parametrize("work", [False, True])
+def test_runs_read_and_write_urls(memory, tmp_path, work):
+    options = {"work": tmp_path / "w"} if work else {}
+    done = dedup_files(
+        ["memory://in/*.jsonl"],
+        "memory://kept.parquet",
+        report="memory://why.jsonl",
+        dropped="memory://no.jsonl",
+        **options,
+    )
+    assert done.documents.names == ("memory://in/a.jsonl", "memory://in/b.jsonl")
+    assert pq.read_table(memory.open("/kept.parquet")).to_pydict() == {
+        "text": ["one two three", "four", "five"],
+        "n": [1, 3, 3],
+    }
+    assert memory.cat("/no.jsonl").count(b"\n") == 3
+    assert b'"id":"memory://in/a.jsonl:1"' in memory.cat("/why.jsonl")
+    with pytest.raises(OutputError, match="it is one of the inputs"):
+        dedup_files(["memory://in/a.jsonl"], "memory://in/a.jsonl", force=True, **options)
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_parts_and_files_of_a_remote_folder(memory, tmp_path):
+    options = {"work": tmp_path / "w"}
+    dedup_files(["memory://in"], "memory://out", part_size=5, **options)
+    assert memory.glob("/out/*") == [f"/out/part-0000{number}.jsonl" for number in range(3)]
+    with pytest.raises(OutputError, match=r"part-00000\.jsonl: it exists already"):
+        dedup_files(["memory://in"], "memory://out", part_size=5, **options)
+    dedup_files(["memory://in"], "memory://out", part_size=1 << 20, force=True, **options)
+    assert memory.glob("/out/*") == ["/out/part-00000.jsonl"]
+    dedup_files(["memory://in"], "memory://each", **options)
+    assert memory.glob("/each/*") == ["/each/a.jsonl", "/each/b.jsonl"]
+    with pytest.raises(ParameterError, match="cannot be standard input or a URL, because later runs with the state"):
+        dedup_files(["memory://in/a.jsonl"], state=tmp_path / "s")
+
+
+def test_an_interrupted_run_does_not_copy_again(memory, tmp_path, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr("neardup.pipeline.spilled.run.rank", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            dedup_files(["memory://in"], "memory://out.jsonl", work=tmp_path / "w")
+    monkeypatch.setattr("neardup.pipeline.spilled.files.fetch", lambda *_: pytest.fail("copied again"))
+    assert dedup_files(["memory://in"], "memory://out.jsonl", work=tmp_path / "w").result.summary.kept == 3
+
+
+def test_what_cannot_be_reached_is_an_error(monkeypatch, tmp_path):
+    with pytest.raises(InputRefused, match=r"nothing://x.jsonl: it cannot be reached: Protocol not known"):
+        read(["nothing://x.jsonl"])
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(InputRefused, match=r"a URL needs the extra remote: pip install 'neardup\[remote\]'"):
+        read(["memory://x.jsonl"])
+    with pytest.raises(InputRefused, match="a URL needs the extra remote"):
+        dedup_files(["memory://x.jsonl"], tmp_path / "out.jsonl", work=tmp_path / "w")
