@@ -133,14 +133,14 @@ class Plan:
         if crowding is None:
             return []
         number = f"{crowding.documents:,} documents"
-        found = f"unrelated documents in each bucket: {_amount(crowding.bucket)}, and there is room for {ROOM}"
+        found = f"unrelated documents in each bucket: {amount(crowding.bucket)}, and there is room for {ROOM}"
         assumed = f"This assumes that any two unrelated documents have a resemblance of {self.background:g}."
         if not crowding.overflows:
             return [f"These parameters are fine for {number}: {found}.", assumed]
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]
         if self.smaller is None:
             return [*lines, "Longer shingles help: with them, unrelated documents share less.", assumed]
-        each = _amount(self.smaller.candidates / self.smaller.keys)
+        each = amount(self.smaller.candidates / self.smaller.keys)
         own = "" if None in {self.signature_bytes, self.keys} else f" instead of {self._bytes:,}"
         lines.append(f"Better: {self.smaller.options}")
         lines.append(f"Then there are {each} in each bucket, and {self.smaller.bytes:,} bytes per document{own}.")
@@ -264,7 +264,6 @@ def _plain(value: Any) -> Any:
 
 
 def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
-    """Return the scheme of this name with these numbers."""
     planned = [kind.name for kind in registry.kinds() if kind.plan_numbers]
     require(name in planned, "scheme", name, f"must be one of {', '.join(planned)}")
     kind = registry.named(name)
@@ -278,7 +277,6 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
 
 
 def _drawn(scheme: Any, **more: Any) -> Plan:
-    """Return the curves of a scheme, with the numbers that a plan has of it."""
     require_scheme(scheme, "probability")
     values = spread(*scheme.curve_range)
     layout = scheme.layout_numbers
@@ -305,7 +303,6 @@ def curve_of(name: str, measure: str, values: npt.NDArray[np.float64], chances: 
 
 
 def _classic() -> Plan:
-    """Return the classic table, one curve for each number of hashes."""
     values = spread(0, 100)[80:]
     kind = registry.named(_CLASSIC_SCHEME)
     first = kind()
@@ -360,13 +357,14 @@ def _recommendation_cells(one: Recommendation) -> list[str]:
         " ".join(f"{name} {value:g}" for name, value in one.layout.items()) or f"keys {one.keys}",
         f"{100 * one.misses:.2g} %",
         f"{100 * one.false_rate:.2g} %",
-        _amount(one.candidates),
+        amount(one.candidates),
         f"{one.bytes:,}",
-        _amount(one.cost),
+        amount(one.cost),
     ]
 
 
-def _amount(value: float) -> str:
+def amount(value: float) -> str:
+    """Return a number as text: a whole one from 10 on, otherwise with two digits."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits tell enough
 
 

@@ -63,13 +63,7 @@ class Recommendation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return {
-            **asdict(self),
-            "misses": self.misses,
-            "bytes": self.bytes,
-            "cost": self.cost,
-            "options": self.options,
-        }
+        return {**asdict(self), "misses": self.misses, "bytes": self.bytes, "cost": self.cost, "options": self.options}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,7 +113,6 @@ def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str
 
 
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
-    """Return the result of the signatures."""
     if isinstance(scheme, TwoSchemes):
         return _of_both(scheme, signed)
     left, right = signed[:1], signed[1:]
@@ -144,7 +143,6 @@ def _of_both(scheme: TwoSchemes, signed: Signatures) -> Estimate:
 
 
 def _read(estimate: Estimate) -> str:
-    """Describe the result of the signatures."""
     if "second" in estimate.detail:
         parts = (Estimate(**estimate.detail[name]) for name in ("first", "second"))
         return " and ".join(_read(part) for part in parts if not part.matches)
@@ -152,7 +150,6 @@ def _read(estimate: Estimate) -> str:
 
 
 def _missing(scheme: Scheme, signed: Signatures) -> str | None:
-    """Describe which text has no signature, and why."""
     missing = [name for name, has in zip("AB", signed.present.tolist(), strict=True) if not has]
     if not missing:
         return None

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from neardup.evaluation.plans import aligned
+from neardup.evaluation.plans import aligned, amount
 from neardup.kernels.hamming import POSITION_BITS
 from neardup.model.errors import ParameterError, is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
@@ -168,8 +168,8 @@ def _cells(one: DesignPlan) -> list[str]:
         f"{one.tables}",
         _range(*(f"{lead}" for lead in one.leading_bits)),
         f"{one.probes:,}",
-        _range(*map(_amount, one.candidates_a_probe)),
-        _amount(one.candidates),
+        _range(*map(amount, one.candidates_a_probe)),
+        amount(one.candidates),
         f"{one.bytes_each:.1f}",
         _size(one.bytes),
         f"{one.microseconds:,.2f}",
@@ -179,10 +179,6 @@ def _cells(one: DesignPlan) -> list[str]:
 
 def _range(least: str, most: str) -> str:
     return least if least == most else f"{least}-{most}"
-
-
-def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"  # noqa: PLR2004 - two digits
 
 
 def _size(value: float) -> str:

@@ -20,14 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import Positions
-from neardup.model.errors import (
-    NeardupError,
-    QueryTimeout,
-    StorageBusy,
-    StorageDamaged,
-    StorageFailed,
-    StorageRefused,
-)
+from neardup.model.errors import NeardupError, QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.query import Term, readable, terms_of
 
 NAME: Final = "search.sqlite"

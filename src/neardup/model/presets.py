@@ -25,14 +25,8 @@ PRESETS: Final[Mapping[str, Preset]] = {
         about="the same content in other words or another order; merges most documents of one template",
         settings={"shingle": 2, "threshold": 0.5},
     ),
-    "copies": Preset(
-        about="copies with light edits",
-        settings={"shingle": 5, "threshold": 0.8},
-    ),
-    "strict": Preset(
-        about="copies in which hardly a word differs",
-        settings={"shingle": 5, "threshold": 0.95},
-    ),
+    "copies": Preset(about="copies with light edits", settings={"shingle": 5, "threshold": 0.8}),
+    "strict": Preset(about="copies in which hardly a word differs", settings={"shingle": 5, "threshold": 0.95}),
     "code": Preset(
         about="copies of source files with light edits, ignoring shared licence headers",
         settings={"shingle": 5, "threshold": 0.8},

@@ -367,7 +367,6 @@ def _part(page: int, size: int | None, include: int | None) -> _Part:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
-    """Return the values of hits under a rule."""
     values = given.values(rule.field, number)
     if rule.of is not None:
         values = _made(rule.of, values)

@@ -105,7 +105,6 @@ class Documents:
 
 
 def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:
-    """Return an Arrow table of these columns, or what ``text_column`` takes."""
     require_in_memory(source)
     if isinstance(source, str):
         shown = source if len(source) <= _SHOWN else f"{source[:_SHOWN]}..."

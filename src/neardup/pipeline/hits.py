@@ -149,7 +149,6 @@ def _listed(hits: Any) -> list[Any]:
 
 
 def _none_such(ids: list[Any], name: str) -> DataError:
-    """Return the error for the first invalid id."""
     rank = next(rank for rank, own in enumerate(ids) if type(own) is not int and not isinstance(own, str))
     rule = f"is invalid: hits must be ids (strings or integers), or records with an id in their field {name!r}"
     return DataError(f"hit {rank}", rule)

@@ -10,15 +10,7 @@ import pyarrow as pa
 from neardup.index.disk.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import DataError, counted, kind_of, require
-from neardup.pipeline.fields import (
-    EPOCH,
-    FIRST_MOMENT,
-    LAST_MOMENT,
-    chosen_rows,
-    described,
-    field_columns,
-    field_table,
-)
+from neardup.pipeline.fields import EPOCH, FIRST_MOMENT, LAST_MOMENT, chosen_rows, described, field_columns, field_table
 from neardup.pipeline.verification import Asked, asked
 from neardup.text.columns import text_column, text_lengths
 
@@ -146,7 +138,6 @@ def _require_known(table: pa.Table, known: Mapping[str, str]) -> None:
 
 
 def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
-    """Return signatures after checking that their rows have the width and type of the index."""
     require_same_recipe(scheme.recipe, given.recipe)
     rows, present = np.asarray(given.rows), np.asarray(given.present)
     if rows.dtype != columns.row_kind or rows.shape != (len(rows), columns.row_width):

@@ -135,7 +135,6 @@ def _found(source: Any, field: str) -> Any:
 
 
 def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
-    """Return the kept hits, each with the hits that match it."""
     repeats: dict[int, list[dict[str, Any]]] = {}
     kept: dict[int, dict[str, Any]] = {}
     mates = collapsed.outcome.of.tolist()
@@ -160,7 +159,6 @@ def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: st
 
 
 def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the members of a group, best first."""
     members: dict[int, dict[str, Any]] = {}
     for group in collapsed.page:
         members |= {hit.rank: _told(given[hit.rank], group.id) for hit in group.kept}

@@ -136,7 +136,6 @@ class Revision:
         return of[equals], members[equals]
 
     def _stored(self, places: Places) -> Asked:
-        """Return the stored signatures, digests and texts of documents."""
         store = self._store
         rows, present, contents, equals = store.take_all(("rows", "present", "content", "equal"), places)
         texts = store.strings("text", places) if store.columns.texts else None

@@ -20,7 +20,6 @@ from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_cou
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
-from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
 
 _ABSENT = {
@@ -93,12 +92,6 @@ class MinHash(FeatureScheme):
         if self.bands is not None and self.recall != _RECALL:
             raise ParameterConflict("recall", self.recall, "bands", self.bands)
         _ = self.shingling, self.layout  # these check the rest
-
-    @cached_property
-    def shingling(self) -> Shingling:
-        """How texts become features."""
-        hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=self.analysis, size=self.shingle, bag=self.bag, hashing=hashing, common=self.common)
 
     @cached_property
     def layout(self) -> Banding:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from neardup.model.arrays import (
     require_comparable,
     require_same_recipe,
 )
-from neardup.model.recipe import RecipeId
+from neardup.model.recipe import Hashing, RecipeId
 from neardup.schemes.scheme import SchemeDefaults
 from neardup.text.columns import batches, text_column
 from neardup.text.shingling import Shingling
@@ -49,10 +49,11 @@ class FeatureScheme(SchemeDefaults):
     pooled = False
     floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
-    @property
-    @abstractmethod
-    def shingling(self) -> Shingling:
-        """How texts become features."""
+    @cached_property
+    def shingling(self: Any) -> Shingling:
+        """How texts become features: by *analysis*, *shingle*, *bag* if it has that, *common*, and *seed* or *key*."""
+        hashing, bag = Hashing(seed=self.seed, key=self.key), getattr(self, "bag", False)
+        return Shingling(analysis=self.analysis, size=self.shingle, bag=bag, hashing=hashing, common=self.common)
 
     @property
     @abstractmethod

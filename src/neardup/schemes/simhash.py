@@ -9,27 +9,18 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from neardup.kernels import simhash as kernels
-from neardup.model.arrays import (
-    AnyPositions,
-    Flags,
-    Positions,
-    Signatures,
-    Words,
-    require_same_recipe,
-    shares,
-)
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
 from neardup.model.errors import require, require_share
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
-from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.model.recipe import RecipeId, recipe_id
 from neardup.model.requirements import Requirements
 from neardup.model.tables import BITS, MOST_DISTANCE
 from neardup.schemes.laws import bit_agreement, hamming_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
-from neardup.text.shingling import Shingling
 from neardup.text.templates import CommonShingles
 
 _ROUNDING = 1e-9
@@ -100,12 +91,6 @@ class SimHash(FeatureScheme):
         rule = "must be made with the same analysis, shingle, and seed or key as the scheme has"
         require(table is None or table.shingling.identity == own, "weights", self.weights, rule)
         _ = self.layout
-
-    @cached_property
-    def shingling(self) -> Shingling:
-        """How texts become features; repeats count."""
-        hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=self.analysis, size=self.shingle, hashing=hashing, common=self.common)
 
     @cached_property
     def layout(self) -> Blocks:

@@ -124,13 +124,7 @@ class TermWeights:
 
     @classmethod
     def fitted(
-        cls,
-        texts: Any,
-        *,
-        shingle: int = 1,
-        seed: int = 1,
-        key: bytes | None = None,
-        analysis: Analysis = _PLAIN,
+        cls, texts: Any, *, shingle: int = 1, seed: int = 1, key: bytes | None = None, analysis: Analysis = _PLAIN
     ) -> Self:
         """Return a table of inverse document frequencies: ``ln((1 + N) / (1 + df)) + 1``, rounded as in ``given``.
 

@@ -29,10 +29,7 @@ _NOT_READ: Final = {  # containers whose rows are not in memory: their kind, and
     "collect the rows of one with list(datasets['train']) first",
     ("pyspark", "DataFrame"): "a Spark DataFrame is not in memory: call .toArrow() or .toPandas() first",
 }
-_WIDE: Final = {
-    pa.string_view(): pa.large_string(),
-    pa.binary_view(): pa.large_binary(),
-}
+_WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 

@@ -107,7 +107,6 @@ class Manifest:
 
 
 def _require_sense(manifest: Manifest) -> None:
-    """Raise ``ValueError`` for invalid names of files and invalid numbers."""
     expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
     expect(isinstance(manifest.terms, dict), "invalid terms")
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")

@@ -79,11 +79,7 @@ def most_documents(segments: Sequence[Segment], memory: int) -> int:
 
 
 def write(
-    files: Files,
-    before: Manifest,
-    segments: Sequence[Segment | None],
-    merged: Sequence[Part],
-    next_log: NextLog | None,
+    files: Files, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], next_log: NextLog | None
 ) -> State:
     """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state."""
     disk, folder, number = files.disk, files.folder, before.next_file

@@ -173,7 +173,6 @@ class Reader:
         return taken or self._nothing(names, len(places))
 
     def _nothing(self, names: Sequence[str], number: int) -> list[npt.NDArray[Any]]:
-        """Return empty columns for a number of documents."""
         kinds = (self.columns.fixed[name] for name in names)
         return [np.zeros((number, *shape), kind) for kind, shape in kinds]
 
@@ -278,7 +277,6 @@ class Reader:
                 self._read_again()
 
     def _read_again(self) -> None:
-        """Discard the memory, and read the files."""
         self.segments, self._stale = [], False  # segments in memory may have changes that were not acknowledged
         try:
             self._load(Manifest.read(self._disk, self.folder))
@@ -322,7 +320,6 @@ class Reader:
         return Recent(self.columns, self._lookup, self.salt)
 
     def _replay(self) -> None:
-        """Apply the records of the log."""
         for record in self._reader.read():
             with understood(self.folder / self.manifest.log):
                 self._repeat(record)

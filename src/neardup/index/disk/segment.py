@@ -134,7 +134,6 @@ class Segment:
             room *= _MORE
 
     def _find(self, name: str, keys: Words) -> Hits:
-        """Find all documents with a key."""
         return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
 
     @cached_property

@@ -135,7 +135,6 @@ def _moved(found: Found, left: int, right: int) -> Found:
 
 
 def _merged(parts: Iterable[Found]) -> Found:
-    """Return the pairs of all parts, sorted."""
     left, right, distances = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((right, left))
     return left[order], right[order], distances[order]

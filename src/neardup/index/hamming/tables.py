@@ -279,7 +279,6 @@ def _array(name: str, given: Any, most: int) -> Words:
 
 
 def _unpacked(found: Words) -> Found:
-    """Return packed pairs, sorted, as arrays."""
     found.sort()
     packed = found.view(np.int64)
     right = kernels.DISTANCE_BITS + kernels.POSITION_BITS

@@ -60,7 +60,6 @@ def legend(names: Sequence[str], *, braille: bool) -> str:
 
 
 def _between(last: int, row: int) -> range:
-    """Return the rows after the last one up to this one."""
     return range(last + 1, row + 1) if row > last else range(last - 1, row - 1, -1)
 
 

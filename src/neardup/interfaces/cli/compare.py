@@ -103,7 +103,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
-    """Return the scheme that the options describe, if any, followed by the default schemes."""
     from neardup.evaluation.comparison import default_schemes
 
     schemes = list(default_schemes())

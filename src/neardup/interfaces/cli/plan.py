@@ -156,7 +156,6 @@ def _require_together(wanted: dict[str, Any]) -> None:
 
 
 def _plan_tables(given: dict[str, Any]) -> int:
-    """Plan fingerprint tables and print the plan."""
     import neardup
 
     for name in (*_numbers(), *_SHARES, "documents", "scheme", "svg"):

@@ -98,7 +98,6 @@ def _show(answer: "Answer", *, repeats: bool) -> None:
 
 
 def _totals(answer: "Answer") -> list[str]:
-    """Return the number of results, and what to do if there are none."""
     if not answer.total:
         return [
             f"Nothing found for: {answer.query}",

@@ -66,9 +66,7 @@ def create_app(
 
     app = Starlette(
         routes=[*(one.route(service) for one in OPERATIONS), *_description(), *pages.routes(service)],
-        middleware=[
-            Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge),
-        ],
+        middleware=[Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge)],
         exception_handlers=dict.fromkeys((HTTPException, NeardupError, ClientDisconnect, Exception), _handle),
         lifespan=lifespan,
     )
@@ -88,7 +86,6 @@ async def _handle(request: Request, error: Exception) -> Response:
 
 
 def _description() -> list[Route]:
-    """Return the routes of the description: as OpenAPI, and as a page."""
     described = openapi(OPERATIONS)
     schema = encode(described)
     page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=KINDS)

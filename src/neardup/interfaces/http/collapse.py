@@ -201,7 +201,6 @@ def _records(
 
 
 def _signatures(service: Service, hits: Sequence[RankedHit], recipe: str) -> Signatures:
-    """Decode the signatures of hits; a hit may have none."""
     like = service.index.signatures([])
     kind, shape = like.rows.dtype, like.rows.shape[1:]
     rows = np.zeros((len(hits), *shape), kind)

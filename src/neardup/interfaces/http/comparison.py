@@ -106,7 +106,6 @@ def explain(service: Service, given: PairBody) -> ExplainAnswer:
 
 
 def _texts(service: Service, given: PairBody) -> tuple[str, str]:
-    """Return both texts; those of ids are read together."""
     sides = {"a": given.a, "b": given.b}
     for name, side in sides.items():
         if (side.text is None) == (side.id is None):
@@ -127,7 +126,6 @@ def _texts(service: Service, given: PairBody) -> tuple[str, str]:
 
 
 def _rounded(found: Any) -> Any:
-    """Round all measures."""
     if isinstance(found, float):
         return rounded(found)
     if isinstance(found, dict):

@@ -138,7 +138,6 @@ def converted(kind: Any, given: Mapping[str, str]) -> Any:
 
 @cache
 def _fields(kind: Any) -> dict[str, tuple[msgspec.structs.FieldInfo, str]]:
-    """Return the fields of a struct with their rules in words."""
     (_,), components = msgspec.json.schema_components([kind])
     shapes = components[kind.__name__]["properties"]
     return {field.name: (field, _rule(shapes[field.name])) for field in msgspec.structs.fields(kind)}

@@ -65,10 +65,6 @@ def search(service: Service, given: SearchQuery) -> SearchAnswer:
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/v1/search",
-        run=search,
-        short=ALWAYS_LONG,
-        problems=[NO_SEARCH, QUERY_TIME, UNAVAILABLE],
+        method="GET", path="/v1/search", run=search, short=ALWAYS_LONG, problems=[NO_SEARCH, QUERY_TIME, UNAVAILABLE]
     ),
 )

@@ -208,7 +208,6 @@ class Service:
             self._note("written", reason)
 
     def _opened_search(self) -> Search | None:
-        """Open the search table if there is one that can be read."""
         try:
             return Search.open(self.index) if has_table(self.index.store.folder) else None
         except StorageError as error:

@@ -44,8 +44,7 @@ class Tokens:
             found = _LINE.fullmatch(line.strip())
             if found is None:
                 raise InputRefused(
-                    f"{name}:{number}",
-                    "is not a valid token line: write SCOPE sha256:HEX, with SCOPE read or write",
+                    f"{name}:{number}", "is not a valid token line: write SCOPE sha256:HEX, with SCOPE read or write"
                 )
             scope: Scope = "write" if found[1] == "write" else "read"
             known.append((scope, bytes.fromhex(found[2])))
