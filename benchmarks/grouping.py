@@ -46,10 +46,10 @@ def main() -> None:
         Figure(name="neardup, buckets", value=ours["buckets"], unit="s"),
         Figure(name="neardup, candidates", value=ours["candidates"], unit="s"),
     ]
-    for record, target in zip(theirs, (TIMES, None), strict=True):
+    for record in theirs:
         ratio = record["processor"] / ours["buckets"]
         name = f"DuckDB, {record['way']}"
-        figures.append(Figure(name=name, value=record["processor"], unit="s", ratio=ratio, at_least=target))
+        figures.append(Figure(name=name, value=record["processor"], unit="s", ratio=ratio, at_least=TIMES))
     publish("grouping", f"{keys.size:,} keys of {keys.shape[1]:,} documents grouped", METHOD, figures)
 
 

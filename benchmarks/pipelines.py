@@ -18,15 +18,16 @@ from truth import join
 METHOD = """
 A part of the corpus, from Parquet to Parquet. datatrove runs its four stages (signatures, buckets, clusters, filter)
 with its own settings (word 5-grams, 14 buckets of 8 hashes, which is about 0.72) in one process; neardup runs with
-word 5-grams and a threshold of 0.72, and also writes a report. The figures are processor time of the whole programs,
-start included; neardup's with one thread. *Left over* is the share of the pairs with a resemblance of at least 0.8 of
-which both documents are kept. *Dropped without a match* counts dropped documents that resemble no kept document by at
-least 0.72; datatrove does not compare documents, and drops all but one of a chain of matches.
+word 5-grams, symbols as separators and a threshold of 0.72, and also writes a report. The figures are processor time
+of the whole programs, start included; neardup's with one thread. *Left over* is the share of the pairs with a
+resemblance of at least 0.8 of which both documents are kept. *Dropped without a match* counts dropped documents that
+resemble no kept document by at least 0.72; datatrove does not compare documents, and drops all but one of a chain of
+matches.
 """
 DOCUMENTS: Final = 500 if SMALL else 10_000
 THRESHOLD: Final = 0.72
 STRONG: Final = 0.8
-OPTIONS: Final = ("--shingle", "5", "--threshold", str(THRESHOLD))
+OPTIONS: Final = ("--shingle", "5", "--threshold", str(THRESHOLD), "--symbols", "separate")
 TIMES: Final = 20.0
 
 

@@ -12,8 +12,8 @@ from truth import left_over, strong_pairs, true_resemblance
 
 METHOD = """
 The truth is every pair of documents with its exact resemblance, by a set-similarity join that
-shares no code with neardup. *Wrongly dropped* has less than the threshold in common with the kept
-document it is reported to match; a sample is computed once more from sets of words. *Left over* is
+shares no code with neardup; symbols separate words. *Wrongly dropped* has less than the threshold in common with the
+kept document it is reported to match; a sample is computed once more from sets of words. *Left over* is
 the share of the pairs at or above the threshold of which both documents are kept. The peers' lines are from
 the last run of [dedup](dedup.md).
 """
@@ -25,7 +25,7 @@ MOST_LEFT = 0.5  # per cent
 
 def main() -> None:
     table = corpus()
-    scheme = neardup.MinHash(shingle=5, permutations=128, seed=1)
+    scheme = neardup.MinHash(shingle=5, permutations=128, seed=1, analysis=neardup.Analysis(symbols=False))
     result = neardup.dedup(
         table, text="text", id="id", scheme=scheme, threshold=THRESHOLD, keep="first", verify="exact", threads=1
     )
