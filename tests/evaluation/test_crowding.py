@@ -3,7 +3,7 @@ import pytest
 
 import neardup
 from neardup.evaluation import crowding
-from neardup.evaluation.crowding import candidates_by_law, expected_candidates
+from neardup.evaluation.crowding import background_of, candidates_by_law, expected_candidates
 from neardup.model.errors import ParameterError
 
 
@@ -25,6 +25,18 @@ def test_of_all_documents_it_is_the_definition(pooled):
     keys = np.random.default_rng(1).integers(0, 60, (90, 4), np.uint64)
     found = expected_candidates(keys, 90, pooled=pooled)
     assert (found.candidates, found.bucket) == pytest.approx(measured(keys, pooled=pooled))
+
+
+def test_related_documents_do_not_count():
+    keys = np.array([[1, 2, 3], [1, 2, 3], [1, 9, 8], [7, 6, 5]], np.uint64)
+    found = expected_candidates(keys, 4, most=2)
+    assert (found.candidates, found.bucket) == (4 / 4, 4 / 4 / 3)
+
+
+@pytest.mark.parametrize("background", [0.03, 0.2])
+def test_the_background_is_that_of_the_law(background):
+    found = candidates_by_law(neardup.MinHash(), 10**6, background)
+    assert background_of(neardup.MinHash(), found) == pytest.approx(background, rel=1e-3)
 
 
 def texts(number, seed):

@@ -9,7 +9,8 @@ from neardup.model.arrays import Words
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterError, require, require_share, require_whole
 
-SAMPLE: Final = 1 << 13  # documents; comparing all pairs takes a byte each
+SAMPLE: Final = 1 << 13  # documents; comparing all pairs takes two bytes each
+_HALVINGS: Final = 20
 
 _MANY: Final = 10**15
 
@@ -36,12 +37,13 @@ class Crowding:
         return {**asdict(self), "overflows": self.overflows}
 
 
-def expected_candidates(keys: Words, documents: int, *, pooled: bool = False) -> Crowding:
+def expected_candidates(keys: Words, documents: int, *, pooled: bool = False, most: int | None = None) -> Crowding:
     """Estimate the candidates of a document among *documents* from the keys of a random sample of them.
 
     *keys* is uint64[n, K], of documents with different features; n is at least 2, and of more than 8,192 rows evenly
-    spaced ones are used. With *pooled*, a shared key counts in any column. The shares of the pairs that meet, and
-    that meet in a bucket, are those of the sample: both estimates are unbiased and grow with ``documents - 1``. Raises
+    spaced ones are used. With *pooled*, a shared key counts in any column. Pairs that share more than *most* keys do
+    not count, because they are related. The shares of the pairs that meet, and that meet in a bucket, are those of the
+    sample: both estimates are unbiased and grow with ``documents - 1``. Raises
     ``ParameterError`` for keys of another type or shape.
 
     >>> expected_candidates(np.array([[1, 2], [1, 3], [4, 5]], np.uint64), 7)
@@ -53,18 +55,29 @@ def expected_candidates(keys: Words, documents: int, *, pooled: bool = False) ->
     require(len(keys) > 1, "keys", keys, "must be of at least 2 documents")
     keys = keys[:: -(-len(keys) // SAMPLE)]
     number, columns = keys.shape
-    met = np.zeros((number, number), np.bool_)
-    meetings = 0
+    met = np.zeros((number, number), np.uint16)
     for column in [keys.ravel()] if pooled else keys.T:
         order = np.argsort(column, kind="stable")
         for bucket in np.split(order, np.flatnonzero(np.diff(column[order])) + 1):
             members = np.unique(bucket // columns) if pooled else bucket
             if len(members) > 1:
-                met[np.ix_(members, members)] = True
-                meetings += len(members) * (len(members) - 1)
-    np.fill_diagonal(met, val=False)
+                met[np.ix_(members, members)] += 1
+    np.fill_diagonal(met, val=0)
+    if most is not None:
+        met[met > most] = 0
     scale = (documents - 1) / (number - 1) / number
-    return Crowding(documents=documents, candidates=int(met.sum()) * scale, bucket=meetings * scale / columns)
+    candidates, meetings = np.count_nonzero(met), int(met.sum(dtype=np.int64))
+    return Crowding(documents=documents, candidates=candidates * scale, bucket=meetings * scale / columns)
+
+
+def background_of(scheme: Any, found: Crowding) -> float:
+    """Return the resemblance of any two documents that would fill the buckets of a scheme with keys as *found*."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fuller = candidates_by_law(scheme, found.documents, middle).bucket > found.bucket
+        low, high = (low, middle) if fuller else (middle, high)
+    return high
 
 
 def candidates_by_law(scheme: Any, documents: int, background: float) -> Crowding:

@@ -33,6 +33,7 @@ from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
+from neardup.pipeline.spilled.forecast import Forecast, amount
 from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
@@ -141,7 +142,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
     if work is None and known:
         work = _work_of(state, *outputs.values())
-    if work is None and out is not None and not isinstance(ignore_common, float):
+    unasked = work is None and out is not None and not isinstance(ignore_common, float)
+    if unasked and out is not None:
         work = _work_if_large(inputs, out)
     if work is None:
         _refuse_parts(part_size=part_size, out_format=out_format)
@@ -231,13 +233,23 @@ def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
         return None
     folder = f"{os.fspath(out).rstrip(os.sep)}{_WORK}"
     warnings.warn(
-        f"about {_NEEDED * size / 1e9:,.0f} GB of memory would be needed, and {there / 1e9:,.0f} GB are available, so"
-        f" this is a run in pieces: it uses the folder {folder} and up to {size / 1e9:,.0f} GB of disk; if it is"
-        " interrupted, start it again to continue",
+        f"these inputs need about {_NEEDED * size / 1e9:,.0f} GB of memory, and {there / 1e9:,.0f} GB are available:"
+        f" intermediate files are kept in {folder}; if the run is interrupted, the same command continues it",
         RuntimeWarning,
         stacklevel=3,
     )
     return folder
+
+
+def _announce(found: Forecast) -> None:
+    """Report what a run that was not asked to be one in pieces needs."""
+    minutes = f"{max(1, found.seconds / 60):,.0f} min"
+    warnings.warn(
+        f"this run of about {found.documents:,} documents needs about {amount(found.disk)} of disk and {minutes};"
+        " more disk if more documents have similar ones",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -> dict[str, Any]:
@@ -304,9 +316,9 @@ def _listed(scheme: Scheme, common: float | CommonShingles | None) -> Scheme:
     if common is None:
         return scheme
     require_fitting(common, scheme)
-    rule = "must be a list of shingles in a run with a work folder: a share needs all documents in memory"
+    rule = "cannot be used in a run in pieces, which needs the list itself: only runs in memory find it"
     if not isinstance(common, CommonShingles):
-        raise ParameterError("ignore_common", common, rule)
+        raise ParameterError("ignore_common", common, rule, "share in pieces")
     made: Scheme = scheme.with_common(common)
     return made
 

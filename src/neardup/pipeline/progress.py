@@ -19,7 +19,7 @@ _WORDS: Final = {
     "sign": "Signing",
     "compare": "Comparing",
     "gather": "Gathering",
-    "settle": "Deciding",
+    "settle": "Settling",
     "copy": "Copying inputs",
     "fields": "Finding the types of fields",
     "write": "Writing",

@@ -195,7 +195,7 @@ def test_memory_is_at_least_that_of_a_run(tmp_path, sources):
 
 
 def test_a_share_of_common_shingles_needs_all_documents(tmp_path, sources):
-    with pytest.raises(ParameterError, match="must be a list of shingles"):
+    with pytest.raises(ParameterError, match="needs the list itself"):
         dedup_files(sources, work=tmp_path / "w", ignore_common=0.01)
     listed = CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)
     assert_same(sources, tmp_path / "w", ignore_common=listed)

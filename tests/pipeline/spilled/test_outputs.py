@@ -165,9 +165,12 @@ def test_standard_output_is_written_by_the_run_itself(tmp_path, sources, monkeyp
 
     stages = []
     each = files.Stages.each
-    monkeypatch.setattr(
-        files.Stages, "each", lambda self, stage, *given: stages.append(stage) or each(self, stage, *given)
-    )
+
+    def noted(self, stage, *given, **options):
+        stages.append(stage)
+        return each(self, stage, *given, **options)
+
+    monkeypatch.setattr(files.Stages, "each", noted)
     dedup_files(sources, "/dev/null", work=tmp_path / "w")
     assert stages[-1] == "print"
 

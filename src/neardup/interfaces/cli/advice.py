@@ -57,6 +57,10 @@ _NEXT_DEDUP = {  # without --work
     "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
     "folder": "name a file in it, such as {where}/kept.jsonl, or add --work DIR, which writes one file for each input",
 }
+_NEXT_PIECES = {  # with --work
+    "share in pieces": "find it in a sample that fits into memory, such as with: neardup dedup SAMPLE --dry-run"
+    " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
+}
 _NEXT_STDIN = {
     "all rejected": "nothing was written; name the format of CSV or TSV with --format",
     "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
@@ -71,6 +75,7 @@ _NEXT_STORAGE = {
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
+    "no room": "make room, and start the same command again: it continues",
     "not a work folder": "name a new folder for dedup --work, and the same one for neardup work",
     "not an index": "to create one: neardup index INPUT --to DIR",
     "other settings": "leave out these options, or use the values of the index",
@@ -86,7 +91,8 @@ _REJECTED = {  # by the code of a rejected record
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what is wrong and what to do next."""
     if isinstance(error, ParameterError):
-        following = _NEXT_DEDUP.get(error.code, "") if _in_memory(arguments) else ""
+        known = _NEXT_DEDUP if _in_memory(arguments) else _NEXT_PIECES
+        following = known.get(error.code, "").format(value=error.value)
         return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
     if isinstance(error, RunChanged):
         touched = [change for change in error.changes if change.kind == "time"]

@@ -98,11 +98,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--work",
         metavar="DIR",
         default=_HIDDEN,
-        help="run in pieces, for inputs larger than memory: DIR keeps what is finished, so that the same command"
-        " continues an interrupted run; it is removed at the end",
+        help="for inputs larger than memory: keep intermediate files in DIR, a new folder. If the run is interrupted,"
+        " the same command continues it. DIR is removed at the end",
     )
     running.add_argument(
-        "--memory", type=size, metavar="SIZE", default=_HIDDEN, help="memory of a run in pieces (default: 2G)"
+        "--memory",
+        type=size,
+        metavar="SIZE",
+        default=_HIDDEN,
+        help="with --work: memory for documents in progress (default: 2G)",
     )
     outputs.add_argument(
         "--part-size",
@@ -132,7 +136,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="compare with the documents of a state, or of other files, and change neither; may be repeated",
     )
-    running.add_argument("--restart", action="store_true", help="begin a run in pieces again")
+    running.add_argument(
+        "--restart",
+        action="store_true",
+        help="with --work: discard what an interrupted run has finished, and begin again",
+    )
     running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 

@@ -1,4 +1,4 @@
-"""Show the probability of a match by resemblance, or recommend parameters for a recall or for tables."""
+"""Recommend parameters for a recall or a collection size, or show the probability of a match by resemblance."""
 
 import argparse
 import json
@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.count,
         metavar="N",
         default=_HIDDEN,
-        help="the number of documents, such as 40e6; without --recall: estimate the candidates of a document with"
-        " the scheme (default: minhash)",
+        help="the number of documents, such as 40e6. Without --recall: whether the scheme (default: minhash) and its"
+        " parameters are fine for a collection of this size, and better ones",
     )
     tables = parser.add_argument_group("tables for fingerprints")
     tables.add_argument(

@@ -1,4 +1,4 @@
-"""Share the tasks of a run that dedup --work started, here or on another machine."""
+"""Help a running `dedup --work DIR`, from another process or machine."""
 
 import argparse
 
@@ -23,13 +23,17 @@ _WAITING = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    parser.add_argument("folder", metavar="DIR", help="the folder that dedup --work DIR names")
+    parser.add_argument("folder", metavar="DIR", help="the work folder of the run (dedup --work DIR)")
     parser.add_argument(
-        "--idle", type=number, default=60.0, metavar="SECONDS", help="end after this many seconds without a run"
+        "--idle",
+        type=number,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long to wait for a run that has not begun, or was interrupted",
     )
-    parser.add_argument("--threads", type=whole, metavar="N", default=1, help="tasks to do at a time")
+    parser.add_argument("--threads", type=whole, metavar="N", default=1, help="cores to use")
     parser.add_argument(
-        "--key-file", metavar="PATH", default=argparse.SUPPRESS, help="the secret key of the run, as given to dedup"
+        "--key-file", metavar="PATH", default=argparse.SUPPRESS, help="the same file as for dedup, if that has one"
     )
 
 

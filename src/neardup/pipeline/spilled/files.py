@@ -19,6 +19,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import changes
+from neardup.pipeline.spilled.forecast import Forecast, require_room
 from neardup.pipeline.spilled.outputs import (
     FIELDS,
     Output,
@@ -41,7 +42,7 @@ from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
-from neardup.sources.formats import SPOOLED, STDIN
+from neardup.sources.formats import SPOOLED, STDIN, kind
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
@@ -50,6 +51,7 @@ from neardup.sources.standard_input import check_same, copy
 MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
 LEAST_MEMORY: Final = 64_000_000
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
+_SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
 
 
@@ -72,6 +74,7 @@ class Settings:
     adds: bool = False  # to the state
     compared: tuple[str, ...] = ()  # inputs that are only compared with
     cluster: Cluster | None = None
+    announce: Callable[[Forecast], None] = lambda _: None
 
 
 def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
@@ -136,10 +139,11 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
                 journal.abandon()
             raise
         try:
-            result = decided(job, stages, engine, progress)
+            result = decided(job, stages, engine, progress, settings.announce)
         except DataError:  # an input must be changed, and then the run begins again
             journal.abandon()
             raise
+        _require_room(shards, outputs, result)
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
         sizes = _sizes(shards, parts)
@@ -249,6 +253,23 @@ def _sizes(shards: Shards, parts: list[Part]) -> list[int]:
     inputs = [sum(shard.size for shard in shards.shards if shard.source in part.output.sources) for part in parts]
     together = Counter(part.output.path for part in parts)
     return [size // together[part.output.path] for size, part in zip(inputs, parts, strict=True)]
+
+
+def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -> None:
+    """Refuse to write outputs that are larger than what the disk has free, by their share of the documents.
+
+    Outputs in another format or compression than their inputs may have any size.
+    """
+    kept = float(result.mask.mean()) if len(result.mask) else 1.0
+    needed: Counter[Path] = Counter()
+    for output in outputs:
+        size = sum(shard.size for shard in shards.shards if shard.source in output.sources)
+        same = all(kind(output.path) == shards.kind(source) for source in output.sources)
+        if same and not is_special(output.path) and not Path(output.path).exists():
+            share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)
+            needed[Path(os.path.realpath(output.path)).parent] += round(_SURE * share * size)
+    for folder, size in needed.items():
+        require_room(folder, size, "write the outputs")
 
 
 def _report(result: StoredResult, settings: Settings, path: str) -> dict[str, Any]:

@@ -17,11 +17,20 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.result import Summary
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.features import gather
-from neardup.pipeline.spilled.heads import rank
+from neardup.pipeline.spilled.forecast import (
+    SHARDS,
+    Forecast,
+    bytes_to_compare,
+    bytes_to_gather,
+    forecast,
+    require_room,
+    warn_of_full_buckets,
+)
+from neardup.pipeline.spilled.heads import HEADS, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions, decide
 from neardup.pipeline.spilled.pairs import propose
-from neardup.pipeline.spilled.signed import fields_of, sign
+from neardup.pipeline.spilled.signed import Signed, fields_of, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.schemes.terms import common_of
@@ -46,29 +55,46 @@ class Stages:
         """Do tasks by the engine, except those of stages for which *elsewhere* returns another way to map."""
         self._journal, self._engine, self._progress, self._elsewhere = journal, engine, progress, elsewhere
 
-    def each(
-        self, stage: str, of: str, function: Callable[[int], Record], sizes: Sequence[int], words: str = ""
+    def each(  # noqa: PLR0913 - a stage, and how to do it
+        self,
+        stage: str,
+        of: str,
+        function: Callable[[int], Record],
+        sizes: Sequence[int],
+        words: str = "",
+        *,
+        first: int | None = None,
     ) -> list[Record]:
-        """Do a stage of one task for each size, and report its progress in *words*."""
+        """Do a stage of one task for each size, or only the *first* ones, and report its progress in *words*."""
+        whole = sum(sizes)
 
-        def report(_: str, done: int, total: int) -> None:
-            self._progress(words or stage, done, total)
+        def report(_: str, done: int, __: int) -> None:
+            self._progress(words or stage, done, whole)
 
-        name = f"{stage}-{of}"
+        name, some = f"{stage}-{of}", sizes[:first]
         map_ = self._elsewhere(name) or self._engine.map
-        return self._journal.run(name, len(sizes), function, map=map_, sizes=sizes, progress=report)
+        return self._journal.run(name, len(some), function, map=map_, sizes=some, progress=report)
 
     def one(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
         """Do a stage that is a single task."""
         return self._journal.run(f"{stage}-{of}", 1, lambda _: function(), map=map)[0]
 
 
-def decided(job: Job, stages: Stages, engine: LocalEngine, progress: Progress) -> StoredResult:
+def decided(
+    job: Job,
+    stages: Stages,
+    engine: LocalEngine,
+    progress: Progress,
+    announce: Callable[[Forecast], None] = lambda _: None,
+) -> StoredResult:
     """Decide all documents of the inputs; the stages that are recorded are not repeated.
 
-    Raises ``DataError`` if no document is left, and if no record has a field that was requested.
+    *announce* is called with what the run is expected to need, when its first shards were read. Raises ``DataError`` if
+    no document is left, and if no record has a field that was requested; and ``StorageFailed`` if the disk has no room
+    for a stage.
     """
     sizes = [shard.size for shard in job.shards.shards]
+    _foresee(job, stages.each("sign", job.signing, partial(sign, job), sizes, "read", first=SHARDS), engine, announce)
     records = stages.each("sign", job.signing, partial(sign, job), sizes, "read")
     if BODY in job.scheme.columns and _lacking(records, BODY):
         again = partial(sign, job, body=True)
@@ -77,16 +103,34 @@ def decided(job: Job, stages: Stages, engine: LocalEngine, progress: Progress) -
     _require_fields(job, documents)
     signed = documents.signed
     stages.one("rank", job.deciding, lambda: rank(job, signed))
-    proposed = stages.one("propose", job.deciding, lambda: propose(job, signed, engine, progress))
+
+    def proposal() -> Record:
+        require_room(job.journal.folder, bytes_to_compare(job, len(job.array(HEADS))), "compare signatures")
+        return propose(job, signed, engine, progress)
+
+    proposed = stages.one("propose", job.deciding, proposal)
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
+        rest = 1 - len(job.journal.done(f"gather-{job.deciding}")) / (len(sizes) + len(job.earlier.sizes))
+        require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
         stages.each("gather", job.deciding, partial(gather, job, signed.edges), [*sizes, *job.earlier.sizes])
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
     decisions = Decisions(job, signed, documents.ids, record["rules"])
     summary = _summary(job, documents, decisions, proposed, record, settled)
     return StoredResult(decisions, documents, summary)
+
+
+def _foresee(job: Job, records: list[Record], engine: LocalEngine, announce: Callable[[Forecast], None]) -> None:
+    """Forecast what a run needs from its first shards; warn if that does not fit the disk, or the parameters."""
+    found = forecast(job, records, engine.threads)
+    announce(found)
+    rest = 1 - len(job.journal.done(f"sign-{job.signing}")) / len(job.shards.shards)
+    stored = sum(sum(one["files"].values()) for one in records) * len(job.shards.shards) / len(records)
+    require_room(job.journal.folder, rest * stored, "read the inputs")
+    if rest:
+        warn_of_full_buckets(job, Signed(job, [one["documents"] for one in records]), found.documents)
 
 
 def records_of(folder: WorkFolder, job: Job) -> list[Record]:

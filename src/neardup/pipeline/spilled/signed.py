@@ -1,5 +1,6 @@
 """Signing: each shard is read once, and what later stages need to know of its documents is stored."""
 
+import time
 from collections import Counter
 from collections.abc import Container
 from typing import Any, Final
@@ -33,10 +34,12 @@ class Signed:
     """
 
     def __init__(self, job: Job, numbers: list[int]) -> None:
+        """Describe the documents of the first shards, with their *numbers*; usually of all."""
         self._job = job
         self.edges: Positions = len(job.earlier) + np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
         """Where each shard's documents begin, and the number of all at last."""
-        self.first = int(self.edges[sum(shard.source < job.compared for shard in job.shards.shards)])
+        own = job.shards.shards[: len(numbers)]
+        self.first = int(self.edges[sum(shard.source < job.compared for shard in own)])
 
     def __len__(self) -> int:
         return int(self.edges[-1])
@@ -59,6 +62,16 @@ class Signed:
         tables = [self._table(shard) for shard in range(len(self.edges) - 1)]
         nothing = pa.chunked_array([], pa.large_binary())
         return [table.column(_RANKING) if len(table) else nothing for table in tables]
+
+    def sample(self, number: int) -> Words:
+        """Return the keys of about this many different documents that have a signature, evenly spaced."""
+        chosen = np.flatnonzero(self.column("present", np.bool_))
+        _, firsts = np.unique(self.equal[chosen], axis=0, return_index=True)
+        chosen = chosen[np.sort(firsts)]
+        chosen = chosen[:: -(-len(chosen) // number) or 1]
+        rows = np.concatenate([self.rows(shard, *self.row_kind()) for shard in range(len(self.edges) - 1)])[chosen]
+        scheme = self._job.scheme
+        return np.asarray(scheme.keys(Signatures(rows, np.ones(len(rows), np.bool_), scheme.recipe)))
 
     def row_kind(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
         """Return the type and shape of a signature's row."""
@@ -86,7 +99,8 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     ``lacking`` maps each field that no record of the shard has to the fields that there are. With *body*, the text
     replaces the field of this name.
     """
-    found: Counter[str] = Counter(documents=0, text=0, without_text=0, quoted_lines=0)
+    started = time.thread_time()
+    found: Counter[str] = Counter(documents=0, text=0, features=0, without_text=0, quoted_lines=0)
     tables: list[pa.Table] = []
     ids: list[pa.Array] = []
     rejected: list[Any] = []
@@ -101,6 +115,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             lacking = {name: [*dict.fromkeys([*known[name], *own[name]])] for name in known if name in own}
             tables.append(_of_piece(job, piece, own, body=body))
             found["text"] += int(tables[-1].column("length").to_numpy().sum())
+            found["features"] += int(tables[-1].column("features").to_numpy().sum())
         ids += piece.ids.cast(pa.large_string()).chunks
         found["documents"] += len(piece)
         if (missing := piece.without_text) is not None:
@@ -113,7 +128,14 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     files = job.save_table(_name(task), table)
     files |= job.save_table(_ids(task), pa.table({"id": pa.chunked_array(ids, pa.large_string())}))
     firsts = {"first_without_text": without, "first_quoted": first_quoted}
-    return {**found, **firsts, "rejected": rejected, "lacking": lacking or {}, "files": files}
+    return {
+        "seconds": time.thread_time() - started,
+        **found,
+        **firsts,
+        "rejected": rejected,
+        "lacking": lacking or {},
+        "files": files,
+    }
 
 
 def fields_of(job: Job) -> list[str]:

@@ -1,0 +1,127 @@
+"""Forecasts of a run in pieces from its first shards: documents, disk, time, and whether buckets are too full."""
+
+import shutil
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.evaluation.crowding import background_of, expected_candidates
+from neardup.evaluation.plans import smaller_buckets
+from neardup.model.arrays import Signatures
+from neardup.model.candidates import ROOM
+from neardup.model.errors import StorageFailed
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.pairs import UNITS
+from neardup.pipeline.spilled.signed import Signed
+
+SHARDS: Final = 4  # that a forecast is made from
+
+_MEGABYTE: Final = 10**6
+_SAMPLE: Final = 1 << 12  # documents
+_MANY: Final = 1 << 17  # documents: in smaller collections, a few pairs in the sample would decide
+_FEW: Final = 2  # keys that unrelated documents share
+_ORDER: Final = 40  # bytes per document: the order, the leaders, their groups, the decisions
+_PAIRS: Final = 100  # bytes per document: the plausible pairs, and their order
+_PLAIN: Final = 3.0  # the time of a run, as a multiple of that of signing
+_COMPRESSED: Final = 4.2  # the same for compressed outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What a run of this many *documents* needs: bytes of *disk* in the work folder, and *seconds* if it runs alone."""
+
+    documents: int
+    disk: int
+    seconds: float
+
+
+def forecast(job: Job, records: Sequence[dict[str, Any]], threads: int) -> Forecast:
+    """Return the forecast of a run whose first shards have these *records*.
+
+    The disk is that of the largest stage. How many documents have a similar one, and need their features there, is not
+    known before: the share is that of a collection of technical documentation.
+    """
+    shards = job.shards.shards
+    scale = sum(shard.size for shard in shards) / max(1, sum(shard.size for shard in shards[: len(records)]))
+    documents, features = (round(scale * sum(one[name] for one in records)) for name in ("documents", "features"))
+    stored = scale * sum(sum(one["files"].values()) for one in records)
+    similar = 0.0
+    if job.policy.verify == "exact" and not job.scheme.columns:
+        similar = min(1.0, max(0.0, 0.91 - 0.8 * job.scheme.threshold))
+    compared = documents * _row_bytes(job)
+    gathered = 8 * features * similar + documents * _PAIRS
+    rates = [one["seconds"] / max(1, shard.size) for one, shard in zip(records, shards, strict=False)]
+    signing = min(rates) * sum(shard.size for shard in shards) / threads  # the first ones load the kernels, too
+    compressed = any(job.shards.kind(shard.source).compression for shard in shards)
+    return Forecast(
+        documents=documents,
+        disk=round(stored + documents * _ORDER + max(compared, gathered)),
+        seconds=signing * (_COMPRESSED if compressed else _PLAIN),
+    )
+
+
+def warn_of_full_buckets(job: Job, signed: Signed, documents: int) -> None:
+    """Warn if unrelated documents would fill the buckets among this many *documents*; recommend parameters.
+
+    *signed* are the documents of the first shards.
+    """
+    scheme: Any = job.scheme
+    if documents < _MANY or scheme.columns or getattr(scheme, "key_count", None) is None:
+        return
+    keys = signed.sample(_SAMPLE)
+    if len(keys) <= 1:
+        return
+    found = expected_candidates(keys, documents, pooled=scheme.pooled, most=_FEW)
+    if not found.overflows:
+        return
+    better = smaller_buckets(scheme, documents, background_of(scheme, found))
+    numbers = "" if better is None else ", ".join(f"{name} {value:g}" for name, value in better.parameters.items())
+    way_out = f"better: {better.scheme} with {numbers}" if better else "longer shingles have fewer of them"
+    warnings.warn(
+        f"among {documents:,} documents like the first, each bucket would have about {found.bucket:,.0f} unrelated"
+        f" documents; it has room for {ROOM}, so pairs would be missed; {way_out}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def require_room(folder: Path, needed: float, stage: str) -> None:
+    """Raise ``StorageFailed`` if the file system of a folder, which may not exist yet, has less than *needed* bytes."""
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    free = shutil.disk_usage(there).free
+    if needed > free:
+        there_is = amount(free // _MEGABYTE * _MEGABYTE)
+        reason = f"to {stage}, about {amount(needed)} of disk are needed, and {there_is} are free"
+        raise StorageFailed(str(folder), reason, "no room")
+
+
+def bytes_to_compare(job: Job, documents: int) -> int:
+    """Return the bytes of disk that comparing the signatures needs."""
+    return documents * (_row_bytes(job) + _ORDER + _PAIRS)
+
+
+def bytes_to_gather(job: Job, signed: Signed) -> int:
+    """Return the bytes of the features of all documents that are in a plausible pair."""
+    return 8 * int(signed.column("features", np.int64)[np.asarray(job.array(UNITS)) >= 0].sum())
+
+
+def amount(size: float) -> str:
+    """Return a number of bytes for people, rounded up if it is small.
+
+    >>> amount(2_345_678_901), amount(1_000_000)
+    ('2.3 GB', '1 MB')
+    """
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{ceil(size / 1e6):,} MB"  # noqa: PLR2004 - a unit
+
+
+def _row_bytes(job: Job) -> int:
+    """Return the bytes of the signature of a leader, and of its keys."""
+    kind, shape = Signed(job, []).row_kind()
+    nothing = Signatures(np.empty((0, *shape), kind), np.empty(0, np.bool_), job.scheme.recipe)
+    columns = 0 if job.scheme.pooled else job.scheme.keys(nothing).shape[1]
+    return kind.itemsize * int(np.prod(shape)) + 8 * columns

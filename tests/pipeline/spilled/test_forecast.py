@@ -1,0 +1,156 @@
+import json
+import shutil
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from neardup import Checksum, Field, MinHash, SimHash, dedup_files
+from neardup.errors import StorageFailed
+from neardup.pipeline.spilled import files, run
+from neardup.pipeline.spilled import forecast as module
+from neardup.pipeline.spilled.forecast import amount, bytes_to_gather, forecast, require_room, warn_of_full_buckets
+from neardup.pipeline.spilled.run import Stages
+from neardup.pipeline.spilled.signed import Signed, sign
+
+
+class Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+@pytest.fixture
+def free(monkeypatch):
+    """Let the disk have this much room."""
+
+    def of(size):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, size))
+
+    return of
+
+
+def signed_of(job):
+    records = [sign(job, task) for task in range(len(job.shards.shards))]
+    return records, Signed(job, [record["documents"] for record in records])
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash(), Checksum(fields=(Field(name="title"),))])
+def test_a_forecast_is_that_of_the_first_shards(job_of, sources, scheme):
+    job = job_of(sources, scheme, size=2000, columns=("title",) if scheme.columns else ())
+    records, signed = signed_of(job)
+    whole = forecast(job, records, 1)
+    assert whole.documents == len(signed)
+    stored = sum(sum(record["files"].values()) for record in records)
+    assert whole.disk > stored
+    some = forecast(job, records[:4], 1)
+    assert some.documents == pytest.approx(len(signed), rel=0.3)
+    assert some.disk == pytest.approx(whole.disk, rel=0.3)
+    assert forecast(job, records, 2).seconds == pytest.approx(whole.seconds / 2)
+
+
+def test_the_disk_of_gathering_is_known(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(3000)
+    found = []
+
+    def gathered(job, signed):
+        found.append([bytes_to_gather(job, signed), 0])
+        return found[-1][0]
+
+    gather = run.gather
+
+    def measured(job, edges, task):
+        record = gather(job, edges, task)
+        found[-1][1] += 8 * record["features"]
+        return record
+
+    monkeypatch.setattr(run, "bytes_to_gather", gathered)
+    monkeypatch.setattr(run, "gather", measured)
+    for scheme in (MinHash(), Checksum.for_texts()):
+        dedup_files(sources, work=tmp_path / "w", scheme=scheme, threads=1)
+        assert found[-1][0] == found[-1][1] > 0
+
+
+def test_a_stage_without_room_ends_the_run_and_it_continues_later(tmp_path, sources, free, monkeypatch):
+    stages = []
+
+    def noted(folder, needed, stage):
+        stages.append(stage)
+        require_room(folder, needed, stage)
+
+    monkeypatch.setattr(run, "require_room", noted)
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, 1000))
+        with pytest.raises(StorageFailed, match=r"to compare signatures, about 1 MB of disk .* needed, and 0 MB are"):
+            dedup_files(sources, work=tmp_path / "w")
+    assert stages == ["read the inputs", "compare signatures"]
+    dedup_files(sources, work=tmp_path / "w")
+    assert stages[2:] == ["read the inputs", "compare signatures", "gather features"]
+
+
+def test_outputs_need_room(tmp_path, sources, free):
+    free(1)
+    with pytest.raises(StorageFailed, match="about 1 MB of disk"):
+        require_room(tmp_path / "not" / "there", 2, "x")
+    require_room(tmp_path, 1, "x")
+
+
+def test_amounts():
+    assert [amount(size) for size in (0, 1, 5e6, 2.34e9)] == ["0 MB", "1 MB", "5 MB", "2.3 GB"]
+
+
+def test_full_buckets_are_warned_of(job_of, tmp_path, monkeypatch):
+    """Texts of a small vocabulary share many shingles of one word."""
+    chance = np.random.default_rng(1)
+    lines = [json.dumps({"text": " ".join(f"w{word}" for word in chance.choice(200, 60))}) for _ in range(600)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    job = job_of([tmp_path / "a.jsonl"], MinHash(shingle=1))
+    _, signed = signed_of(job)
+    with pytest.warns(RuntimeWarning, match=r"would have about [\d,]+ unrelated .*; better: minhash with permutations"):
+        warn_of_full_buckets(job, signed, 10**6)
+    hopeless = job_of([tmp_path / "a.jsonl"], MinHash(shingle=1, threshold=0.2))
+    _, signed = signed_of(hopeless)
+    with pytest.warns(RuntimeWarning, match="longer shingles have fewer"):
+        warn_of_full_buckets(hopeless, signed, 10**9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_full_buckets(job, signed, 10**4)
+        pairs = job_of([tmp_path / "a.jsonl"], SimHash())
+        warn_of_full_buckets(pairs, signed_of(pairs)[1], 10**6)
+
+
+def test_ordinary_text_is_not_warned_of(job_of, monkeypatch):
+    """Near-duplicates in the sample are related, and do not count."""
+    monkeypatch.setattr(module, "_MANY", 0)
+    sample = Path(module.__file__).parents[2] / "samples" / "collection.jsonl"
+    for scheme in (MinHash(), MinHash(shingle=5, threshold=0.8)):
+        job = job_of([sample], scheme)
+        _, signed = signed_of(job)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_of_full_buckets(job, signed, len(signed))
+
+
+def test_the_first_shards_are_read_first(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(2000)
+    seen, each = [], Stages.each
+
+    def noted(self, stage, *given, **options):
+        seen.append((stage, options.get("first")))
+        return each(self, stage, *given, **options)
+
+    monkeypatch.setattr(Stages, "each", noted)
+    dedup_files(sources, work=tmp_path / "w")
+    assert seen[:2] == [("sign", 4), ("sign", None)]
+
+
+def test_large_outputs_are_refused_before_they_are_written(tmp_path, sources, monkeypatch):
+    asked = []
+    monkeypatch.setattr(files, "require_room", lambda folder, size, _: asked.append((folder.name, size)))
+    dedup_files(sources, tmp_path / "out" / "kept.jsonl", work=tmp_path / "w", mark=tmp_path / "m.csv")
+    [(folder, size)] = asked  # that of another format is unknown
+    assert folder == "out"
+    written = (tmp_path / "out" / "kept.jsonl").stat().st_size
+    assert size == pytest.approx(0.7 * written, rel=0.3)
