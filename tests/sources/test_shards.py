@@ -137,6 +137,22 @@ def test_pieces_are_the_records_of_the_file(tmp_path, case, name, data, size):
     check_equal(tmp_path, [path], path.suffix if path.suffix != ".gz" else "".join(path.suffixes[-2:]), size)
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("case", [case for case in CSV if case not in {"quoted", "quoted header"}])
+def test_lines_without_quotation_are_cut_into_shards(tmp_path, case, size):
+    path = put(tmp_path / "x.csv", CSV[case])
+    check_equal(tmp_path, [path], ".csv", size, quoting="none")
+
+
+def test_shards_of_unquoted_lines_have_the_size_that_was_asked_for(tmp_path):
+    path = put(tmp_path / "x.tsv", b"\n\nid\ttext\n" + b'1\t"two\n' * 1000)
+    sizes = [shard.size for shard in split([path], 500).shards]
+    assert len(sizes) > 5
+    assert max(sizes) < 1100
+    quoted = put(tmp_path / "y.tsv", b'"id"\ttext\n' + b"1\ttwo\n" * 1000)
+    assert len(split([quoted], 500).shards) == 1
+
+
 def tables():
     """Tables of every kind of text and id, with few rows in a group."""
     texts = [None if number % 7 == 3 else f"text {number} " * (number % 5) for number in range(50)]

@@ -235,6 +235,14 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
         yield Contents(source, memoryview(header + rest), first=first)
 
 
+def header_of_lines(head: memoryview, form: str, request: Request) -> bytes:
+    """Return the *head* of a file up to its first record; nothing if records may span lines, or none begins there."""
+    if _is_quoted(form, request, head):
+        return b""
+    found = records(head, _DELIMITERS[form], quoting=False)
+    return bytes(head[: found.start[1]]) if found.start.size > 1 else b""
+
+
 def check_headers(paths: Sequence[str], request: Request) -> None:
     """Raise ``DataError`` for the first file whose header differs from that of the first one."""
     first: list[str] | None = None

@@ -1,9 +1,9 @@
 """The inputs of a run, cut into shards: parts of files that are read one at a time, and as often as needed.
 
-A shard is a range of whole lines of plain JSON lines, a range of row groups of a Parquet file, or some of the sorted
-files of a folder. Compressed files and delimited text must be read from the beginning: each file is one shard. A shard
-is read in *pieces*, collections of bounded size, so that no more than one piece is in memory at a time. The inputs may
-have different formats.
+A shard is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; a range of row
+groups of a Parquet file; or some of the sorted files of a folder. Other files, which are compressed or have records
+that may span lines, must be read from the beginning: each is one shard. A shard is read in *pieces*, collections of bounded
+size, so that no more than one piece is in memory at a time. The inputs may have different formats.
 """
 
 import os
@@ -24,6 +24,7 @@ from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, exp
 
 SHARD: Final = 1 << 26  # bytes
 _READ: Final = 1 << 24  # bytes read at a time to count lines
+_HEAD: Final = 1 << 16  # bytes that are searched for a header
 _NEWLINE: Final = b"\n"
 _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
 
@@ -130,6 +131,8 @@ class Shards:
                 ]
             elif found == Kind("jsonl"):
                 shards += _line_shards(source, path, size)
+            elif found.compression is None and (header := self._header(path, found)):
+                shards += _line_shards(source, path, size, len(header))
             else:
                 whole = Path(path).stat().st_size
                 shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
@@ -275,9 +278,27 @@ class Shards:
             case _:
                 from neardup.sources.delimited import DelimitedText, pieces_of_records
 
-                blocks = stream(path, found.compression, self.request.max_bytes, self.size)
+                blocks, shift = stream(path, found.compression, self.request.max_bytes, self.size), 0
+                if shard.begin or shard.size < Path(path).stat().st_size:
+                    header = self._header(path, found) if shard.begin else b""
+                    blocks, shift = self._range(path, header, shard), shard.first - 1 - _line_count(header)
                 for contents in pieces_of_records(display(path), found.format, self.request, blocks):
+                    contents.first += shift
                     yield DelimitedText([path], self.request, _silent, [contents])
+
+    def _header(self, path: str, found: Kind) -> bytes:
+        """Return all of a plain file up to its first record if its records are lines, otherwise nothing."""
+        from neardup.sources.delimited import header_of_lines
+
+        contents = load(path, None, 1)
+        return header_of_lines(contents.read(0, min(_HEAD, len(contents))), found.format, self.request)
+
+    def _range(self, path: str, header: bytes, shard: Shard) -> Iterator[bytes]:
+        """Yield a header, and the bytes of a shard, some at a time."""
+        contents = load(path, None, 1)
+        for begin in range(shard.begin, shard.end, self.size):
+            yield header + bytes(contents.read(begin, min(begin + self.size, shard.end)))
+            header = b""
 
     def _blocks(self, path: str, found: Kind, shard: Shard) -> Iterator[Contents]:
         """Yield the lines of a shard, some at a time."""
@@ -363,21 +384,27 @@ def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
     return list(pairwise([*edges, len(sizes)])) if sizes else []
 
 
-def _line_shards(source: int, path: str, size: int) -> list[Shard]:
-    """Cut a plain file after line ends, and count its lines."""
+def _line_count(data: bytes) -> int:
+    """Return the number of lines of delimited text, where a lone return ends a line, too."""
+    return data.count(_NEWLINE) + data.count(b"\r") - data.count(b"\r\n")
+
+
+def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Shard]:
+    """Cut a plain file after line ends, and count its lines; the *header* of delimited text is in the first shard."""
+    count = _line_count if header else lambda data: data.count(_NEWLINE)
     contents = load(path, None, 1)
     total, begin, first = len(contents), 0, 1
     found: list[Shard] = []
     while begin < total:
         end, lines = begin, 0
-        while end < total and end - begin < size:
+        while end < total and (end - begin < size or end < header):
             data = bytes(contents.read(end, min(end + min(_READ, size), total)))
             cut = data.rfind(_NEWLINE) + 1 if end + len(data) < total else len(data)
             while not cut:  # a long line
                 more = bytes(contents.read(end + len(data), min(end + 2 * len(data) + _READ, total)))
                 data += more
                 cut = data.rfind(_NEWLINE) + 1 if end + len(data) < total else len(data)
-            end, lines = end + cut, lines + data.count(_NEWLINE, 0, cut)
+            end, lines = end + cut, lines + count(data[:cut])
         found.append(Shard(source=source, begin=begin, end=end, first=first, size=end - begin))
         begin, first = end, first + lines
     return found or [Shard(source=source, begin=0, end=0, first=1, size=0)]
