@@ -2,8 +2,8 @@
 
 A shard is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; a range of row
 groups of a Parquet file; or some of the sorted files of a folder. Other files, which are compressed or have records
-that may span lines, must be read from the beginning: each is one shard. A shard is read in *pieces*, collections of bounded
-size, so that no more than one piece is in memory at a time. The inputs may have different formats.
+that may span lines, must be read from the beginning: each is one shard. A shard is read in *pieces*, collections of
+bounded size, so that no more than one piece is in memory at a time. The inputs may have different formats.
 """
 
 import os
