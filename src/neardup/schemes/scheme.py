@@ -1,6 +1,6 @@
 """The defaults of all schemes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
@@ -9,7 +9,6 @@ from neardup.model.errors import ParameterError, require
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import Reading
 from neardup.model.recipe import Hashing
-from neardup.model.requirements import Requirements
 from neardup.text.analysis import Analysis
 from neardup.text.templates import CommonShingles
 
@@ -148,12 +147,6 @@ class SchemeDefaults:
     def curves(self: Any, values: Any) -> dict[str, Any]:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
         return {"match": self.probability(values)}
-
-    @classmethod
-    def grid(cls, wanted: Requirements) -> Iterator[Self]:
-        """Yield the schemes among which recommendations are searched (for a kind with *searched_numbers*)."""
-        del wanted
-        yield from ()
 
     # Descriptions.
 

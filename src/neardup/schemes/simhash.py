@@ -138,10 +138,6 @@ class SimHash(FeatureScheme):
         """
         return self._row_by_row(self._distances, left, right)
 
-    def distance_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Positions:
-        """Return in how many bits documents ``left[i]`` and ``right[i]`` of one set of signatures differ."""
-        return self._pair_by_pair(self._distances, signatures, left, right)
-
     def _distances(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Positions:
         counts = np.empty(len(left), np.int64)
         kernels.distances(one.rows, other.rows, left, right, counts)
