@@ -217,6 +217,19 @@ def test_damaged_files_are_noticed(batches, tmp_path, name):
     assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known
 
 
+def test_a_changed_header_is_noticed(tmp_path):
+    (tmp_path / "one.jsonl").write_text('{"text": "a b c d"}\n')
+    dedup_files([tmp_path / "one.jsonl"], state=tmp_path / "state")
+    path = tmp_path / "state" / "state.json"
+    content = path.read_bytes()
+    for place in range(len(content)):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        with pytest.raises((StorageDamaged, StorageRefused)):
+            State.open(tmp_path / "state")
+
+
 def test_one_run_at_a_time_adds(batches, tmp_path):
     dedup_files(batches[0], state=tmp_path / "state")
     with State.open(tmp_path / "state"):

@@ -134,7 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         action="append",
         default=_HIDDEN,
-        help="compare with the documents of a state, or of other files, and change neither; may be repeated",
+        help="compare with the documents of a state, or of other files, and change neither; may be repeated for files",
     )
     running.add_argument(
         "--restart",

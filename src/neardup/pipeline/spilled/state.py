@@ -31,6 +31,7 @@ from neardup.schemes import terms
 from neardup.sources.shards import Shards
 
 WORK: Final = "work"  # the work folder of runs that name none
+_DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _FORMAT: Final = 1
 _HEADER: Final = "state.json"
 _LOCK: Final = "state.lock"
@@ -63,6 +64,7 @@ class Header(msgspec.Struct, frozen=True):
     policy: dict[str, str]
     salt: str
     segments: tuple[Part, ...] = ()
+    digest: str = ""  # of everything else
 
 
 class Forgotten(NamedTuple):
@@ -82,8 +84,8 @@ class State:
     def open(cls, path: str | os.PathLike[str], *, write: bool = False) -> Self:
         """Open a state; with *write*, make one if there is none.
 
-        Raises ``StorageRefused`` for a folder of something else, ``StorageBusy`` if another process is using it, and
-        ``StorageFailed`` if the system refuses.
+        Raises ``StorageRefused`` for a folder of something else, ``StorageDamaged`` if the content of ``state.json``
+        was changed, ``StorageBusy`` if another process is using it, and ``StorageFailed`` if the system refuses.
         """
         folder = require_path("path", path)
         with naming(folder):
@@ -149,9 +151,8 @@ class State:
         """Raise ``StorageDamaged`` unless all files have the content that was written."""
         for part in self.segments:
             if (found := self._digests(part.name)) != part.digests:
-                names = [name for name, *both in zip(_FILES, found, part.digests, strict=False) if both[0] != both[1]]
-                path = self._folder(part.name) / (*names, _HEADER)[0]
-                raise StorageDamaged(str(path), "it is damaged: restore the state from a copy, or make a new one")
+                names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
+                raise StorageDamaged(str(self._folder(part.name) / names[0]), _DAMAGED)
 
     def earlier(self) -> Earlier:
         """Map all segments; raises ``StorageDamaged`` if ``check`` does."""
@@ -254,6 +255,7 @@ class State:
         return msgspec.structs.replace(part, digests=self._digests(part.name))
 
     def _replace(self, header: Header) -> None:
+        header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(msgspec.json.encode(header))
         self._header = header
@@ -348,7 +350,14 @@ def _read(folder: Path) -> Header | None:
     if header.format != _FORMAT:
         rule = f"neardup {header.version} wrote it in another format; make a new state with this version"
         raise StorageRefused(str(folder), rule)
+    if header.digest != _digest(header):
+        raise StorageDamaged(str(folder / _HEADER), _DAMAGED)
     return header
+
+
+def _digest(header: Header) -> str:
+    content = msgspec.json.encode(msgspec.structs.replace(header, digest=""))
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def _require_new(folder: Path, *, write: bool) -> None:
