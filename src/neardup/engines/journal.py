@@ -1,6 +1,7 @@
 """The work folder of a run: its terms, the tasks that are done, and the files that they made."""
 
 import fcntl
+import json
 import os
 import re
 import secrets
@@ -105,7 +106,7 @@ class WorkFolder:
 
     def records(self, stage: str) -> list[dict[str, Any]]:
         """Return the records of the tasks of a stage that are done, in the order of the tasks."""
-        return [msgspec.json.decode(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
+        return [_decoded(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
@@ -122,7 +123,7 @@ class WorkFolder:
         try:
             if path.exists():
                 return False
-            record = msgspec.json.encode(function(task))
+            record = _encoded(function(task))
             with naming(path, self._home), replacing(path, self.claims.partial()) as file:
                 file.write(record)
         except Exception:
@@ -164,7 +165,7 @@ class Journal(WorkFolder):
         which is done now, ``OtherTerms`` if it has a run of other terms or of another version, and ``StorageFailed`` if
         the system refuses.
         """
-        wanted: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(terms))
+        wanted: dict[str, Any] = _decoded(_encoded(terms))
         with naming(folder):
             _make(folder)
             lock = locked(folder / _LOCK)
@@ -258,9 +259,9 @@ class Journal(WorkFolder):
         for task in tuple(valid):
             path = self._record(stage, task)
             try:
-                files = msgspec.json.decode(path.read_bytes()).get("files", {})
+                files = _decoded(path.read_bytes()).get("files", {})
                 intact = self.sizes(*files) == files
-            except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError):
+            except (FileNotFoundError, NotADirectoryError, ValueError):
                 intact = False
             if not intact:
                 valid.remove(task)
@@ -302,17 +303,26 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     """Return the run in a folder, or ``None``; ``StorageRefused`` if the file of this *name* is something else."""
     with naming(folder):
         try:
-            return msgspec.json.decode((folder / name).read_bytes(), type=Header)
+            return msgspec.convert(_decoded((folder / name).read_bytes()), Header)
         except FileNotFoundError:
             return None
-        except msgspec.DecodeError:
+        except (ValueError, msgspec.ValidationError):
             reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
 
 
+def _encoded(values: Any) -> bytes:
+    """Return plain values as JSON; unlike that of ``msgspec``, it can have paths that are not valid UTF-8."""
+    return json.dumps(values).encode()
+
+
+def _decoded(data: bytes) -> Any:
+    return json.loads(data)
+
+
 def _write(folder: Path, header: Header) -> None:
     with replacing(folder / _TERMS, folder / f"{_TERMS}.partial") as file:
-        file.write(msgspec.json.encode(header))
+        file.write(_encoded(msgspec.to_builtins(header)))
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)

@@ -110,6 +110,39 @@ def test_a_missing_field_is_reported_with_the_fields_of_all_parts(tmp_path, smal
             dedup_files([tmp_path / "a.jsonl"], id="none", **options)
 
 
+def test_names_that_are_not_utf_8(tmp_path, sources):
+    path = tmp_path / os.fsdecode(b"n\xff.jsonl")
+    path.write_bytes(sources[0].read_bytes())
+    done = dedup_files([path], tmp_path / os.fsdecode(b"o\xff.jsonl"), work=tmp_path / os.fsdecode(b"w\xff"))
+    assert rows(done.result) == rows(dedup_files([path]).result)
+    assert not done.result.decisions["id"].null_count
+    assert not [*tmp_path.glob("w*")]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.parquet", b""), ("a.jsonl", "text".encode("utf-16"))])
+def test_an_input_that_cannot_be_cut_leaves_no_work_folder(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError):
+        dedup_files([tmp_path / name], work=tmp_path / "w")
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_parts, monkeypatch):
+    from neardup.pipeline.spilled import run
+
+    small_parts(3000)
+    moved = sources[0].with_name("moved")
+    with monkeypatch.context() as patch:
+        gather = run.gather
+        patch.setattr(run, "gather", lambda *given: (sources[0].exists() and sources[0].rename(moved), gather(*given)))
+        with pytest.raises(DataError, match="it cannot be read: No such file"):
+            dedup_files(sources, work=tmp_path / "w", threads=1)
+    moved.rename(sources[0])
+    monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
+    dedup_files(sources, work=tmp_path / "w", threads=1)
+    assert not (tmp_path / "w").exists()
+
+
 def test_inputs_without_documents_have_an_empty_result(tmp_path):
     (tmp_path / "a.jsonl").write_text("\n\n")
     assert_same([tmp_path / "a.jsonl"], tmp_path / "w")

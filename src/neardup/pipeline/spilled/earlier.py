@@ -1,5 +1,6 @@
 """The documents of earlier runs, as a later run in pieces knows them: the leaders, with the decisions on them."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,7 +53,7 @@ class Segment:
         """Map a table."""
         path = self.folder / name
         with naming(path):
-            return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+            return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
 
     def rows(self) -> Iterator[Rows]:
         """Yield all leaders, some at a time; without leaders, empty tables."""

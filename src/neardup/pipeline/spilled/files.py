@@ -123,7 +123,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         stages = Stages(journal, engine, progress, partial(_elsewhere, settings, journal))
         if any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
-        begun = stages.one("split", "", partial(_begun, shards, size, state))
+        begun = _split(journal, stages, partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
         if state is not None:
             _require_unchanged(journal, state, begun)
@@ -140,8 +140,9 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             raise
         try:
             result = decided(job, stages, engine, progress, settings.announce)
-        except DataError:  # an input must be changed, and then the run begins again
-            journal.abandon()
+        except DataError as error:
+            if getattr(error.__cause__, "errno", None) is None:  # an input must be changed, then the run begins again
+                journal.abandon()
             raise
         _require_room(shards, outputs, result)
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
@@ -156,6 +157,14 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
         journal.finish()
         return result
+
+
+def _split(journal: Journal, stages: Stages, begun: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return stages.one("split", "", begun)
+    except DataError:
+        journal.abandon()
+        raise
 
 
 def _journal(settings: Settings, terms: dict[str, Any]) -> Journal:

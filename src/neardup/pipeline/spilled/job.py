@@ -1,6 +1,7 @@
 """What every task of a run in pieces knows: the inputs, the rules, and the files of the work folder."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -112,7 +113,7 @@ class Job:
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""
-        return pa.ipc.open_file(pa.memory_map(str(self.path(name)))).read_all()
+        return pa.ipc.open_file(pa.memory_map(os.fsencode(self.path(name)))).read_all()
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
