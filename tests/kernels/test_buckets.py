@@ -46,43 +46,61 @@ def test_shared_keys_equal_their_definition(rows, pooled):
     assert shares.tolist() == (in_any if pooled else in_the_same)
 
 
-def laid_out(parts, number, room):
-    """The arrays as ``Buckets`` lays them out; a part is a list of buckets, a bucket the list of its members."""
-    parts = [(np.array([*itertools.chain(*part)], np.int32), np.array([*map(len, part)], np.int32)) for part in parts]
-    bounds = np.zeros(number + 1, np.int64)
+def arrays_of(made):
+    """The members of some buckets, and their sizes."""
+    return np.array([*itertools.chain(*made)], np.int32), np.array([*map(len, made)], np.int32)
+
+
+def laid_out(parts, number, room, first=0):
+    """The arrays as ``Proposals`` lays them out; a part is a list of buckets, a bucket the list of its members."""
+    parts = [arrays_of(part) for part in parts]
+    bounds = np.zeros(number - first + 1, np.int64)
     rooms = [np.empty(len(sizes), np.int32) for _, sizes in parts]
     for (members, sizes), listed in zip(parts, rooms, strict=True):
-        buckets.count(members, sizes, room, listed, bounds[:-1])
+        buckets.count(members, sizes, room, first, listed, bounds[:-1])
     bounds[:-1] = np.cumsum(bounds[:-1])
     bounds[-1] = bounds[-2]
     entry_bounds = np.concatenate([[0], np.cumsum(np.concatenate(rooms), dtype=np.int64)])
     memberships, entries = np.full(bounds[-1], -1, np.int32), np.full(entry_bounds[-1], -1, np.int32)
-    first = len(entry_bounds) - 1
+    bucket = len(entry_bounds) - 1
     for members, sizes in reversed(parts):
-        first -= len(sizes)
-        buckets.arrange(members, sizes, first, bounds[:-1], memberships, entry_bounds, entries)
+        bucket -= len(sizes)
+        buckets.arrange(members, sizes, bucket, first, bounds[:-1], memberships, entry_bounds, entries)
     return bounds, memberships, entry_bounds, entries
 
 
 BUCKETS = st.lists(st.sets(st.integers(0, 11), min_size=2).map(sorted), max_size=4)
 
 
-@given(BUCKETS, BUCKETS, st.integers(1, 5))
-def test_buckets_list_their_first_members_and_the_others_ask_them(one, other, room):
-    bounds, memberships, entry_bounds, entries = laid_out([one, other], 12, room)
+@given(BUCKETS, st.integers(1, 5), st.integers(0, 12), st.integers(0, 12))
+def test_parts_of_buckets_have_what_some_ranks_need(made, room, begin, end):
+    members, sizes = arrays_of(made)
+    chosen, chosen_sizes = np.full(len(members), -1, np.int32), np.full(len(sizes), -1, np.int32)
+    count, found = buckets.within(members, sizes, room, begin, end, chosen, chosen_sizes)
+    parts = [
+        [rank for place, rank in enumerate(bucket) if rank < end and (place < room or rank >= begin)] for bucket in made
+    ]
+    parts = [part for part in parts if len(part) > 1 and part[-1] >= begin]
+    assert chosen[:count].tolist() == [*itertools.chain(*parts)]
+    assert chosen_sizes[:found].tolist() == [*map(len, parts)]
+
+
+@given(BUCKETS, BUCKETS, st.integers(1, 5), st.integers(0, 11))
+def test_buckets_list_their_first_members_and_the_others_ask_them(one, other, room, first):
+    bounds, memberships, entry_bounds, entries = laid_out([one, other], 12, room, first)
     both = [*one, *other]
     found = [part.tolist() for part in np.split(memberships, bounds[1:-1])]
-    assert found == [[b for b, bucket in enumerate(both) if rank in bucket[1:]] for rank in range(12)]
+    assert found == [[b for b, bucket in enumerate(both) if rank in bucket[1:]] for rank in range(first, 12)]
     listed = [entries[begin:end].tolist() for begin, end in itertools.pairwise(entry_bounds)]
     assert listed == [bucket[:-1][:room] for bucket in both]
 
 
-@given(BUCKETS, st.integers(1, 5), st.integers(0, 30))
-def test_proposals_are_better_members_that_are_listed(made, room, capacity):
-    arrays = laid_out([made], 12, room)
-    asking = np.flatnonzero(np.diff(arrays[0])).astype(np.int32)
+@given(BUCKETS, st.integers(1, 5), st.integers(0, 30), st.integers(0, 11))
+def test_proposals_are_better_members_that_are_listed(made, room, capacity, first):
+    arrays = laid_out([made], 12, room, first)
+    asking = (first + np.flatnonzero(np.diff(arrays[0]))).astype(np.int32)
     bounds, candidates = np.full(len(asking) + 1, -1, np.int64), np.full(capacity, -1, np.int32)
-    done = buckets.propose(asking, *arrays, np.full(12, -1, np.int32), bounds, candidates)
+    done = buckets.propose(asking, first, *arrays, np.full(12, -1, np.int32), bounds, candidates)
     found = [candidates[begin:end].tolist() for begin, end in itertools.pairwise(bounds[: done + 1])]
     expected = [
         sorted({other for bucket in made if rank in bucket for other in bucket[:room] if other < rank})

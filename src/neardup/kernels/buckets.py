@@ -86,57 +86,94 @@ def share(keys, left, right, pooled, shares):
 
 
 @kernel
-def count(members, sizes, room, rooms, counts):
-    """Add to ``counts[r]`` the number of buckets that rank *r* has candidates in, and list how many each lists.
+def within(members, sizes, room, begin, end, chosen, chosen_sizes):
+    """Copy the part of some buckets that the ranks from *begin* to *end* need to ask in them.
+
+    Bucket *b* has the next ``sizes[b]`` of *members*, by rank. Its part has those of its first *room* members, and of
+    the ranks that ask, that rank better than *end*. A part without a rank that asks and a better one is left out.
+    Returns ``(members, buckets)``, the numbers of both.
+    """
+    count = 0
+    found = 0
+    last = 0
+    for size in sizes:
+        place = last
+        last += size
+        if members[place] >= end or members[last - 1] < begin:
+            continue
+        first = count
+        for index in range(size):
+            member = members[place + index]
+            if member >= end:
+                break
+            if index < room or member >= begin:
+                chosen[count] = member
+                count += 1
+        if count - first > 1 and chosen[count - 1] >= begin:
+            chosen_sizes[found] = count - first
+            found += 1
+        else:
+            count = first
+    return count, found
+
+
+@kernel
+def count(members, sizes, room, first_rank, rooms, counts):
+    """Add to ``counts[r]`` the number of buckets that the rank ``first_rank + r`` has candidates in.
 
     Bucket *b* has the next ``sizes[b]`` of *members*, by rank. The first one has no candidates there; the last one is
-    not a candidate of any.
+    not a candidate of any. ``rooms[b]`` becomes the number of members that it lists. Ranks below *first_rank* do not
+    ask.
     """
     end = 0
     for bucket in range(sizes.size):
         for member in members[end + 1 : end + sizes[bucket]]:
-            counts[member] += 1
+            if member >= first_rank:
+                counts[member - first_rank] += 1
         end += sizes[bucket]
         rooms[bucket] = min(sizes[bucket] - 1, room)
 
 
 @kernel
-def arrange(members, sizes, first_bucket, ends, memberships, entry_bounds, entries):
-    """Write which buckets each rank has candidates in, and the members that each bucket lists.
+def arrange(members, sizes, first_bucket, first_rank, ends, memberships, entry_bounds, entries):
+    """Write which buckets each rank from *first_rank* on has candidates in, and the members that each bucket lists.
 
     Bucket *b* gets the number ``first_bucket + b``, and goes in front of each rank's own: ``memberships[ends[r]:]``
-    begins with the buckets of rank *r*. Called with the last part of all buckets first, and with the ends of the ranks'
-    places, *ends* are the beginnings at last.
+    begins with the buckets of the rank ``first_rank + r``. Called with the last part of all buckets first, and with the
+    ends of the ranks' places, *ends* are the beginnings at last.
     """
     end = members.size
     for bucket in range(sizes.size - 1, -1, -1):
         begin = end - sizes[bucket]
         number = first_bucket + bucket
         for member in members[begin + 1 : end]:
-            ends[member] -= 1
-            memberships[ends[member]] = number
+            if member >= first_rank:
+                ends[member - first_rank] -= 1
+                memberships[ends[member - first_rank]] = number
         listed = entry_bounds[number + 1] - entry_bounds[number]
         entries[entry_bounds[number] : entry_bounds[number + 1]] = members[begin : begin + listed]
         end = begin
 
 
 @kernel
-def propose(asking, member_bounds, memberships, entry_bounds, entries, seen, bounds, candidates):
+def propose(asking, first_rank, member_bounds, memberships, entry_bounds, entries, seen, bounds, candidates):
     """Write the better-ranked members that the buckets of each asking rank list, ascending, each once.
 
-    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``. *seen* is scratch, one place a rank, of ranks never
-    asked before. Stops when *candidates* might not hold the next one's; returns the number of asking ranks done.
+    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``; ``memberships[member_bounds[r]:]`` are the buckets
+    of the rank ``first_rank + r``. *seen* is scratch, one place a rank, of ranks never asked before. Stops when
+    *candidates* might not hold the next one's; returns the number of asking ranks done.
     """
     count = 0
     for turn in range(asking.size):
         rank = asking[turn]
+        own = memberships[member_bounds[rank - first_rank] : member_bounds[rank - first_rank + 1]]
         bounds[turn] = count
         most = 0
-        for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
+        for bucket in own:
             most += entry_bounds[bucket + 1] - entry_bounds[bucket]
         if count + most > candidates.size:
             return turn
-        for bucket in memberships[member_bounds[rank] : member_bounds[rank + 1]]:
+        for bucket in own:
             for entry in entries[entry_bounds[bucket] : entry_bounds[bucket + 1]]:
                 if entry >= rank:
                     break

@@ -1,5 +1,5 @@
 import tracemalloc
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import canonical
 import numpy as np
@@ -165,6 +165,26 @@ def test_no_documents():
 @pytest.mark.parametrize("pooled", [False, True])
 def test_one_document(pooled):
     assert proposed(made([(True, [1, 1])], pooled=pooled)) == []
+
+
+@given(ROWS, st.booleans(), st.integers(1, 5), st.lists(st.integers(0, 30), max_size=3), st.integers(0, 5))
+def test_parts_of_the_ranks_propose_together_what_all_propose(rows, pooled, room, cuts, first):
+    keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1)
+    present = np.array([present for present, _ in rows], np.bool_)
+    first = min(first, len(rows))
+    edges = sorted({first, len(rows), *(cut for cut in cuts if first < cut < len(rows))})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buckets, "ROOM", room)
+        whole = Buckets(keys, present, first=first, pooled=pooled)
+        columns = [
+            buckets.column_of(keys, present, column=column, first=first, pooled=pooled)
+            for column in range(1 if pooled else keys.shape[1])
+        ]
+        found = []
+        for begin, end in pairwise(edges):
+            found += proposed(buckets.Proposals([column.within(begin, end) for column in columns], begin, end))
+        assert found == proposed(whole)
+        assert sum(column.not_compared for column in columns) == whole.not_compared
 
 
 def test_equal_keys_of_different_columns_are_different_keys_unless_pooled():

@@ -72,46 +72,52 @@ class Proposal:
         return Proposal(self.asking, kept[self.bounds], self.candidates[holds])
 
 
-class _Level(NamedTuple):
-    """Buckets of one depth: the members of each in turn, by rank, and the sizes; *whole* ones divide no other."""
+class Column(NamedTuple):
+    """The buckets of one column of keys, finer ones included: the members of each in turn, by rank, and the sizes.
+
+    *not_compared* counts the pairs of an asking document that share a key and are not candidates by it.
+    """
 
     members: Ranks
     sizes: Ranks
-    whole: bool
+    not_compared: int
+
+    def within(self, begin: int, end: int) -> "Column":
+        """Return the part of the buckets that the ranks from *begin* to *end* need to ask in them."""
+        members, sizes = np.empty(len(self.members), np.int32), np.empty(len(self.sizes), np.int32)
+        count, found = kernels.within(self.members, self.sizes, ROOM, begin, end, members, sizes)
+        return Column(members[:count].copy(), sizes[:found].copy(), 0)
 
 
-class Buckets:
-    """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
+def column_of(keys: Words | Keys, present: Flags, *, column: int = 0, first: int = 0, pooled: bool = False) -> Column:
+    """Return the buckets of one column of keys, or of all columns together if keys are *pooled*; see ``Buckets``."""
+    keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
+    members = np.flatnonzero(present).astype(np.int32)
+    if pooled:
+        blocks = (members[begin : begin + ROWS] for begin in range(0, len(members), ROWS))  # written through
+        listed = [_distinct(keys.rows(block), block) for block in blocks]
+        shared = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
+        members = np.concatenate([members[:0], *(part for _, part in listed)])
+        shared, members = _asked_for(shared, members, first)
+        places, sizes = _shared(shared, members)
+        return Column(members[places], sizes, _not_compared(members[places], sizes, first))
 
-    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Those that are *present* are
-    members. *pooled* keys count in any column. Only members from the rank *first* on ask for candidates.
-    ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may be
-    candidates by another key.
-    """
+    def following(depth: int, members: Ranks) -> Words:
+        return keys.column((column + depth) % keys.columns, members)
 
-    def __init__(
-        self,
-        keys: Words | Keys,
-        present: npt.NDArray[np.bool_],
-        *,
-        first: int = 0,
-        pooled: bool = False,
-        map: _Map = map,  # noqa: A002 - what it is
-    ) -> None:
-        self._keys: Keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
-        self._first = first
-        self.not_compared = 0
-        documents = np.flatnonzero(present).astype(np.int32)
-        parts = (
-            map(self._pooled, [documents])
-            if pooled
-            else map(partial(self._column, documents), range(self._keys.columns))
-        )
-        self._arrange([level for part in parts for level in part], len(present))
+    return _with_finer(*_asked_for(keys.column(column, members), members, first), following, first)
+
+
+class Proposals:
+    """The candidates of the ranks from *begin* to *end* in the buckets of all *columns*, which are used up."""
+
+    def __init__(self, columns: list[Column], begin: int, end: int) -> None:
+        self._first = begin
+        self._arrange(columns, end - begin)
         memberships = np.diff(self._member_bounds)
-        self._asking: Ranks = (first + np.flatnonzero(memberships[first:])).astype(np.int32)
+        self._asking: Ranks = (begin + np.flatnonzero(memberships)).astype(np.int32)
         self._asked = 0
-        self._seen: Ranks = np.full(len(present), -1, np.int32)
+        self._seen: Ranks = np.full(end, -1, np.int32)
         most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
         self._candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
         self._bounds: Positions = np.empty(BLOCK + 1, np.int64)
@@ -123,6 +129,7 @@ class Buckets:
             return None
         done = kernels.propose(
             asking,
+            self._first,
             self._member_bounds,
             self._memberships,
             self._entry_bounds,
@@ -135,83 +142,92 @@ class Buckets:
         bounds = self._bounds[: done + 1].copy()
         return Proposal(asking[:done], bounds, self._candidates[: bounds[done]].copy())
 
-    def _arrange(self, levels: list[_Level], number: int) -> None:
-        """Lay out what each bucket lists, and the buckets of each rank; the levels are used up."""
-        for level in levels:
-            if level.whole:
-                self.not_compared += _passed_over(level.sizes) - _passed_over(self._silent(level))
+    def _arrange(self, columns: list[Column], number: int) -> None:
+        """Lay out what each bucket lists, and the buckets of each rank."""
         bounds = np.zeros(number + 1, np.int64)
-        rooms = [np.empty(len(level.sizes), np.int32) for level in levels]
-        for level, listed in zip(levels, rooms, strict=True):
-            kernels.count(level.members, level.sizes, ROOM, listed, bounds[:-1])
+        rooms = [np.empty(len(column.sizes), np.int32) for column in columns]
+        for column, listed in zip(columns, rooms, strict=True):
+            kernels.count(column.members, column.sizes, ROOM, self._first, listed, bounds[:-1])
         np.cumsum(bounds[:-1], out=bounds[:-1])
         bounds[-1] = bounds[-2] if number else 0
         entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([*rooms, bounds[:0]]), dtype=np.int64)])
         memberships = np.empty(bounds[-1], np.int32)
         entries = np.empty(entry_bounds[-1], np.int32)
         first = len(entry_bounds) - 1
-        while levels:
-            level = levels.pop()
-            first -= len(level.sizes)
-            kernels.arrange(level.members, level.sizes, first, bounds[:-1], memberships, entry_bounds, entries)
+        while columns:
+            column = columns.pop()
+            first -= len(column.sizes)
+            kernels.arrange(
+                column.members, column.sizes, first, self._first, bounds[:-1], memberships, entry_bounds, entries
+            )
         self._member_bounds, self._memberships = bounds, memberships
         self._entry_bounds, self._entries = entry_bounds, entries
 
-    def _silent(self, level: _Level) -> Ranks:
-        """Return how many members of each bucket do not ask."""
-        if not self._first:
-            return level.sizes[:0]
-        ends = np.cumsum(level.sizes)
-        before = np.concatenate([[0], np.cumsum(level.members < self._first)])
-        silent: Ranks = (before[ends] - before[ends - level.sizes]).astype(np.int32)
-        return silent
 
-    def _column(self, documents: Ranks, column: int) -> list[_Level]:
-        """Find the buckets of one column, and the finer ones that its oversized buckets divide into."""
-        keys = self._keys
+class Buckets(Proposals):
+    """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
-        def following(depth: int, members: Ranks) -> Words:
-            return keys.column((column + depth) % keys.columns, members)
+    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Those that are *present* are
+    members. *pooled* keys count in any column. Only members from the rank *first* on ask for candidates.
+    ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may be
+    candidates by another key.
+    """
 
-        shared = keys.column(column, documents)
-        shared, documents = self._asked_for(shared, documents)
-        return _levels(shared, documents, following)
-
-    def _asked_for(self, keys: Words, members: Ranks) -> tuple[Words, Ranks]:
-        """Leave out keys that no asking document has, and whose they are; a few of them may stay."""
-        if not self._first:
-            return keys, members
-        asking = members >= self._first
-        below = np.uint64((1 << (_SPREAD * max(1, int(asking.sum()))).bit_length()) - 1)
-        seen = np.zeros(int(below) + 1, np.bool_)
-        seen[keys[asking] & below] = True
-        chosen = seen[keys & below]
-        return keys[chosen], members[chosen]
-
-    def _pooled(self, documents: Ranks) -> list[_Level]:
-        """Find the buckets of all columns together."""
-        blocks = (documents[begin : begin + ROWS] for begin in range(0, len(documents), ROWS))  # written through
-        listed = [_distinct(self._keys.rows(block), block) for block in blocks]
-        own = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
-        members = np.concatenate([documents[:0], *(part for _, part in listed)])
-        own, members = self._asked_for(own, members)
-        places, sizes = _shared(own, members)
-        return [_Level(members[places], sizes, whole=True)]
+    def __init__(
+        self,
+        keys: Words | Keys,
+        present: Flags,
+        *,
+        first: int = 0,
+        pooled: bool = False,
+        map: _Map = map,  # noqa: A002 - what it is
+    ) -> None:
+        keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
+        find = partial(_numbered, keys, present, first, pooled)
+        columns = list(map(find, range(1 if pooled else keys.columns)))
+        self.not_compared = sum(column.not_compared for column in columns)
+        super().__init__(columns, first, len(present))
 
 
-def _passed_over(sizes: Ranks) -> int:
+def _numbered(keys: Keys, present: Flags, first: int, pooled: bool, column: int) -> Column:  # noqa: FBT001 - in order
+    return column_of(keys, present, column=column, first=first, pooled=pooled)
+
+
+def _asked_for(keys: Words, members: Ranks, first: int) -> tuple[Words, Ranks]:
+    """Leave out keys that no asking document has, and whose they are; a few of them may stay."""
+    if not first:
+        return keys, members
+    asking = members >= first
+    below = np.uint64((1 << (_SPREAD * max(1, int(asking.sum()))).bit_length()) - 1)
+    seen = np.zeros(int(below) + 1, np.bool_)
+    seen[keys[asking] & below] = True
+    chosen = seen[keys & below]
+    return keys[chosen], members[chosen]
+
+
+def _not_compared(members: Ranks, sizes: Ranks, first: int) -> int:
+    """Count the pairs of an asking document in buckets that are not candidates by them."""
+    if not first:
+        return _passed_over(sizes)
+    ends = np.cumsum(sizes)
+    before = np.concatenate([[0], np.cumsum(members < first)])
+    return _passed_over(sizes) - _passed_over(before[ends] - before[ends - sizes])
+
+
+def _passed_over(sizes: AnyPositions) -> int:
     """Count the pairs of buckets of these sizes that are not candidates."""
     past = np.maximum(sizes.astype(np.int64) - ROOM, 0)
     return int((past * (past - 1) // 2).sum())
 
 
-def _levels(shared: Words, members: Ranks, following: Callable[[int, Ranks], Words]) -> list[_Level]:
+def _with_finer(shared: Words, members: Ranks, following: Callable[[int, Ranks], Words], first: int) -> Column:
     """Find the buckets of some keys, and the finer ones that oversized buckets divide into.
 
     Member *i* has the key ``shared[i]``, and *following* gives the keys of members in a later column. A finer bucket of
     all members of the one that it divides proposes nothing more, and is left out.
     """
-    levels: list[_Level] = []
+    found: list[tuple[Ranks, Ranks]] = [(members[:0], members[:0])]
+    not_compared = 0
     parents = np.zeros(len(shared), np.int32)  # the sizes of the buckets that the members were in
     for depth in range(DEPTH + 1):
         places, sizes = _shared(shared, members[:0])
@@ -220,13 +236,16 @@ def _levels(shared: Words, members: Ranks, following: Callable[[int, Ranks], Wor
         inside = np.repeat(sizes, sizes)
         finer = sizes != parents[places[np.cumsum(sizes) - 1]]
         taken = slice(None) if finer.all() else np.repeat(finer, sizes)
-        levels.append(_Level(members[places[taken]], sizes[finer], whole=depth == 0))
+        found.append((members[places[taken]], sizes[finer]))
+        if depth == 0:
+            not_compared = _not_compared(*found[1], first)
         places, parents = places[inside > ROOM], inside[inside > ROOM]
         if depth == DEPTH or not len(places):
             break
         members = members[places]
         shared = chained(shared[places], following(depth + 1, members))
-    return levels
+    own, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Column(own, sizes, not_compared)
 
 
 def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
