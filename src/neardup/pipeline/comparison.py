@@ -90,23 +90,21 @@ class Comparison:
             proposed = self._engine.begin(buckets.propose)  # the next block, while this one is compared
             candidates += len(block.candidates)
             if self._policy.gather == "components":
-                matcher.connect(self._plausible(block), parents)
+                matcher.connect(self.plausible(block), parents)
             else:
                 if first or _MANY * dropped > int(block.asking[0]):  # no document is dropped for a dropped document
                     block = block.where(matched[block.candidates] < 0)
-                matcher.settle(self._plausible(block), matched)
+                matcher.settle(self.plausible(block), matched)
                 dropped += int((matched[block.asking] >= 0).sum())
             progress("compare", int(block.asking[-1]) + 1, number)
         progress("compare", number, number)
         if self._policy.gather == "components":
             matched = represented(parents)
-        signed, before = int(signatures.present.sum()), int(signatures.present[:first].sum())
-        pairs = signed * (signed - 1) // 2 - before * (before - 1) // 2
-        pairs_left = pairs - candidates  # a pair passed over in several buckets counts in each
+        left = pairs_left(signatures.present, first, candidates)
         common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
-        return Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, pairs_left))
+        return Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, left))
 
-    def _plausible(self, block: Proposal) -> Proposal:
+    def plausible(self, block: Proposal) -> Proposal:
         """Remove pairs that need no comparison: with an estimate far below the threshold, or refused by a filter."""
         verify, signatures = self._policy.verify, self._signatures
         tests = [] if verify == "estimate" else plausible_tests(self._scheme, signatures, by_estimate=verify == "exact")
@@ -152,6 +150,12 @@ class Comparison:
         for measure in measured.values():  # equal documents share everything, even without shingles
             measure[equal] = 1.0
         return {"rule": rule, **measured}
+
+
+def pairs_left(present: Flags, first: int, candidates: int) -> int:
+    """Return the number of pairs of an asking document that are not candidates."""
+    signed, before = int(present.sum()), int(present[:first].sum())
+    return signed * (signed - 1) // 2 - before * (before - 1) // 2 - candidates
 
 
 def unverified(scheme: Scheme, policy: Policy, signatures: Signatures) -> GivenMatches:

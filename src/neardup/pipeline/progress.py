@@ -17,6 +17,7 @@ _WORDS: Final = {
     "read": "Reading",
     "shingle": "Shingling",
     "sign": "Signing",
+    "bucket": "Bucketing",
     "compare": "Comparing",
     "gather": "Gathering",
     "settle": "Settling",

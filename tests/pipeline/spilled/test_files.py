@@ -215,7 +215,9 @@ def interrupted(monkeypatch, stage, start):
             start()
 
 
-@pytest.mark.parametrize("stage", ["sign", "rank", "propose", "gather", "settle", "decide"])
+@pytest.mark.parametrize(
+    "stage", ["sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "settle", "decide"]
+)
 def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypatch, stage):
     small_parts(3000)
     interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))

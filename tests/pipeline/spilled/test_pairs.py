@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from test_signed import signed_of
 
 from neardup import MinHash
@@ -11,19 +12,29 @@ from neardup.schemes.plausibility import plausible_tests
 def proposed(job):
     _, signed = signed_of(job)
     heads.rank(job, signed)
-    with LocalEngine(1) as engine:
-        return signed, pairs.propose(job, signed, engine, lambda *_: None)
+    columns = heads.gather_signatures(job, signed)["columns"]
+    buckets = [pairs.bucket(job, column) for column in range(columns)]
+    found = [pairs.pair(job, task) for task in range(len(pairs.ranges(job)))]
+    pairs.remove_buckets(job)
+    return signed, pairs.arrange(job, buckets, found)
 
 
-def test_the_plausible_candidates_are_stored(job_of, sources):
+def of(proposal):
+    return [*zip(proposal.pairs.tolist(), proposal.candidates.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 16])
+def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size):
+    monkeypatch.setattr(pairs, "_RANGE", size)
     job = job_of(sources)
     signed, record = proposed(job)
-    stored = pairs.Pairs(job)
-    found = {
-        (asking, candidate)
-        for place, asking in enumerate(stored.asking.tolist())
-        for candidate in stored.candidates[stored.bounds[place] : stored.bounds[place + 1]].tolist()
-    }
+    stored = pairs.Pairs(job).parts
+    assert len(stored) == {1: 64, 7: -(-len(job.array(heads.HEADS)) // 7), 1 << 16: 1}[size]
+    found = {pair for part in stored for pair in of(part)}
+    places = np.arange(len(pairs.Pairs(job).asking))[2:30:3]
+    some = pairs.Pairs(job).at(places)
+    assert of(some) == [pair for place in places for pair in of(pairs.Pairs(job).at(np.array([place])))]
+    assert {*of(some)} < found
     heads.gather_signatures(job, signed)
     scheme, known = MinHash(), heads.signatures(job)
     buckets, wanted, candidates = Buckets(scheme.keys(known), known.present), set(), 0
@@ -34,6 +45,7 @@ def test_the_plausible_candidates_are_stored(job_of, sources):
         wanted |= set(zip(block.pairs.tolist(), block.candidates.tolist(), strict=True))
     assert found == wanted
     assert record["candidates"] == candidates
+    assert not any(path.name.startswith("bucket-") for path in job.path(heads.ORDER).parent.iterdir())
 
 
 def test_every_pair_is_in_one_block(job_of, sources):
@@ -41,9 +53,8 @@ def test_every_pair_is_in_one_block(job_of, sources):
     _, record = proposed(job)
     assert record["blocks"] > 1
     stored, blocks = pairs.Pairs(job), job.array(pairs.BLOCKS)
-    for place, asking in enumerate(stored.asking.tolist()):
-        mates = stored.candidates[stored.bounds[place] : stored.bounds[place + 1]]
-        assert (blocks[mates] == blocks[asking]).all()
+    for part in stored.parts:
+        assert (blocks[part.pairs] == blocks[part.candidates]).all()
     order, bounds = job.array(pairs.ASKING), job.array(pairs.ASKING_BOUNDS)
     for block in range(record["blocks"]):
         own = order[bounds[block] : bounds[block + 1]]
@@ -55,6 +66,9 @@ def test_every_pair_is_in_one_block(job_of, sources):
 
 def test_what_needs_no_texts_is_decided_at_once(job_of, sources):
     job = job_of(sources, verify="estimate")
-    _, record = proposed(job)
+    _, signed = signed_of(job)
+    heads.rank(job, signed)
+    with LocalEngine(1) as engine:
+        record = pairs.propose(job, signed, engine, lambda *_: None)
     assert record["blocks"] == 0
     assert (job.array(pairs.MATCHED) >= 0).any()

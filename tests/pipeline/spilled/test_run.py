@@ -14,7 +14,7 @@ def test_progress_goes_through_the_stages(job_of, sources):
 
     with LocalEngine(2) as engine:
         found = decided(job, Stages(job.journal, engine, progress), engine, progress)
-    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["read", "compare", "gather", "settle"]
+    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["read", "bucket", "compare", "gather", "settle"]
     assert all(done <= total for _, done, total in seen)
     assert ("read", sum(shard.size for shard in job.shards.shards)) in {(stage, done) for stage, done, _ in seen}
     assert [record["documents"] for record in records_of(job.journal, job)] == [
@@ -33,7 +33,7 @@ def test_finished_stages_are_not_repeated(job_of, sources, monkeypatch):
             return decided(job, Stages(job.journal, engine, lambda *_: None), engine, lambda *_: None)
 
     first = decisions()
-    for name in ("sign", "rank", "propose", "gather", "settle", "decide"):
+    for name in ("sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "settle", "decide"):
         monkeypatch.setattr(run, name, lambda *_, **__: pytest.fail("again"))
     assert decisions().decisions.equals(first.decisions)
 

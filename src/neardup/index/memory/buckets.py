@@ -1,6 +1,6 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -70,6 +70,13 @@ class Proposal:
         """Keep the candidates that *holds* marks."""
         kept = np.concatenate([[0], np.cumsum(holds)])
         return Proposal(self.asking, kept[self.bounds], self.candidates[holds])
+
+
+def joined(parts: Sequence[Proposal]) -> Proposal:
+    """Return several proposals, at least one, as one."""
+    bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.bounds) for part in parts]))])
+    asking, candidates = (np.concatenate([getattr(part, name) for part in parts]) for name in ("asking", "candidates"))
+    return Proposal(asking, bounds, candidates)
 
 
 class Column(NamedTuple):

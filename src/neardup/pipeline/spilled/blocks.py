@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, represented
 from neardup.decisions.evidence import FeatureSets, count_shared
-from neardup.index.memory.buckets import BLOCK, Proposal
+from neardup.index.memory.buckets import BLOCK, Proposal, joined
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
 from neardup.pipeline.comparison import exact_matcher
@@ -51,11 +51,7 @@ def _pairs(job: Job, block: int, found: Places) -> Iterator[Proposal]:
     begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
     stored = Pairs(job)
     for first in range(begin, end, BLOCK):
-        chosen = np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])
-        starts, counts = stored.bounds[chosen], stored.bounds[chosen + 1] - stored.bounds[chosen]
-        bounds = np.concatenate([[0], np.cumsum(counts)])
-        candidates = stored.candidates[np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])]
-        yield _numbered(Proposal(stored.asking[chosen], bounds, candidates), found.units)
+        yield _numbered(stored.at(np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])), found.units)
 
 
 def _some(pairs: Proposal, begin: int, end: int) -> Proposal:
@@ -89,11 +85,11 @@ class _Settling:
             waiting = [part]
             while waiting:
                 some = self._undecided(waiting.pop())
-                joined = np.union1d(members, _members(some)).astype(np.int64)
-                if self._fits([*window, some], joined):
-                    window, members = [*window, some], joined
+                together = np.union1d(members, _members(some)).astype(np.int64)
+                if self._fits([*window, some], together):
+                    window, members = [*window, some], together
                 elif window:
-                    yield _joined(window)
+                    yield joined(window)
                     window, members = [], members[:0]
                     waiting.append(some)
                 elif len(some.asking) > 1:
@@ -102,7 +98,7 @@ class _Settling:
                 else:
                     yield some
         if window:
-            yield _joined(window)
+            yield joined(window)
 
     def _undecided(self, pairs: Proposal) -> Proposal:
         if self._chains:
@@ -170,13 +166,6 @@ class _Settling:
         own = members[left]
         self.matched[own], self._common[own] = members[right], common
         self._sizes[own], self._sizes_of_match[own] = sets.sizes[left], sets.sizes[right]
-
-
-def _joined(window: Sequence[Proposal]) -> Proposal:
-    """Return the pairs of a window as one proposal."""
-    bounds = np.cumsum([0, *np.concatenate([np.diff(part.bounds) for part in window])])
-    asking, candidates = (np.concatenate([getattr(part, name) for part in window]) for name in ("asking", "candidates"))
-    return Proposal(asking, bounds, candidates)
 
 
 def _numbered(pairs: Proposal, members: Positions) -> Proposal:

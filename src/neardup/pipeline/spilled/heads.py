@@ -35,11 +35,13 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
     return {"heads": len(heads.positions), "files": files}
 
 
-def gather_signatures(job: Job, signed: Signed) -> None:
-    """Store the signatures of the leaders, by rank, and their keys by column."""
+def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
+    """Store the signatures of the leaders, by rank, and their keys by column; return the number of columns."""
     gather_rows(job, signed, ROWS_OF_HEADS, job.array(HEADS))
-    if not job.scheme.pooled:  # keys that count in any column are made from the rows
-        _gather_keys(job)
+    if job.scheme.pooled:  # keys that count in any column are made from the rows
+        return {"columns": 1, "files": job.sizes(ROWS_OF_HEADS)}
+    _gather_keys(job)
+    return {"columns": StoredKeys(job).columns, "files": job.sizes(ROWS_OF_HEADS, KEYS)}
 
 
 def remove_signatures(job: Job) -> None:

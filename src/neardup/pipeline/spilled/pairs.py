@@ -1,23 +1,29 @@
-"""Candidates: the plausible pairs of all leaders, stored, and the blocks in which they are compared."""
+"""Candidates: the plausible pairs of all leaders, stored, and the blocks in which they are compared.
+
+Tasks of one column find its buckets; tasks of a range of ranks propose candidates from all of these.
+"""
 
 from contextlib import ExitStack
-from typing import Any, BinaryIO, Final
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.drops import Candidates, GivenMatches
+from neardup.decisions.drops import GivenMatches
 from neardup.decisions.placing import Placed, place
 from neardup.engines.local import LocalEngine
+from neardup.index.memory.buckets import Column, Proposal, Proposals, Ranks, column_of, joined
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.comparison import Comparison, unverified
+from neardup.model.arrays import Positions
+from neardup.pipeline.comparison import Comparison, SignatureKeys, pairs_left, unverified
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
     FEATURES,
     HEAD_OF,
     HEADS,
     ORDER,
+    PRESENT,
     ROWS_OF_HEADS,
     StoredKeys,
     gather_signatures,
@@ -34,89 +40,134 @@ LEADERS: Final = "leaders.npy"  # int64[n]: by rank, the rank of the leader; onl
 ASKING: Final = "asking.npy"  # int64: places in the pairs, of each block in turn
 ASKING_BOUNDS: Final = "asking_bounds.npy"
 _BYTES: Final = 8  # of a feature
-_PAIRS: Final = ("pairs_asking.raw", "pairs_count.raw", "pairs_candidates.raw")  # int32
+_BUCKET: Final = "bucket-"
+_RANGE: Final = 1 << 16  # ranks whose candidates are proposed by one task
+_MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
 
 
-class _Written:
-    """Writes the pairs that are proposed, and joins the components that they connect; decides nothing."""
+def bucket(job: Job, task: int) -> dict[str, Any]:
+    """Find the buckets of one column of keys, and store them."""
+    known = signatures(job)
+    keys = SignatureKeys(job.scheme, known) if job.scheme.pooled else StoredKeys(job)
+    first = len(job.earlier)
+    found = column_of(keys, np.asarray(known.present), column=task, first=first, pooled=job.scheme.pooled)
+    files = job.save(_members(task), found.members) | job.save(_sizes(task), found.sizes)
+    return {"not_compared": found.not_compared, "files": files}
 
-    compared = 0
 
-    def __init__(self, files: list[BinaryIO], number: int) -> None:
-        self._files = files
-        self.parents: Positions = np.arange(number)
-        self.involved: Flags = np.zeros(number, np.bool_)
+def ranges(job: Job) -> list[tuple[int, int]]:
+    """Cut the ranks that ask for candidates into ranges, each of which is a task."""
+    first, end = len(job.earlier), len(job.array(HEADS))
+    number = max(1, min(_MOST_RANGES, -(-(end - first) // _RANGE)))
+    return [*pairwise(first + (end - first) * place // number for place in range(number + 1))]
 
-    def settle(self, block: Candidates, matched: Positions) -> None:
-        """Write the pairs of one block."""
-        del matched
-        counts = np.diff(block.bounds)
-        some = counts > 0
-        for file, column in zip(self._files, (block.asking[some], counts[some], block.candidates), strict=True):
-            file.write(np.ascontiguousarray(column, np.int32).tobytes())
-        self.involved[block.asking[some]] = True
-        self.involved[block.candidates] = True
-        holds = np.ones(len(block.candidates), np.bool_)
-        kernels.connect_given(block.asking, block.bounds, block.candidates, holds, self.parents)
 
-    def connect(self, block: Candidates, parents: Positions) -> None:
-        """Write the pairs of one block."""
-        self.settle(block, parents)
+def pair(job: Job, task: int) -> dict[str, Any]:
+    """Propose candidates to a range of ranks, and store the plausible pairs; the buckets of all columns are stored."""
+    begin, end = ranges(job)[task]
+    columns = 1 if job.scheme.pooled else StoredKeys(job).columns
+    stored = (Column(job.array(_members(column)), job.array(_sizes(column)), 0) for column in range(columns))
+    proposals = Proposals([column.within(begin, end) for column in stored], begin, end)
+    comparison = Comparison(job.scheme, job.policy, signatures(job), LocalEngine(1))
+    kept = np.ones(end, np.bool_)
+    if len(job.earlier):  # no document is dropped for a dropped document
+        kept[: len(job.earlier)] = job.earlier.representatives < 0
+    candidates = 0
+    with ExitStack() as stack:
+        files = [stack.enter_context(job.output(name)) for name in _pairs(task)]
+        for block in iter(proposals.propose, None):
+            candidates += len(block.candidates)
+            plausible = comparison.plausible(block.where(kept[block.candidates]) if len(job.earlier) else block)
+            counts = np.diff(plausible.bounds)
+            parts = (plausible.asking[counts > 0], counts[counts > 0], plausible.candidates)
+            for file, part in zip(files, parts, strict=True):
+                file.write(np.ascontiguousarray(part, np.int32).tobytes())
+    return {"candidates": candidates, "files": job.sizes(*_pairs(task))}
 
 
 class Pairs:
-    """The stored pairs: those of place *i* are ``asking[i]`` with ``candidates[bounds[i]:bounds[i + 1]]``."""
+    """The stored pairs of all ranges, in places by rank: each has an asking document and its candidates."""
 
     def __init__(self, job: Job) -> None:
-        self.asking, counts, self.candidates = (_mapped(job, name) for name in _PAIRS)
-        self.bounds: Positions = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        self.parts = [_stored(job, task) for task in range(len(ranges(job)))]
+        self._edges = np.cumsum([0, *(len(part.asking) for part in self.parts)]).tolist()
+
+    @property
+    def asking(self) -> Ranks:
+        """The asking document of each place."""
+        return np.concatenate([part.asking for part in self.parts])
+
+    def at(self, places: Positions) -> Proposal:
+        """Return the pairs of some places, at least one, which ascend."""
+        found: list[Proposal] = []
+        for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
+            own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
+            if len(own):
+                starts, counts = part.bounds[own], part.bounds[own + 1] - part.bounds[own]
+                bounds = np.concatenate([[0], np.cumsum(counts)])
+                chosen = np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])
+                found.append(Proposal(part.asking[own], bounds, part.candidates[chosen]))
+        return joined(found)
+
+
+def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Join the components of the stored pairs, and place these into blocks; the records are those of all tasks."""
+    heads, present = job.array(HEADS), np.asarray(job.array(PRESENT))
+    parents, involved, stored = np.arange(len(heads)), np.zeros(len(heads), np.bool_), Pairs(job)
+    for part in stored.parts:
+        involved[part.asking] = True
+        involved[part.candidates] = True
+        holds = np.ones(len(part.candidates), np.bool_)
+        kernels.connect_given(part.asking, part.bounds, part.candidates, holds, parents)
+    kernels.roots(parents)
+    units = np.full(len(job.array(HEAD_OF)), -1, np.int32)
+    units[heads[involved]] = np.flatnonzero(involved)
+    placed = place(parents, involved, _BYTES * np.asarray(job.array(FEATURES)), job.block)
+    of = placed.blocks[stored.asking]
+    order = np.argsort(of, kind="stable")
+    files = job.save(UNITS, units) | job.save(BLOCKS, placed.blocks) | job.save(ASKING, order)
+    files |= job.save(ASKING_BOUNDS, np.searchsorted(of[order], np.arange(placed.number + 1)))
+    candidates = sum(record["candidates"] for record in pairs)
+    passed = sum(record["not_compared"] for record in buckets)
+    return {
+        "compared": 0,
+        "candidates": candidates,
+        "not_compared": min(passed, pairs_left(present, len(job.earlier), candidates)),
+        "blocks": placed.number,
+        "files": files,
+    }
+
+
+def remove_buckets(job: Job) -> None:
+    """Remove what only the comparison of signatures needed: it takes much of the disk."""
+    remove_signatures(job)
+    for path in job.path(_members(0)).parent.glob(f"{_BUCKET}*"):
+        path.unlink(missing_ok=True)
 
 
 def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -> dict[str, Any]:
-    """Compare the signatures of all leaders; decide at once if no texts are verified, otherwise place the pairs."""
+    """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
     gather_signatures(job, signed)
     known = signatures(job)
     comparison = Comparison(job.scheme, job.policy, known, engine)
     keys = None if job.scheme.pooled else StoredKeys(job)
-    earlier = job.earlier.representatives
-    if job.policy.verify == "exact" and not job.scheme.columns:
-        with ExitStack() as stack:
-            written = _Written([stack.enter_context(job.output(name)) for name in _PAIRS], len(known))
-            decided = comparison.decide(written, progress, keys, earlier)
-        files = job.sizes(*_PAIRS)
-        kernels.roots(written.parents)
-        heads, units = job.array(HEADS), np.full(len(job.array(HEAD_OF)), -1, np.int32)
-        units[heads[written.involved]] = np.flatnonzero(written.involved)
-        files |= job.save(UNITS, units)
-        placed = place(written.parents, written.involved, _BYTES * np.asarray(job.array(FEATURES)), job.block)
-        files |= job.save(BLOCKS, placed.blocks)
-        files |= _in_order(job, placed)
-    else:
-        placed = Placed(np.empty(0, np.int32), 0, 0)
-        matcher = (
-            unverified(job.scheme, job.policy, known)
-            if job.policy.verify != "exact"
-            else GivenMatches(lambda left, _: np.zeros(len(left), np.bool_))  # equal fields were grouped before
-        )
-        decided = comparison.decide(matcher, progress, keys, earlier)
-        files = job.save(MATCHED, decided.matched)
-        if job.policy.verify == "exact":
-            placed, more = _groups(job, signed)
-            files |= more
+    matcher = (
+        unverified(job.scheme, job.policy, known)
+        if job.policy.verify != "exact"
+        else GivenMatches(lambda left, _: np.zeros(len(left), np.bool_))  # equal fields were grouped before
+    )
+    decided = comparison.decide(matcher, progress, keys, job.earlier.representatives)
+    files = job.save(MATCHED, decided.matched)
+    placed = Placed(np.empty(0, np.int32), 0, 0)
+    if job.policy.verify == "exact":
+        placed, more = _groups(job, signed)
+        files |= more
     del known, comparison, keys  # they map the files
     remove_signatures(job)
     if job.path(ROWS_OF_HEADS).exists():
         files |= job.sizes(ROWS_OF_HEADS)
     counts = {"compared": decided.compared, "candidates": decided.candidates, "not_compared": decided.not_compared}
     return {**counts, "blocks": placed.number, "files": files}
-
-
-def _in_order(job: Job, placed: Placed) -> dict[str, int]:
-    """Store the order of the pairs by block, then by rank."""
-    of = placed.blocks[_mapped(job, _PAIRS[0])]
-    order = np.argsort(of, kind="stable")
-    edges = np.searchsorted(of[order], np.arange(placed.number + 1))
-    return job.save(ASKING, order) | job.save(ASKING_BOUNDS, edges)
 
 
 def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
@@ -136,3 +187,20 @@ def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
 def _mapped(job: Job, name: str) -> npt.NDArray[np.int32]:
     path = job.path(name)
     return np.memmap(path, np.int32, "r") if path.stat().st_size else np.empty(0, np.int32)
+
+
+def _stored(job: Job, task: int) -> Proposal:
+    asking, counts, candidates = (_mapped(job, name) for name in _pairs(task))
+    return Proposal(asking, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), candidates)
+
+
+def _members(column: int) -> str:
+    return f"{_BUCKET}{column:03}-members.npy"
+
+
+def _sizes(column: int) -> str:
+    return f"{_BUCKET}{column:03}-sizes.npy"
+
+
+def _pairs(task: int) -> list[str]:
+    return [f"pairs-{task:03}-{name}.raw" for name in ("asking", "counts", "candidates")]  # int32

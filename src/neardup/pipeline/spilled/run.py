@@ -26,10 +26,10 @@ from neardup.pipeline.spilled.forecast import (
     require_room,
     warn_of_full_buckets,
 )
-from neardup.pipeline.spilled.heads import HEADS, rank
+from neardup.pipeline.spilled.heads import HEADS, gather_signatures, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions, decide
-from neardup.pipeline.spilled.pairs import propose
+from neardup.pipeline.spilled.pairs import arrange, bucket, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.signed import Signed, fields_of, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
@@ -75,6 +75,14 @@ class Stages:
         map_ = self._elsewhere(name) or self._engine.map
         return self._journal.run(name, len(some), function, map=map_, sizes=some, progress=report)
 
+    def are_done(self, stage: str, of: str, tasks: int) -> bool:
+        """Return whether all tasks of a stage are recorded, with their files."""
+        return self._journal.intact(f"{stage}-{of}") >= {*range(tasks)}
+
+    def records(self, stage: str, of: str) -> list[Record]:
+        """Return the records of a stage."""
+        return self._journal.records(f"{stage}-{of}")
+
     def one(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
         """Do a stage that is a single task."""
         return self._journal.run(f"{stage}-{of}", 1, lambda _: function(), map=map)[0]
@@ -108,7 +116,10 @@ def decided(
         require_room(job.journal.folder, bytes_to_compare(job, len(job.array(HEADS))), "compare signatures")
         return propose(job, signed, engine, progress)
 
-    proposed = stages.one("propose", job.deciding, proposal)
+    if job.policy.verify == "exact" and not job.scheme.columns:
+        proposed = _paired(job, signed, stages)
+    else:
+        proposed = stages.one("propose", job.deciding, proposal)
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
@@ -131,6 +142,18 @@ def _foresee(job: Job, records: list[Record], engine: LocalEngine, announce: Cal
     require_room(job.journal.folder, rest * stored, "read the inputs")
     if rest:
         warn_of_full_buckets(job, Signed(job, [one["documents"] for one in records]), found.documents)
+
+
+def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
+    """Store the plausible pairs of all leaders, and place them into blocks."""
+    of = job.deciding
+    sizes = [end - begin for begin, end in ranges(job)]
+    if not stages.are_done("pair", of, len(sizes)):
+        columns = stages.one("keys", of, lambda: gather_signatures(job, signed))["columns"]
+        stages.each("bucket", of, partial(bucket, job), [1] * columns)
+    pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
+    remove_buckets(job)
+    return stages.one("arrange", of, lambda: arrange(job, stages.records("bucket", of), pairs))
 
 
 def records_of(folder: WorkFolder, job: Job) -> list[Record]:

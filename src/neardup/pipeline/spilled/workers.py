@@ -20,6 +20,7 @@ from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, write, writing
+from neardup.pipeline.spilled.pairs import bucket, pair
 from neardup.pipeline.spilled.run import records_of
 from neardup.pipeline.spilled.signed import sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -160,6 +161,12 @@ class _Tasks:
     def sign_text(self, task: int) -> dict[str, Any]:
         return sign(self._job, task, body=True)
 
+    def bucket(self, task: int) -> dict[str, Any]:
+        return bucket(self._job, task)
+
+    def pair(self, task: int) -> dict[str, Any]:
+        return pair(self._job, task)
+
     def gather(self, task: int) -> dict[str, Any]:
         return gather(self._job, self._documents.signed.edges, task)
 
@@ -185,4 +192,4 @@ class _Tasks:
         )
 
 
-_SHARED = ("sign", "sign_text", "gather", "settle", "write")
+_SHARED = ("sign", "sign_text", "bucket", "pair", "gather", "settle", "write")
