@@ -50,9 +50,9 @@ def test_the_pairs_of_a_large_cluster_are_not_held_at_once(job_of, tmp_path, mon
     (tmp_path / "alike.jsonl").write_text("\n".join(lines))
     job = job_of([tmp_path / "alike.jsonl"], block=1 << 14)
     number = gathered(job)
-    windows, joined = [], blocks._joined
+    windows, joined = [], blocks.joined
     monkeypatch.setattr(blocks, "BLOCK", 16)
-    monkeypatch.setattr(blocks, "_joined", lambda parts: windows.append(joined(parts)) or windows[-1])
+    monkeypatch.setattr(blocks, "joined", lambda parts: windows.append(joined(parts)) or windows[-1])
     settled = [blocks.settle(job, block) for block in range(number)]
     assert [record["compared"] for record in settled] == [299]
     pairs = [len(window.candidates) for window in windows]

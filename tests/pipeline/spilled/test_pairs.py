@@ -12,8 +12,8 @@ from neardup.schemes.plausibility import plausible_tests
 def proposed(job):
     _, signed = signed_of(job)
     heads.rank(job, signed)
-    columns = heads.gather_signatures(job, signed)["columns"]
-    buckets = [pairs.bucket(job, column) for column in range(columns)]
+    heads.gather_signatures(job, signed)
+    buckets = [pairs.bucket(job, task) for task in range(len(pairs.groups(job)))]
     found = [pairs.pair(job, task) for task in range(len(pairs.ranges(job)))]
     pairs.remove_buckets(job)
     return signed, pairs.arrange(job, buckets, found)
@@ -23,13 +23,14 @@ def of(proposal):
     return [*zip(proposal.pairs.tolist(), proposal.candidates.tolist(), strict=True)]
 
 
-@pytest.mark.parametrize("size", [1, 7, 1 << 16])
+@pytest.mark.parametrize("size", [40, 1 << 16])
 def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size):
     monkeypatch.setattr(pairs, "_RANGE", size)
+    monkeypatch.setattr(pairs, "_LEADERS", size)
     job = job_of(sources)
     signed, record = proposed(job)
     stored = pairs.Pairs(job).parts
-    assert len(stored) == {1: 64, 7: -(-len(job.array(heads.HEADS)) // 7), 1 << 16: 1}[size]
+    assert len(stored) == -(-len(job.array(heads.HEADS)) // size)
     found = {pair for part in stored for pair in of(part)}
     places = np.arange(len(pairs.Pairs(job).asking))[2:30:3]
     some = pairs.Pairs(job).at(places)

@@ -36,12 +36,12 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
 
 
 def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
-    """Store the signatures of the leaders, by rank, and their keys by column; return the number of columns."""
+    """Store the signatures of the leaders, by rank, and their keys by column."""
     gather_rows(job, signed, ROWS_OF_HEADS, job.array(HEADS))
     if job.scheme.pooled:  # keys that count in any column are made from the rows
-        return {"columns": 1, "files": job.sizes(ROWS_OF_HEADS)}
+        return {"files": job.sizes(ROWS_OF_HEADS)}
     _gather_keys(job)
-    return {"columns": StoredKeys(job).columns, "files": job.sizes(ROWS_OF_HEADS, KEYS)}
+    return {"files": job.sizes(ROWS_OF_HEADS, KEYS)}
 
 
 def remove_signatures(job: Job) -> None:

@@ -1,6 +1,6 @@
 """Candidates: the plausible pairs of all leaders, stored, and the blocks in which they are compared.
 
-Tasks of one column find its buckets; tasks of a range of ranks propose candidates from all of these.
+Tasks of some columns find their buckets; tasks of a range of ranks propose candidates from all of these.
 """
 
 from contextlib import ExitStack
@@ -41,18 +41,27 @@ ASKING: Final = "asking.npy"  # int64: places in the pairs, of each block in tur
 ASKING_BOUNDS: Final = "asking_bounds.npy"
 _BYTES: Final = 8  # of a feature
 _BUCKET: Final = "bucket-"
+_LEADERS: Final = 1 << 14  # for each task of finding buckets
 _RANGE: Final = 1 << 16  # ranks whose candidates are proposed by one task
 _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
 
 
+def groups(job: Job) -> list[range]:
+    """Cut the columns of the stored keys into groups, each of which is a task: one if there are few leaders."""
+    columns = 1 if job.scheme.pooled else StoredKeys(job).columns
+    number = max(1, min(columns, len(job.array(HEADS)) // _LEADERS))
+    return [range(columns * place // number, columns * (place + 1) // number) for place in range(number)]
+
+
 def bucket(job: Job, task: int) -> dict[str, Any]:
-    """Find the buckets of one column of keys, and store them."""
+    """Find the buckets of some columns of keys, and store them."""
     known = signatures(job)
     keys = SignatureKeys(job.scheme, known) if job.scheme.pooled else StoredKeys(job)
-    first = len(job.earlier)
-    found = column_of(keys, np.asarray(known.present), column=task, first=first, pooled=job.scheme.pooled)
-    files = job.save(_members(task), found.members) | job.save(_sizes(task), found.sizes)
-    return {"not_compared": found.not_compared, "files": files}
+    options: dict[str, Any] = {"first": len(job.earlier), "pooled": job.scheme.pooled}
+    found = [column_of(keys, np.asarray(known.present), column=column, **options) for column in groups(job)[task]]
+    members, sizes = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[:2])
+    files = job.save(_members(task), members) | job.save(_sizes(task), sizes)
+    return {"not_compared": sum(column.not_compared for column in found), "files": files}
 
 
 def ranges(job: Job) -> list[tuple[int, int]]:
@@ -65,9 +74,8 @@ def ranges(job: Job) -> list[tuple[int, int]]:
 def pair(job: Job, task: int) -> dict[str, Any]:
     """Propose candidates to a range of ranks, and store the plausible pairs; the buckets of all columns are stored."""
     begin, end = ranges(job)[task]
-    columns = 1 if job.scheme.pooled else StoredKeys(job).columns
-    stored = (Column(job.array(_members(column)), job.array(_sizes(column)), 0) for column in range(columns))
-    proposals = Proposals([column.within(begin, end) for column in stored], begin, end)
+    stored = (Column(job.array(_members(task)), job.array(_sizes(task)), 0) for task in range(len(groups(job))))
+    proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
     comparison = Comparison(job.scheme, job.policy, signatures(job), LocalEngine(1))
     kept = np.ones(end, np.bool_)
     if len(job.earlier):  # no document is dropped for a dropped document
@@ -194,12 +202,12 @@ def _stored(job: Job, task: int) -> Proposal:
     return Proposal(asking, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), candidates)
 
 
-def _members(column: int) -> str:
-    return f"{_BUCKET}{column:03}-members.npy"
+def _members(task: int) -> str:
+    return f"{_BUCKET}{task:03}-members.npy"
 
 
-def _sizes(column: int) -> str:
-    return f"{_BUCKET}{column:03}-sizes.npy"
+def _sizes(task: int) -> str:
+    return f"{_BUCKET}{task:03}-sizes.npy"
 
 
 def _pairs(task: int) -> list[str]:

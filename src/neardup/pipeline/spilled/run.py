@@ -29,7 +29,7 @@ from neardup.pipeline.spilled.forecast import (
 from neardup.pipeline.spilled.heads import HEADS, gather_signatures, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions, decide
-from neardup.pipeline.spilled.pairs import arrange, bucket, pair, propose, ranges, remove_buckets
+from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.signed import Signed, fields_of, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
@@ -149,8 +149,8 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     of = job.deciding
     sizes = [end - begin for begin, end in ranges(job)]
     if not stages.are_done("pair", of, len(sizes)):
-        columns = stages.one("keys", of, lambda: gather_signatures(job, signed))["columns"]
-        stages.each("bucket", of, partial(bucket, job), [1] * columns)
+        stages.one("keys", of, lambda: gather_signatures(job, signed))
+        stages.each("bucket", of, partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
     remove_buckets(job)
     return stages.one("arrange", of, lambda: arrange(job, stages.records("bucket", of), pairs))
