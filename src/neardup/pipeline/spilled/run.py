@@ -148,8 +148,13 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     """Store the plausible pairs of all leaders, and place them into blocks."""
     of = job.deciding
     sizes = [end - begin for begin, end in ranges(job)]
+
+    def keys() -> Record:
+        require_room(job.journal.folder, bytes_to_compare(job, len(job.array(HEADS))), "compare signatures")
+        return gather_signatures(job, signed)
+
     if not stages.are_done("pair", of, len(sizes)):
-        stages.one("keys", of, lambda: gather_signatures(job, signed))
+        stages.one("keys", of, keys)
         stages.each("bucket", of, partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
     remove_buckets(job)
