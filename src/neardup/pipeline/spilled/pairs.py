@@ -47,7 +47,7 @@ _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
 
 
 def groups(job: Job) -> list[range]:
-    """Cut the columns of the stored keys into groups, each of which is a task: one if there are few leaders."""
+    """Cut the columns of the stored keys into groups, one for each task; there is one if there are few leaders."""
     columns = 1 if job.scheme.pooled else StoredKeys(job).columns
     number = max(1, min(columns, len(job.array(HEADS)) // _LEADERS))
     return [range(columns * place // number, columns * (place + 1) // number) for place in range(number)]
@@ -65,7 +65,7 @@ def bucket(job: Job, task: int) -> dict[str, Any]:
 
 
 def ranges(job: Job) -> list[tuple[int, int]]:
-    """Cut the ranks that ask for candidates into ranges, each of which is a task."""
+    """Cut the ranks that ask for candidates into ranges, one for each task."""
     first, end = len(job.earlier), len(job.array(HEADS))
     number = max(1, min(_MOST_RANGES, -(-(end - first) // _RANGE)))
     return [*pairwise(first + (end - first) * place // number for place in range(number + 1))]
