@@ -1114,4 +1114,5 @@ def test_wrong_arguments_are_named(tmp_path, name):
 @pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])
 def test_options_of_runs_in_pieces_need_a_work_folder(run, source, option):
     refused = run(source, "--dry-run", *option, code=2)
-    assert "can only be used with a work folder (--work DIR)" in refused.err
+    shown = " ".join(option).replace("1G", "1000000000")
+    assert f"{shown} can only be used with a work folder (--work DIR)" in refused.err

@@ -211,7 +211,11 @@ def _in_pieces(given: dict[str, Any]) -> bool:
     requested = not {"work", "state", "against"}.isdisjoint(given)
     alone = [name for name in _IN_PIECES if name in given] + ["restart"] * given["restart"]
     if not requested and alone:
-        raise ParameterError(alone[0], given.get(alone[0]), "can only be used with a work folder (--work DIR)")
+        raise ParameterError(
+            alone[0],
+            None if alone[0] == "restart" else given[alone[0]],
+            "can only be used with a work folder (--work DIR)",
+        )
     rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested
