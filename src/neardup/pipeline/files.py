@@ -164,6 +164,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
             out_format=out_format,
             page=None if page is None else lambda done: page(_stored(done)),
+            announce=_announce if unasked else lambda _: None,
             **known,
             cluster=cluster,
         )

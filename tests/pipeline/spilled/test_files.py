@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import re
 import sys
 from errno import EIO, ENOSPC
 from itertools import pairwise, product
@@ -273,8 +274,12 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     expected = dedup_files(sources).result
     monkeypatch.setattr(files, "_LARGE", 0)
     monkeypatch.setattr(files, "available_memory", lambda: 1000)
-    with pytest.warns(RuntimeWarning, match=r"out\.jsonl\.neardup-work"):
+    with pytest.warns(RuntimeWarning) as shown:
         done = dedup_files(sources, tmp_path / "out.jsonl")
+    needed, disk = (str(warning.message) for warning in shown)
+    assert "intermediate files are kept in" in needed
+    assert "out.jsonl.neardup-work" in needed
+    assert re.search(r"about 260 documents needs about \d+ MB of disk and 1 min", disk)
     assert rows(done.result) == rows(expected)
     assert [path.name for path in tmp_path.glob("*work*")] == []
     monkeypatch.setattr(files, "available_memory", lambda: None)
