@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -21,6 +23,11 @@ def test_an_array_is_written_part_by_part(job_of, sources, shape):
     with job.new_array("a.npy", np.uint16, shape) as array:
         array[:2] = 7
     assert job.array("a.npy").tolist() == [[7 if row < 2 else 0] * shape[1] for row in range(shape[0])]
+
+
+def test_a_mapped_file_has_its_place_on_the_disk(job_of, sources):
+    with job_of(sources).new_array("a.npy", np.uint64, (1 << 18,)) as array:
+        assert 512 * os.stat(array.filename).st_blocks >= array.nbytes  # noqa: PTH116
 
 
 def test_tables_are_stored(job_of, sources):

@@ -100,8 +100,11 @@ class Job:
             header = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_2_0(file, header)
             begin = file.tell()
-            file.truncate(begin + np.dtype(kind).itemsize * prod(shape))
+            size = begin + np.dtype(kind).itemsize * prod(shape)
+            file.truncate(size)
             file.flush()
+            if hasattr(os, "posix_fallocate"):  # a full disk is an error here, but a mapped file would end the process
+                os.posix_fallocate(file.fileno(), 0, size)
             array = np.memmap(file.name, kind, "r+", begin, shape) if 0 not in shape else np.empty(shape, kind)
             yield array
 
