@@ -144,6 +144,13 @@ def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_
     assert not (tmp_path / "w").exists()
 
 
+@pytest.mark.parametrize("name", ["w/kept.jsonl", "w"])
+def test_outputs_inside_the_work_folder_are_refused(tmp_path, sources, name):
+    with pytest.raises(OutputError, match="must not be inside the work folder"):
+        dedup_files(sources, tmp_path / name, work=tmp_path / "w")
+    assert not (tmp_path / "w").exists()
+
+
 def test_inputs_without_documents_have_an_empty_result(tmp_path):
     (tmp_path / "a.jsonl").write_text("\n\n")
     assert_same([tmp_path / "a.jsonl"], tmp_path / "w")

@@ -13,7 +13,7 @@ from typing import Any, Final
 from neardup.engines.cluster import Cluster, elsewhere
 from neardup.engines.journal import Journal, OtherTerms
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import Change, DataError, NeardupError, ParameterError, RunChanged
+from neardup.model.errors import Change, DataError, NeardupError, OutputRefused, ParameterError, RunChanged
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
@@ -84,6 +84,9 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
     was left, and ``StorageBusy`` if another process uses it.
     """
+    for path in settings.outputs.values():  # the folder would have files of others when the run continues
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
+            raise OutputRefused(path, "it must not be inside the work folder")
     if settings.state is None:
         return _run(inputs, settings, None, engine, progress)
     with State.open(settings.state, write=settings.adds) as state:
