@@ -32,14 +32,13 @@ test: $(WARMED) ## run the tests on two cores, then the array code once more wit
 	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
 	    $(BIN)/pytest -m "not soak" -k "not changed_byte" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
-
 	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
 
 spark: $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark
 	@if ! command -v java >/dev/null && [ -z "$$JAVA_HOME" ]; then \
 	    echo "The tests on Spark are left out: there is no Java. Install Java 17 or newer, or set JAVA_HOME."; exit 0; fi; \
 	$(MAKE) --no-print-directory $(SPARK)/installed && \
-	PYTHONPATH="$(CURDIR)/$(SPARK)" $(BIN)/pytest -q $(SPARK_TESTS)
+	PYTHONPATH="$(CURDIR)/$(SPARK)" $(BIN)/pytest -q -m "not soak" $(SPARK_TESTS)
 
 check: $(INSTALLED) ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check
@@ -50,8 +49,8 @@ check: $(INSTALLED) ## formatting, lint, types, import contracts
 bench: $(WARMED) ## measure against other libraries (long; they get environments of their own)
 	$(BIN)/python benchmarks/all.py
 
-soak: $(WARMED) ## run the tests that take minutes, with many more random examples
-	HYPOTHESIS_PROFILE=soak $(BIN)/pytest -m soak --timeout=0
+soak: $(WARMED) ## run the tests that take minutes, with many more random examples; those on Spark after make spark
+	PYTHONPATH="$(CURDIR)/$(SPARK)" HYPOTHESIS_PROFILE=soak $(BIN)/pytest -m soak --timeout=0
 
 docs: $(WARMED) ## run the examples of the documentation and follow its links
 	$(BIN)/pytest -q tests/test_docs.py

@@ -35,7 +35,11 @@ def in_memory(records, **options):
     return neardup.dedup(pa.table(columns), **options)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
+@pytest.mark.parametrize(
+    "scheme",
+    [*SCHEMES[:2], *(pytest.param(scheme, marks=pytest.mark.soak) for scheme in SCHEMES[2:])],
+    ids=lambda scheme: f"{scheme.name}-{scheme.threshold}",
+)
 def test_files_are_decided_as_in_memory(spark, tmp_path, sources, small_parts, scheme):
     place = SCHEMES.index(scheme)
     small_parts((3000, 1 << 20)[place % 2])
@@ -100,7 +104,7 @@ def test_times_rank_as_in_memory(spark, tmp_path, records):
     assert repr(found.toArrow().to_pylist()) == repr(expected.to_pylist())
 
 
-@pytest.mark.parametrize("stage", ["rank", "decide"])
+@pytest.mark.parametrize("stage", ["rank", pytest.param("decide", marks=pytest.mark.soak)])
 def test_a_frame_goes_on_after_the_driver_is_lost(tmp_path, frame, records, monkeypatch, stage):
     call = {"order": ["number"], "work": tmp_path / "w"}
     interrupted(monkeypatch, stage, lambda: neardup.spark.dedup(frame, **call))
@@ -129,6 +133,7 @@ DRIVER = """if True:
 """
 
 
+@pytest.mark.soak
 def test_files_go_on_after_the_driver_is_killed(spark, tmp_path, sources, small_parts):
     small_parts(3000)
     work = tmp_path / "w"
