@@ -66,7 +66,7 @@ def expected_candidates(keys: Words, documents: int, *, pooled: bool = False, mo
     if most is not None:
         met[met > most] = 0
     scale = (documents - 1) / (number - 1) / number
-    candidates, meetings = np.count_nonzero(met), int(met.sum(dtype=np.int64))
+    candidates, meetings = int(np.count_nonzero(met)), int(met.sum(dtype=np.int64))
     return Crowding(documents=documents, candidates=candidates * scale, bucket=meetings * scale / columns)
 
 
