@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup.engines.spark import SparkCluster
+from neardup.engines.spark import SparkExecutors
 from neardup.model.errors import DataError, EngineFailed, ExtraMissing, ParameterError, StorageRefused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,39 +40,39 @@ def sleeping():
 
 
 @pytest.fixture
-def cluster(spark):
-    return SparkCluster(spark)
+def executors(spark):
+    return SparkExecutors(spark)
 
 
 @pytest.mark.parametrize("library", ["pyspark", "pandas"])
 def test_a_missing_library_is_named(monkeypatch, library):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == library else True)
     with pytest.raises(ExtraMissing, match=rf"this needs {library}, .*neardup\[spark\]"):
-        SparkCluster()
+        SparkExecutors()
 
 
-def test_the_executors_do_every_task_once(cluster, tmp_path):
+def test_the_executors_do_every_task_once(executors, tmp_path):
     tasks = [3, 4, 7, 1000, 12, 13]
-    assert set(cluster.each(writing(str(tmp_path)), tasks)) <= {None}
+    assert set(executors.each(writing(str(tmp_path)), tasks)) <= {None}
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.isdecimal()) == sorted(map(str, tasks))
     assert not (tmp_path / f"process-{os.getpid()}").exists()
-    assert set(cluster.each(writing(str(tmp_path)), [])) <= {None}
+    assert set(executors.each(writing(str(tmp_path)), [])) <= {None}
 
 
-def test_errors_of_the_package_are_failures_of_tasks(cluster):
-    found = [one for one in cluster.each(partial(failing, DataError("a.jsonl", "is broken"), 7), [5, 7, 9]) if one]
+def test_errors_of_the_package_are_failures_of_tasks(executors):
+    found = [one for one in executors.each(partial(failing, DataError("a.jsonl", "is broken"), 7), [5, 7, 9]) if one]
     assert [(one.task, one.message) for one in found] == [(7, "a.jsonl: is broken")]
     assert found[0].host
 
 
-def test_other_errors_are_told_in_one_line(cluster):
+def test_other_errors_are_told_in_one_line(executors):
     with pytest.raises(EngineFailed) as caught:
-        list(cluster.each(partial(failing, ZeroDivisionError("of course"), 7), [5, 7, 9]))
+        list(executors.each(partial(failing, ZeroDivisionError("of course"), 7), [5, 7, 9]))
     assert str(caught.value) == "Spark: ZeroDivisionError: of course"
 
 
-def test_leaving_ends_the_tasks(cluster, spark):
-    waiting = cluster.each(sleeping, [1])
+def test_leaving_ends_the_tasks(executors, spark):
+    waiting = executors.each(sleeping, [1])
     assert next(waiting) is None
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
@@ -81,26 +81,26 @@ def test_leaving_ends_the_tasks(cluster, spark):
     assert spark.sparkContext.statusTracker().getActiveJobsIds() == []
 
 
-def test_a_folder_that_executors_do_not_see_is_refused(cluster, tmp_path, monkeypatch):
-    cluster.require_shared(tmp_path)
+def test_a_folder_that_executors_do_not_see_is_refused(executors, tmp_path, monkeypatch):
+    executors.require_shared(tmp_path)
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(Path, "touch", lambda _: None)
     with pytest.raises(StorageRefused, match="does not see it; use a folder that all machines share"):
-        cluster.require_shared(tmp_path)
+        executors.require_shared(tmp_path)
 
 
 def test_the_active_session_is_the_default_and_others_are_refused(spark):
-    assert SparkCluster().session is spark
+    assert SparkExecutors().session is spark
     with pytest.raises(ParameterError, match="must be a classic SparkSession"):
-        SparkCluster(object())
+        SparkExecutors(object())
 
 
 def test_without_java_a_session_cannot_start(spark, tmp_path):
     script = """if True:
-        from neardup.engines.spark import SparkCluster
+        from neardup.engines.spark import SparkExecutors
         from neardup.model.errors import EngineFailed
         try:
-            SparkCluster()
+            SparkExecutors()
         except EngineFailed as error:
             print(error)
     """

@@ -1,4 +1,4 @@
-"""The executors of a Spark session as a cluster: only the numbers of tasks pass through Spark."""
+"""The executors of a Spark session: only the numbers of tasks pass through Spark."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.engines.cluster import Failure, Opened
+from neardup.engines.executors import Failure, Opened
 from neardup.model.errors import EngineFailed, ExtraMissing, NeardupError, ParameterError, StorageRefused
 
 _PARTS: Final = 256  # parts of the tasks at least: Spark may add executors later
@@ -24,7 +24,7 @@ _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$"
 _NO_JAVA: Final = "JAVA_GATEWAY_EXITED"
 
 
-class SparkCluster:
+class SparkExecutors:
     """The executors of a classic Spark session. Spark runs in its own threads and processes."""
 
     def __init__(self, session: Any = None) -> None:
@@ -46,7 +46,7 @@ class SparkCluster:
             )
 
     def each(self, opened: Opened, tasks: Sequence[int]) -> Iterator[Failure | None]:
-        """Do the tasks on the executors; see ``Cluster``."""
+        """Do the tasks on the executors; see ``Executors``."""
         context = self.session.sparkContext
         parts = min(len(tasks), max(_PARTS, _PER_CORE * context.defaultParallelism))
         numbers = self.session.range(0, len(tasks), 1, max(1, parts))

@@ -222,20 +222,13 @@ class StorageMoved(StorageFailed):
     code = "storage moved"
 
 
-class EngineFailed(NeardupError, RuntimeError):  # noqa: N818 - the name of the event
-    """A system that runs tasks, such as Spark, or one of its machines, failed: *where*, and the *reason*.
+class EngineFailed(_PlacedError, NeardupError, RuntimeError):  # noqa: N818 - the name of the event
+    """A system that runs tasks, such as Spark, or one of its machines, failed: *where*, and why (*rule*).
 
     A run in pieces that is started again continues with what was finished.
     """
 
     code = "engine failed"
-
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(where, reason)
-        self.where, self.reason = where, reason
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.reason}"
 
 
 class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event

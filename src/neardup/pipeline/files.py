@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.engines.cluster import Cluster
+from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
 from neardup.index.disk.manifest import NAME as MANIFEST
@@ -98,7 +98,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     restart: bool = False,
     state: AnyPath | None = None,
     against: AnyPath | Sequence[AnyPath] | None = None,
-    cluster: Cluster | None = None,
+    executors: Executors | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' columns and order.
@@ -125,7 +125,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     that does the same, and to which the run adds its documents; it is made if there is none. Both are runs in pieces;
     the default for *work* is then a folder inside the state, next to the first output, or a temporary one.
 
-    A *cluster*, such as that of ``neardup.spark``, does most tasks of a run in pieces in processes of its own.
+    *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
     ``ParameterError``, ``DataError`` and ``OutputError``.
     """
@@ -147,7 +147,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         work = _work_if_large(inputs, out)
     if work is None:
         _refuse_parts(part_size=part_size, out_format=out_format)
-        require(cluster is None, "work", work, "must be a folder that the cluster sees")
+        require(executors is None, "work", work, "must be a folder that the executors see")
     else:
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting, "glob": glob}
@@ -166,7 +166,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             page=None if page is None else lambda done: page(_stored(done)),
             announce=_announce if unasked else lambda _: None,
             **known,
-            cluster=cluster,
+            executors=executors,
         )
         with followed(progress) as follow, LocalEngine(threads) as engine:
             return _stored(dedup_in_pieces(inputs, settings, engine, follow))

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.engines.cluster import Cluster, elsewhere
+from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import Journal, OtherTerms
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import Change, DataError, NeardupError, OutputRefused, ParameterError, RunChanged
@@ -73,7 +73,7 @@ class Settings:
     state: Path | None = None
     adds: bool = False  # to the state
     compared: tuple[str, ...] = ()  # inputs that are only compared with
-    cluster: Cluster | None = None
+    executors: Executors | None = None
     announce: Callable[[Forecast], None] = lambda _: None
 
 
@@ -97,7 +97,7 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
 
 
 def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngine, progress: Progress) -> StoredResult:
-    size = _share(settings.memory, engine.threads if settings.cluster is None else 1)
+    size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
     rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
@@ -178,11 +178,11 @@ def _journal(settings: Settings, terms: dict[str, Any]) -> Journal:
 
 
 def _elsewhere(settings: Settings, journal: Journal, stage: str) -> Map | None:
-    """Return how the cluster of a run does the tasks of a stage, if it has a cluster that can."""
-    if settings.cluster is None or not is_shared(stage):
+    """Return how the executors of a run do the tasks of a stage, if it has executors that can."""
+    if settings.executors is None or not is_shared(stage):
         return None
     opened = partial(tasks_of, str(journal.folder.absolute()), journal.token, settings.scheme, stage)
-    return elsewhere(settings.cluster, opened)
+    return elsewhere(settings.executors, opened)
 
 
 def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:

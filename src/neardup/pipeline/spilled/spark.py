@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.engines.spark import SparkCluster
+from neardup.engines.spark import SparkExecutors
 from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -61,7 +61,7 @@ def dedup_files(
     that of a core, *threads* are those of this process. Everything else is as in ``neardup.dedup_files``, with the same
     answer. Raises its errors, ``EngineFailed`` if Spark fails, and ``ExtraMissing`` without PySpark.
     """
-    return files.dedup_files(inputs, out, work=work, cluster=SparkCluster(spark), **options)
+    return files.dedup_files(inputs, out, work=work, executors=SparkExecutors(spark), **options)
 
 
 def dedup(  # noqa: PLR0913 - all are options of a run
@@ -99,7 +99,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     for parameter, name in (("text", text), ("id", id), *(("columns", name) for name in columns)):
         if name not in frame.columns:
             raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")
-    cluster = SparkCluster(frame.sparkSession)
+    executors = SparkExecutors(frame.sparkSession)
     decisions = folder / _DECISIONS
     _make(folder)
     if restart:
@@ -107,7 +107,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     elif decisions.exists():
         reason = "it exists already: read it, restart the run, or use another folder"
         raise OutputRefused(str(decisions), reason, "exists")
-    cluster.require_shared(folder)
+    executors.require_shared(folder)
     by = [order] if isinstance(order, str) else [*order]
     stored = _stored(frame, folder, columns, by or [id], restart=restart)
     done = files.dedup_files(
@@ -122,12 +122,12 @@ def dedup(  # noqa: PLR0913 - all are options of a run
         keep=keep,
         ignore_common=ignore_common,
         restart=restart,
-        cluster=cluster,
+        executors=executors,
         force=True,
         **options,
     )
     _remove_stored(folder)
-    return SparkResult(cluster.session.read.parquet(decisions.as_uri()), done.result.summary)
+    return SparkResult(executors.session.read.parquet(decisions.as_uri()), done.result.summary)
 
 
 def _make(folder: Path) -> None:

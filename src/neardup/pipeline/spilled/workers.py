@@ -51,7 +51,7 @@ def work_on(
 
 @contextmanager
 def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Callable[[int], object]]:
-    """Yield a function that does a task of a stage, for a process that a cluster starts; *token* names the run.
+    """Yield a function that does a task of a stage, for a process of an executor; *token* names the run.
 
     Raises ``StorageRefused`` if the run is not in the folder here, or is of another version of neardup.
     """

@@ -17,8 +17,8 @@ class Failure(NamedTuple):
     message: str
 
 
-class Cluster(Protocol):
-    """A system that runs functions in its own processes."""
+class Executors(Protocol):
+    """Processes of another system that run functions."""
 
     def each(self, opened: Opened, tasks: Sequence[int]) -> Iterator[Failure | None]:
         """Do all *tasks*: each process calls *opened*, and applies the function that it yields to some of them.
@@ -30,15 +30,15 @@ class Cluster(Protocol):
 
 
 def elsewhere(
-    cluster: Cluster, opened: Opened
+    executors: Executors, opened: Opened
 ) -> Callable[[Callable[[int], tuple[int, bool]], Iterable[int]], Iterator[tuple[int, bool]]]:
-    """Return what ``Journal.run`` maps with, so that a cluster does the tasks of a stage.
+    """Return what ``Journal.run`` maps with, so that executors do the tasks of a stage.
 
     A task that fails is repeated here, which raises its error; if it succeeds here, ``EngineFailed`` is raised.
     """
 
     def each(attempt: Callable[[int], tuple[int, bool]], tasks: Iterable[int]) -> Iterator[tuple[int, bool]]:
-        for failure in cluster.each(opened, [*tasks]):
+        for failure in executors.each(opened, [*tasks]):
             if failure is not None:
                 attempt(failure.task)
                 raise EngineFailed(failure.host, failure.message)

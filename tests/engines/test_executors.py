@@ -1,6 +1,6 @@
 import pytest
 
-from neardup.engines.cluster import Failure, elsewhere
+from neardup.engines.executors import Failure, elsewhere
 from neardup.model.errors import DataError, EngineFailed
 
 
@@ -29,10 +29,10 @@ class Opened:
         pass
 
 
-def test_a_cluster_does_the_tasks():
-    cluster, opened, here = Fake([]), Opened(), []
-    found = [*elsewhere(cluster, lambda: opened)(here.append, iter([2, 5]))]
-    assert opened.done == cluster.tasks == [2, 5]
+def test_executors_do_the_tasks():
+    executors, opened, here = Fake([]), Opened(), []
+    found = [*elsewhere(executors, lambda: opened)(here.append, iter([2, 5]))]
+    assert opened.done == executors.tasks == [2, 5]
     assert here == []
     assert not any(own for _, own in found)
 
@@ -45,7 +45,7 @@ def test_a_task_that_fails_raises_its_own_error_here():
         list(elsewhere(Fake([5]), Opened)(attempt, [2, 5]))
 
 
-def test_a_task_that_only_fails_elsewhere_is_an_error_of_the_cluster():
+def test_a_task_that_only_fails_elsewhere_is_an_error_of_the_executors():
     here = []
     with pytest.raises(EngineFailed, match="there: it is not here"):
         list(elsewhere(Fake([5]), Opened)(here.append, [2, 5]))
