@@ -167,10 +167,10 @@ def test_a_state_whose_first_run_was_interrupted(batches, tmp_path, monkeypatch)
         patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files(batches[0], state=tmp_path / "state")
-    with State.open(tmp_path / "state") as state:
-        assert not state.segments
-        with pytest.raises(StorageRefused, match="no documents yet"):
-            _ = state.header
+    with pytest.raises(StorageRefused, match="no documents yet"):
+        State.open(tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state, pytest.raises(StorageRefused, match="no documents yet"):
+        state.compact()
     with pytest.raises(StorageRefused, match="no documents yet"):
         dedup_files(batches[1], against=tmp_path / "state")
     assert len(dedup_files(batches[0], state=tmp_path / "state").documents)

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
-from neardup.model.arrays import Positions
-from neardup.pipeline.spilled.earlier import COUNTS, ROWS, Rows, Texts
+from neardup.model.arrays import Positions, Words
+from neardup.pipeline.spilled.earlier import COUNTS, ROWS, Rows, TextSource
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
 from neardup.pipeline.spilled.signed import Signed
-from neardup.pipeline.spilled.state import Part, State, header_of
+from neardup.pipeline.spilled.state import SegmentInfo, State, header_of
 from neardup.text.columns import gathered
 
 _ROWS: Final = "added_rows.npy"
@@ -29,27 +29,28 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[
         return {}
     known = len(job.earlier)
     heads = np.asarray(job.array(HEADS))[known:]
-    present, equal = signed.column("present", np.bool_)[heads], signed.equal[heads]
-    heads = heads[present | equal.any(axis=1)]  # nothing can match the others
+    equal = signed.equal
+    heads = heads[signed.column("present", np.bool_)[heads] | equal[heads].any(axis=1)]  # nothing can match the others
     numbers = np.full(len(signed), -1, np.int64)  # by position
     numbers[:known] = np.arange(known)
     numbers[heads] = known + np.arange(len(heads))
     positions = np.asarray(job.array(REPRESENTATIVES)[heads])
     representatives = np.where(positions < 0, -1, numbers[positions])
-    part = Part(
+    shards = job.shards.of_texts()
+    part = SegmentInfo(
         name=name,
         added=datetime.now(UTC).isoformat(timespec="seconds"),
         documents=len(signed) - known,
         leaders=len(heads),
         kept=int((job.array(REPRESENTATIVES)[known:] < 0).sum()),
-        inputs=job.shards.of_texts().inputs,
+        inputs=shards.inputs,
     )
     gather_rows(job, signed, _ROWS, heads)
-    rows = _rows(job, signed, heads, representatives, _counts(job, heads[representatives >= 0], blocks))
+    rows = _rows(job, signed, heads, equal[heads], representatives, _counts(job, heads[representatives >= 0], blocks))
     state.add(
         part,
         rows,
-        Texts(job.shards.of_texts(), signed.edges - known),
+        TextSource(shards, signed.edges - known),
         header_of(job.scheme, job.policy, job.salt.tobytes().hex()),
     )
     job.path(_ROWS).unlink()
@@ -66,9 +67,11 @@ def _counts(job: Job, dropped: Positions, blocks: int) -> Positions:
     return counts
 
 
-def _rows(job: Job, signed: Signed, heads: Positions, representatives: Positions, counts: Positions) -> Iterator[Rows]:
+def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
+    job: Job, signed: Signed, heads: Positions, equal: Words, representatives: Positions, counts: Positions
+) -> Iterator[Rows]:
     columns = {name: signed.column(name, kind)[heads] for name, kind in _COLUMNS.items()}
-    equal, ids, signatures = signed.equal[heads], signed.ids(), job.array(_ROWS)
+    ids, signatures = signed.ids(), job.array(_ROWS)
     kind, shape = signed.row_kind()
     width = kind.itemsize * prod(shape)
     others = np.concatenate([[0], np.cumsum(representatives >= 0)])

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +27,7 @@ _OF_KEPT: Final = ("text", "length", "features", "position")
 COUNTS: Final = ("common", "size", "size_of_representative")
 
 
-class Texts(NamedTuple):
+class TextSource(NamedTuple):
     """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``."""
 
     shards: Shards
@@ -43,11 +44,11 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Segment:
+class StoredSegment:
     """The leaders that were added by one run, or by several, in a folder."""
 
     folder: Path
-    texts: Sequence[Texts]
+    texts: Sequence[TextSource]
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""
@@ -69,7 +70,7 @@ class Segment:
 class Earlier:
     """The leaders in segments, numbered from best to worst."""
 
-    def __init__(self, segments: Sequence[Segment] = ()) -> None:
+    def __init__(self, segments: Sequence[StoredSegment] = ()) -> None:
         self._segments = segments
         self.edges: Positions = np.cumsum([0, *(len(table) for table in self._tables(LEADERS))], dtype=np.int64)
         """Where the leaders of each segment begin, and the number of all at last."""
@@ -122,16 +123,24 @@ class Earlier:
         ]
         return np.stack([dropped, self.representatives[dropped], *counts])
 
+    @cached_property
+    def _kept(self) -> list[tuple[Positions, Positions]]:
+        """The kept leaders of each segment, and their positions among the texts, which ascend."""
+        found = []
+        for segment, (begin, end) in zip(self._segments, pairwise(self.edges.tolist()), strict=True):
+            leaders = begin + np.flatnonzero(self.representatives[begin:end] < 0)
+            positions = segment.table(KEPT).column("position").to_numpy().astype(np.int64)
+            order = np.argsort(positions)
+            found.append((leaders[order], positions[order]))
+        return found
+
     def kept_of(self, shard: int) -> tuple[Positions, Positions]:
         """Return the kept leaders whose texts are in a shard, and their places in it, ascending."""
         segment, texts, own = self._shards[shard]
-        first, last = self.edges[segment : segment + 2].tolist()
-        kept = first + np.flatnonzero(self.representatives[first:last] < 0)
-        positions = self._segments[segment].table(KEPT).column("position").to_numpy().astype(np.int64)
-        begin, end = texts.edges[own : own + 2].tolist()
-        inside = np.flatnonzero((positions >= begin) & (positions < end))
-        inside = inside[np.argsort(positions[inside])]
-        return kept[inside], positions[inside] - begin
+        leaders, positions = self._kept[segment]
+        edges = texts.edges[own : own + 2]
+        inside = slice(*np.searchsorted(positions, edges))
+        return leaders[inside], positions[inside] - int(edges[0])
 
     def pieces(self, shard: int) -> Iterator[Collection]:
         """Yield the documents of a shard, as ``Shards.pieces`` does.

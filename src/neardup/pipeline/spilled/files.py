@@ -91,8 +91,7 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
         return _run(inputs, settings, None, engine, progress)
     with State.open(settings.state, write=settings.adds) as state:
         state.require(settings.scheme, settings.policy)
-        if settings.adds or state.header:  # a state without documents is refused
-            state.check()
+        state.check()
         return _run(inputs, settings, state, engine, progress)
 
 

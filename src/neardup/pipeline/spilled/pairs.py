@@ -41,6 +41,7 @@ ASKING: Final = "asking.npy"  # int64: places in the pairs, of each block in tur
 ASKING_BOUNDS: Final = "asking_bounds.npy"
 _BYTES: Final = 8  # of a feature
 _BUCKET: Final = "bucket-"
+_PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Proposal``
 _LEADERS: Final = 1 << 14  # for each task of finding buckets
 _RANGE: Final = 1 << 16  # ranks whose candidates are proposed by one task
 _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
@@ -83,13 +84,16 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     candidates = 0
     with ExitStack() as stack:
         files = [stack.enter_context(job.output(name)) for name in _pairs(task)]
+        files[1].write(np.zeros(1, np.int64).tobytes())
+        number = 0
         for block in iter(proposals.propose, None):
             candidates += len(block.candidates)
             plausible = comparison.plausible(block.where(kept[block.candidates]) if len(job.earlier) else block)
-            counts = np.diff(plausible.bounds)
-            parts = (plausible.asking[counts > 0], counts[counts > 0], plausible.candidates)
-            for file, part in zip(files, parts, strict=True):
-                file.write(np.ascontiguousarray(part, np.int32).tobytes())
+            some = np.diff(plausible.bounds) > 0
+            parts = (plausible.asking[some], number + plausible.bounds[1:][some], plausible.candidates)
+            for file, part, kind in zip(files, parts, _PAIR_KINDS, strict=True):
+                file.write(np.ascontiguousarray(part, kind).tobytes())
+            number += len(plausible.candidates)
     return {"candidates": candidates, "files": job.sizes(*_pairs(task))}
 
 
@@ -111,7 +115,8 @@ class Pairs:
         for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
-                starts, counts = part.bounds[own], part.bounds[own + 1] - part.bounds[own]
+                starts = part.bounds[own]
+                counts = part.bounds[own + 1] - starts
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 chosen = np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])
                 found.append(Proposal(part.asking[own], bounds, part.candidates[chosen]))
@@ -126,7 +131,7 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
         involved[part.asking] = True
         involved[part.candidates] = True
         holds = np.ones(len(part.candidates), np.bool_)
-        kernels.connect_given(part.asking, part.bounds, part.candidates, holds, parents)
+        kernels.connect_given(part.asking, np.array(part.bounds), part.candidates, holds, parents)
     kernels.roots(parents)
     units = np.full(len(job.array(HEAD_OF)), -1, np.int32)
     units[heads[involved]] = np.flatnonzero(involved)
@@ -192,14 +197,14 @@ def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
     return placed, files
 
 
-def _mapped(job: Job, name: str) -> npt.NDArray[np.int32]:
+def _mapped(job: Job, name: str, kind: type) -> npt.NDArray[Any]:
     path = job.path(name)
-    return np.memmap(path, np.int32, "r") if path.stat().st_size else np.empty(0, np.int32)
+    return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
 
 
 def _stored(job: Job, task: int) -> Proposal:
-    asking, counts, candidates = (_mapped(job, name) for name in _pairs(task))
-    return Proposal(asking, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), candidates)
+    asking, bounds, candidates = (_mapped(job, *one) for one in zip(_pairs(task), _PAIR_KINDS, strict=True))
+    return Proposal(asking, bounds, candidates)
 
 
 def _members(task: int) -> str:
@@ -211,4 +216,4 @@ def _sizes(task: int) -> str:
 
 
 def _pairs(task: int) -> list[str]:
-    return [f"pairs-{task:03}-{name}.raw" for name in ("asking", "counts", "candidates")]  # int32
+    return [f"pairs-{task:03}-{name}.raw" for name in ("asking", "bounds", "candidates")]

@@ -26,11 +26,12 @@ from neardup.model.arrays import Flags
 from neardup.model.errors import Change, StorageDamaged, StorageRefused, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, Segment, Texts
+from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment, TextSource
 from neardup.schemes import terms
 from neardup.sources.shards import Shards
 
 WORK: Final = "work"  # the work folder of runs that name none
+_EMPTY: Final = "it has no documents yet: no run with it was completed"
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _FORMAT: Final = 1
 _HEADER: Final = "state.json"
@@ -41,7 +42,7 @@ _NAMES: Final = (LEADERS, KEPT, DROPPED, IDS)  # in the order of ``Rows``
 _FILES: Final = (*_NAMES, _TEXTS)
 
 
-class Part(msgspec.Struct, frozen=True):
+class SegmentInfo(msgspec.Struct, frozen=True):
     """A segment: its name, when it was added (UTC), the documents of its run, those kept, and its leaders."""
 
     name: str
@@ -53,7 +54,7 @@ class Part(msgspec.Struct, frozen=True):
     digests: tuple[str, ...] = ()  # of its files, in the order of ``_FILES``
 
 
-class Header(msgspec.Struct, frozen=True):
+class StateHeader(msgspec.Struct, frozen=True):
     """The content of ``state.json``."""
 
     format: int
@@ -63,7 +64,7 @@ class Header(msgspec.Struct, frozen=True):
     scheme: dict[str, Any]
     policy: dict[str, str]
     salt: str
-    segments: tuple[Part, ...] = ()
+    segments: tuple[SegmentInfo, ...] = ()
     digest: str = ""  # of everything else
 
 
@@ -77,15 +78,16 @@ class Forgotten(NamedTuple):
 class State:
     """A state that this process has locked: to add to it, or only to read it. Use it as a context manager."""
 
-    def __init__(self, folder: Path, header: Header | None, lock: int | None) -> None:
+    def __init__(self, folder: Path, header: StateHeader | None, lock: int | None) -> None:
         self.folder, self._header, self._lock = folder, header, lock
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False) -> Self:
         """Open a state; with *write*, make one if there is none.
 
-        Raises ``StorageRefused`` for a folder of something else, ``StorageDamaged`` if the content of ``state.json``
-        was changed, ``StorageBusy`` if another process is using it, and ``StorageFailed`` if the system refuses.
+        Raises ``StorageRefused`` for a folder of something else and, unless it may *write*, for a state without
+        documents, ``StorageDamaged`` if the content of ``state.json`` was changed, ``StorageBusy`` if another process
+        is using it, and ``StorageFailed`` if the system refuses.
         """
         folder = require_path("path", path)
         with naming(folder):
@@ -116,15 +118,15 @@ class State:
             self._lock = None
 
     @property
-    def segments(self) -> tuple[Part, ...]:
+    def segments(self) -> tuple[SegmentInfo, ...]:
         """The segments, oldest first; none if no run was completed."""
         return () if self._header is None else self._header.segments
 
     @property
-    def header(self) -> Header:
+    def header(self) -> StateHeader:
         """What the state is made of; raises ``StorageRefused`` if no run was completed."""
         if self._header is None:
-            raise StorageRefused(str(self.folder), "it has no documents yet: no run with it was completed")
+            raise StorageRefused(str(self.folder), _EMPTY)
         return self._header
 
     @property
@@ -159,7 +161,7 @@ class State:
         self.check()
         return earlier_of(self.folder, [part.name for part in self.segments])
 
-    def add(self, part: Part, rows: Iterable[Rows], texts: Texts, header: Header) -> None:
+    def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: TextSource, header: StateHeader) -> None:
         """Add the leaders of a run as a segment; *header* is used if it is the first one."""
         part = self._write(part, rows, [texts])
         known = self._header or header
@@ -200,7 +202,7 @@ class State:
         groups = [[number] for number in range(len(segments))]
         if together and segments:
             groups = [[*range(len(segments))]]
-        parts: list[Part] = []
+        parts: list[SegmentInfo] = []
         for group in groups:
             own = [self.segments[number] for number in group]
             some = slice(*earlier.edges[[group[0], group[-1] + 1]])
@@ -211,7 +213,7 @@ class State:
                 for number, shift in zip(group, shifted, strict=True)
                 for found, begin in _numbered(segments[number].rows(), int(earlier.edges[number]))
             )
-            part = Part(
+            part = SegmentInfo(
                 name=secrets.token_hex(8),
                 added=max(one.added for one in own),
                 documents=sum(one.documents for one in own) - int(removed.sum()),
@@ -234,7 +236,7 @@ class State:
                 found.append(file_digest(file, lambda: blake2b(digest_size=16)).hexdigest())
         return tuple(found)
 
-    def _write(self, part: Part, rows: Iterable[Rows], texts: Sequence[Texts]) -> Part:
+    def _write(self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[TextSource]) -> SegmentInfo:
         """Write the files of a segment; return it with their digests."""
         folder = self._folder(part.name)
         with naming(folder):
@@ -254,7 +256,7 @@ class State:
                 file.write(msgspec.json.encode(given))
         return msgspec.structs.replace(part, digests=self._digests(part.name))
 
-    def _replace(self, header: Header) -> None:
+    def _replace(self, header: StateHeader) -> None:
         header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(msgspec.json.encode(header))
@@ -267,11 +269,11 @@ class State:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def header_of(scheme: Scheme, policy: Policy, salt: str) -> Header:
+def header_of(scheme: Scheme, policy: Policy, salt: str) -> StateHeader:
     """Return the header of a new state."""
     rules = {name: value for name, value in asdict(policy).items() if name != "keep"}
     plain = json.loads(json.dumps(terms.written(scheme)))  # some numbers are of types of their own
-    return Header(_FORMAT, __version__, scheme.recipe, scheme.key_identity, plain, rules, salt)
+    return StateHeader(_FORMAT, __version__, scheme.recipe, scheme.key_identity, plain, rules, salt)
 
 
 def is_state(folder: Path) -> bool:
@@ -284,14 +286,14 @@ def earlier_of(folder: Path, names: Iterable[str]) -> Earlier:
     return Earlier(_segments(folder, names))
 
 
-def _segments(folder: Path, names: Iterable[str]) -> list[Segment]:
+def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
     found = []
     for name in names:
         own = folder / f"{_SEGMENT}{name}"
         with naming(own):
             given = msgspec.json.decode((own / _TEXTS).read_bytes())
-        texts = [Texts(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64)) for one in given]
-        found.append(Segment(own, texts))
+        texts = [TextSource(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64)) for one in given]
+        found.append(StoredSegment(own, texts))
     return found
 
 
@@ -302,11 +304,11 @@ def _numbered(rows: Iterable[Rows], begin: int) -> Iterator[tuple[Rows, int]]:
         begin += len(found.leaders)
 
 
-def _shifted(segments: Sequence[Segment]) -> tuple[list[int], list[Texts]]:
+def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[TextSource]]:
     """Return how far the positions of each segment move if all have the same texts, and these."""
-    shifts, texts = [0], list[Texts]()
+    shifts, texts = [0], list[TextSource]()
     for segment in segments:
-        texts += [Texts(one.shards, one.edges + shifts[-1]) for one in segment.texts]
+        texts += [TextSource(one.shards, one.edges + shifts[-1]) for one in segment.texts]
         shifts.append(int(texts[-1].edges[-1]))
     return shifts[:-1], texts
 
@@ -339,10 +341,10 @@ def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
             yield Change("setting", name, one, other) if plain else Change("changed", name)
 
 
-def _read(folder: Path) -> Header | None:
+def _read(folder: Path) -> StateHeader | None:
     """Return the header of a state, or ``None``."""
     try:
-        header = msgspec.json.decode((folder / _HEADER).read_bytes(), type=Header)
+        header = msgspec.json.decode((folder / _HEADER).read_bytes(), type=StateHeader)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except msgspec.DecodeError:
@@ -355,7 +357,7 @@ def _read(folder: Path) -> Header | None:
     return header
 
 
-def _digest(header: Header) -> str:
+def _digest(header: StateHeader) -> str:
     content = msgspec.json.encode(msgspec.structs.replace(header, digest=""))
     return blake2b(content, digest_size=16).hexdigest()
 
@@ -370,5 +372,7 @@ def _require_new(folder: Path, *, write: bool) -> None:
         raise StorageRefused(str(folder), "it is not a folder")
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
     own = {_LOCK, WORK, f"{_HEADER}.partial"}
-    if not (write or _LOCK in others) or any(name not in own and not name.startswith(_SEGMENT) for name in others):
+    if not write and _LOCK in others:
+        raise StorageRefused(str(folder), _EMPTY)
+    if not write or any(name not in own and not name.startswith(_SEGMENT) for name in others):
         raise StorageRefused(str(folder), "it is not a state of neardup; use a new folder for one")
