@@ -64,6 +64,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative",
     )
+    outputs.add_argument(
+        "--part-size",
+        type=size,
+        metavar="SIZE",
+        default=_HIDDEN,
+        help="of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text",
+    )
+    outputs.add_argument(
+        "--out-format",
+        metavar="FORMAT",
+        default=_HIDDEN,
+        help="of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)",
+    )
     outputs.add_argument("--dry-run", action="store_true", help="do not write --out; other outputs are written")
     outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -108,19 +121,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="with --work: memory for documents in progress (default: 2G)",
     )
-    outputs.add_argument(
-        "--part-size",
-        type=size,
-        metavar="SIZE",
-        default=_HIDDEN,
-        help="of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text",
+    running.add_argument(
+        "--restart",
+        action="store_true",
+        help="with --work: discard what an interrupted run has finished, and begin again",
     )
-    outputs.add_argument(
-        "--out-format",
-        metavar="FORMAT",
-        default=_HIDDEN,
-        help="of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)",
-    )
+    running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
     earlier = parser.add_argument_group("documents of earlier runs")
     earlier.add_argument(
         "--state",
@@ -136,12 +142,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="compare with the documents of a state, or of other files, and change neither; may be repeated for files",
     )
-    running.add_argument(
-        "--restart",
-        action="store_true",
-        help="with --work: discard what an interrupted run has finished, and begin again",
-    )
-    running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 
 def run(arguments: argparse.Namespace) -> int:
