@@ -42,6 +42,7 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 from neardup.sources.tables import slices
 
+_BUFFER: Final = 1 << 20  # bytes of a column that are read at a time: a whole one would need fresh memory
 _BATCH: Final = 1 << 16  # rows read at a time
 _PIECE: Final = 1 << 23  # bytes of rows that are held together: memory that is used again is faster than more
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
@@ -253,7 +254,7 @@ def _opened(path: str) -> pq.ParquetFile:
     try:
         with Path(path).open("rb") as file:
             _check_head(path, file.read(8))
-        found = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
+        found = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
     except (pa.ArrowException, OSError) as error:
         raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
     _check_names(path, found.schema_arrow.names)
