@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.engines import local
-from neardup.engines.local import LocalEngine
+from neardup.engines.local import LocalEngine, ahead
 from neardup.model.errors import ParameterError
 
 THREADS = [1, 2, 5]
@@ -85,3 +85,33 @@ def test_parts_cover_everything_once(number, threads):
     assert all(sizes)
     assert max(sizes, default=0) - min(sizes, default=0) <= 1
     assert all(one.stop == other.start for one, other in pairwise(parts))
+
+
+def test_the_next_item_is_made_meanwhile():
+    meeting = threading.Barrier(2, timeout=60)
+
+    def items():
+        yield "first"
+        meeting.wait()
+        yield "second"
+
+    found = ahead(items())
+    assert next(found) == "first"
+    meeting.wait()
+    assert list(found) == ["second"]
+
+
+def test_an_error_comes_in_its_place():
+    def items():
+        yield 1
+        raise ValueError("broken")
+
+    found = ahead(items())
+    assert next(found) == 1
+    with pytest.raises(ValueError, match="broken"):
+        next(found)
+
+
+def test_nothing_is_made_ahead_of_the_end():
+    assert list(ahead([])) == []
+    assert list(ahead(iter([1, 2, 3]))) == [1, 2, 3]

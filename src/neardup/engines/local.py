@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from neardup.model.errors import require_whole
 
@@ -56,6 +56,16 @@ class LocalEngine:
         slices = min(number, 2 * self.threads if self._pool is not None else 1)
         edges = [number * part // slices for part in range(slices + 1)] if slices else []
         return [slice(begin, end) for begin, end in pairwise(edges)]
+
+
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items; a thread of its own makes the next one while the caller uses one."""
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1) as pool:
+        following: Future[Any] = pool.submit(next, iterator, end)
+        while (item := following.result()) is not end:
+            following = pool.submit(next, iterator, end)
+            yield item
 
 
 def thread_count(threads: int | None) -> int:

@@ -150,7 +150,8 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
         sizes = _sizes(shards, parts)
-        stages.each("print" if own else "write", where, partial(write, job, result, parts), sizes, "write")
+        written = partial(write, job, result, parts, reading_ahead=len(parts) < engine.threads)
+        stages.each("print" if own else "write", where, written, sizes, "write")
         remove_other_parts(outputs, parts)
         if report is not None:
             stages.one("report", whole, partial(_report, result, settings, report))

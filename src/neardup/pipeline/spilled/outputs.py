@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputRefused, ParameterError, require
 from neardup.pipeline.spilled.job import Job, digest
@@ -207,8 +208,10 @@ def _chosen(output: Output, representatives: Positions) -> Flags:
     return representatives < 0 if output.target == "out" else representatives >= 0
 
 
-def write(job: Job, result: StoredResult, parts: Sequence[Part], task: int) -> dict[str, Any]:
-    """Write a file of an output; return its size, if it is a file."""
+def write(
+    job: Job, result: StoredResult, parts: Sequence[Part], task: int, *, reading_ahead: bool = False
+) -> dict[str, Any]:
+    """Write a file of an output, *reading ahead* in another thread; return its size, if it is a file."""
     output, path, begin, end = parts[task]
     form = own_format(job.shards, output)
     if form is not None:
@@ -218,7 +221,8 @@ def write(job: Job, result: StoredResult, parts: Sequence[Part], task: int) -> d
         writer = converter(path, output_kind(path, "jsonl"), schema)
     _make_folder(path)
     with writer as append:
-        for piece, first in _pieces(job, result, output.sources, begin, end):
+        pieces = _pieces(job, result, output.sources, begin, end)
+        for piece, first in ahead(pieces) if reading_ahead else pieces:
             representatives = np.asarray(result.representatives[first : first + len(piece)])
             own = np.arange(first, first + len(piece))
             chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
