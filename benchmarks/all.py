@@ -31,7 +31,7 @@ QUESTIONS: Final = (
     "serving",
     "startup",
 )
-LONG: Final = ("stored_fingerprints",)  # with --long
+LONG: Final = ("stored_fingerprints", "largest")  # with --long
 
 
 def main() -> None:
