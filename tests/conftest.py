@@ -13,12 +13,13 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True)
-settings.register_profile("few", max_examples=20, deadline=None, derandomize=True)  # where another run has tried hard
-settings.register_profile("soak", max_examples=5_000, deadline=None)
+# A test never fails because the machine is slow.
+settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
+settings.register_profile("few", settings.get_profile("ci"), max_examples=20)  # where another run has tried hard
+settings.register_profile("soak", settings.get_profile("dev"), max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 # `nohup` and background jobs ignore these signals, and processes inherit that: tests could not interrupt them.

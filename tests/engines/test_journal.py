@@ -374,7 +374,7 @@ print(journal.run("sign", 4, work, map=map))
 
 
 def test_a_killed_run_continues_at_once_and_leaves_nothing(folder):
-    killed = subprocess.run([sys.executable, "-c", KILLED, folder], check=False, timeout=60)
+    killed = subprocess.run([sys.executable, "-c", KILLED, folder], check=False, timeout=120)
     assert killed.returncode == -signal.SIGKILL
     assert len([name for name in everything(folder) if "/claims/" in name or "/partial/" in name]) == 2
     did = []
@@ -395,5 +395,5 @@ def test_no_thread_is_left(folder):
     before = {*threading.enumerate()}
     with Journal.open(folder, TERMS):
         [beat] = {*threading.enumerate()} - before
-    beat.join(30)
+    beat.join(120)
     assert not beat.is_alive()

@@ -21,7 +21,7 @@ def test_results_come_in_the_order_of_the_items(threads, number):
 
 def test_items_are_in_work_side_by_side():
     """Two items that wait for each other get done by two threads."""
-    meeting = threading.Barrier(2, timeout=60)
+    meeting = threading.Barrier(2, timeout=120)
     with LocalEngine(2) as engine:
         assert sorted(engine.map(lambda _: meeting.wait(), range(2))) == [0, 1]
 
@@ -88,7 +88,7 @@ def test_parts_cover_everything_once(number, threads):
 
 
 def test_the_next_item_is_made_meanwhile():
-    meeting = threading.Barrier(2, timeout=60)
+    meeting = threading.Barrier(2, timeout=120)
 
     def items():
         yield "first"

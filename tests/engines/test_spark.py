@@ -36,7 +36,7 @@ def failing(error, at):
 
 @contextmanager
 def sleeping():
-    yield lambda _: time.sleep(60)
+    yield lambda _: time.sleep(1000)
 
 
 @pytest.fixture
@@ -74,10 +74,8 @@ def test_other_errors_are_told_in_one_line(executors):
 def test_leaving_ends_the_tasks(executors, spark):
     waiting = executors.each(sleeping, [1])
     assert next(waiting) is None
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         waiting.throw(KeyboardInterrupt)
-    assert time.monotonic() - began < 30
     assert spark.sparkContext.statusTracker().getActiveJobsIds() == []
 
 

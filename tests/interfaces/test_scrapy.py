@@ -82,22 +82,23 @@ def page(text, links=(), footer=""):
 
 
 class Site:
-    """Pages by path, without their queries; a path that begins with ``>`` in its page is a redirect."""
+    """Pages by path, without their queries; a path that begins with ``>`` in its page is a redirect.
 
-    def __init__(self, delay=0.0):
+    After so many pages, the *most*, it does not answer any more, until it is told to go *on*.
+    """
+
+    def __init__(self, most=1 << 30):
         self.pages: dict[str, str] = {}
         self.served: list[str] = []
         self.posted: list[bytes] = []
-        self.delay = delay
+        self.most, self.lock, self.on = most, threading.Lock(), threading.Event()
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
-                time.sleep(site.delay)
-                site.served.append(self.path)
-                content = site.pages.get(self.path.partition("?")[0])
+                content = site.pages.get(self.path.partition("?")[0]) if site.serves(self.path) else None
                 if content is None:
                     self.answer(404, "nothing here")
                 elif content.startswith(">"):
@@ -137,7 +138,20 @@ class Site:
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
         self.thread.start()
 
+    def serves(self, path):
+        """Note a request; one too many is not noted, and waits."""
+        with self.lock:
+            if len(self.served) < self.most:
+                self.served.append(path)
+                return True
+        return not self.on.wait()
+
+    def go_on(self):
+        self.most = 1 << 30
+        self.on.set()
+
     def close(self):
+        self.on.set()
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
@@ -174,11 +188,11 @@ def crawl(tmp_path):
         program, items, stats = start(root, **settings)
         with program:
             if kill_when is not None:
-                deadline = time.monotonic() + 60
+                deadline = time.monotonic() + 120
                 while not kill_when():
                     assert program.poll() is None, program.stderr.read()
                     assert time.monotonic() < deadline
-                    time.sleep(0.005)
+                    time.sleep(0.05)
                 program.send_signal(signal.SIGKILL)
             _, told = program.communicate(timeout=120)
         told = "\n".join(line for line in told.splitlines() if "DropItem" not in line)
@@ -193,6 +207,14 @@ def crawl(tmp_path):
         return passed, {name.removeprefix("neardup/"): count for name, count in counted.items()}, told
 
     return crawl
+
+
+def known(folder):
+    """Give the number of documents that a running crawl has admitted."""
+    if not (folder / "manifest.json").exists():
+        return 0
+    with Index.open(folder) as index:
+        return len(index)
 
 
 def ids(folder):
@@ -287,18 +309,18 @@ def test_items_are_tagged_instead(crawl, sites):
 
 
 def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
-    site = sites(delay=0.01)
+    site = sites(most=41)
     number = 100
     for own in range(number):  # each page leads on: the later ones are found through the earlier ones only
         links = [f"/{child}?PHPSESSID={own:026}a" for child in (2 * own + 1, 2 * own + 2) if child < number]
         path = f"/{own}" if own else "/"
         near = own % 3 == 2
         site.pages[path] = page(words(own - 1 if near else own), links, footer=f"Today is day {own}" if near else "")
-    _, counted, _ = crawl(site.root, kill_when=lambda: len(site.served) > 40)
+    _, counted, _ = crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 20)
+    site.go_on()
     assert counted == {}
     before = ids(tmp_path / "seen")
     assert 20 < len(before) < number
-    site.delay = 0
     items, counted, told = crawl(site.root)
     assert "never acknowledged" in told or told == ""
     assert counted["reason"] == "finished"
@@ -319,10 +341,11 @@ def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
 
 
 def test_a_crawl_that_was_killed_may_be_gone_on_with_for_new_pages_only(crawl, sites, tmp_path):
-    site = sites(delay=0.01)
+    site = sites(most=21)
     site.pages["/"] = "".join(f'<a href="/{own}"></a>' for own in range(60))
     site.pages |= {f"/{own}": page(words(own)) for own in range(60)}
-    crawl(site.root, kill_when=lambda: len(site.served) > 20)
+    crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 10)
+    site.go_on()
     before = ids(tmp_path / "seen")
     site.served.clear()
     items, counted, _ = crawl(site.root, refetch="never")

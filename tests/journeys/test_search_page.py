@@ -61,7 +61,7 @@ def address(folder):
         yield re.search(r"http://\S+:\d+", serving.stdout.readline())[0]
     finally:
         serving.terminate()
-        assert serving.wait(20) == 0
+        assert serving.wait(120) == 0
         serving.stdout.close()
 
 

@@ -33,7 +33,7 @@ from neardup.model.errors import StorageError
 
 ROOM = 1 << 30  # bytes of memory that opening and asking may take, more than there were before
 BATCH = 250
-PATIENCE = 60  # seconds that one may take
+PATIENCE = 120  # seconds that one may take
 
 HOSTILE = [
     *(None, True, False, -1, 0, 1, 2, 7, 63, 255, 1 << 31, (1 << 32) - 1, 1 << 53, (1 << 63) - 1, 1 << 63, 1 << 64),

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import time
 import traceback
+from itertools import count
 
 import pytest
 from lives import kills_apart, quiet
@@ -69,7 +70,7 @@ def live(path, seed, ready):
         Search.rebuild(index)
     search = Search.open(index, make=True)
     os.write(ready, b"o")
-    for step in range(60):
+    for step in count():
         does = rng.choice(["admit", "admit", "remove", "compact", "rebuild"])
         if does == "admit":
             names = rng.sample(NAMES, rng.randint(1, 20))
@@ -101,11 +102,14 @@ def killed(path, seed):
             os.write(write, f"!{traceback.format_exc()}".encode())
         os._exit(0)
     os.close(write)
+    told = b""
     if seed % 2 == 0:
+        while seed % 4 == 0 and not told.endswith(b"o") and b"!" not in told:
+            told += os.read(read, 1 << 16)
         time.sleep(rng.random() * LONGEST)
         os.kill(child, signal.SIGKILL)
     with os.fdopen(read, "rb") as pipe:
-        told = pipe.read().decode()
+        told = (told + pipe.read()).decode()
     _, status = os.waitpid(child, 0)
     assert "!" not in told, told
     return os.WIFSIGNALED(status), told
@@ -154,7 +158,7 @@ def kills(path, number, seed):
 
 def test_kills():
     counts = kills_apart("test_search_kills", 50, 1)
-    assert counts["killed"] > 35
+    assert counts["killed"] == 50
     assert counts["open"] > 15
 
 

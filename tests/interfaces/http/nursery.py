@@ -51,7 +51,7 @@ class Nursery:
         if kind is not None:
             self._process.kill()
         self._process.stdin.close()
-        self._process.wait(60)
+        self._process.wait(120)
         self._process.stdout.close()
 
     def begin(self, folder, said):

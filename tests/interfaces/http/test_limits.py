@@ -45,7 +45,7 @@ def test_nginx_accepts_its_configuration(tmp_path):
     wrapped = f"pid {tmp_path}/pid; events {{}} http {{ {text} }}"
     (tmp_path / "nginx.conf").write_text(wrapped)
     command = ["nginx", "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
-    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=120)
     assert "syntax is ok" in done.stderr
 
 
@@ -62,5 +62,5 @@ def test_caddy_has_balanced_blocks_and_limits_of_the_service():
 def test_caddy_accepts_its_configuration(tmp_path):
     (tmp_path / "Caddyfile").write_text(block("reverse_proxy"))
     command = ["caddy", "adapt", "--adapter", "caddyfile", "--config", str(tmp_path / "Caddyfile")]
-    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=120)
     assert done.returncode == 0, done.stderr

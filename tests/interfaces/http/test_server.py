@@ -13,7 +13,8 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -26,8 +27,9 @@ from neardup.pipeline.search import Search
 from neardup.sources.output import temporary
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
-PATIENCE = 90  # the supervisor of uvicorn waits 60 seconds for a worker that dies while it is asked
+PATIENCE = 120  # the supervisor of uvicorn waits 60 seconds for a worker that dies while it is asked
 JSON = {"content-type": "application/json"}
+get, post = (partial(call, timeout=PATIENCE) for call in (httpx.get, httpx.post))
 
 
 class Process:
@@ -56,12 +58,12 @@ class Process:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def connection(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def end(self, number=signal.SIGTERM):
         """Send a signal; give the exit code and what was said."""
         self.process.send_signal(number)
-        out, _ = self.process.communicate(timeout=60)
+        out, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, self.complaints()
 
     def complaints(self):
@@ -106,7 +108,7 @@ def test_a_socket_that_workers_share_never_blocks():
         assert not os.get_blocking(received.fileno())
 
 
-def raw(process, sent, *, wait=5.0):
+def raw(process, sent, *, wait=PATIENCE):
     """Send bytes, and read until the other side ends."""
     with process.connection() as connection:
         connection.settimeout(wait)
@@ -136,7 +138,7 @@ def test_it_says_where_it_is_outlives_a_closed_terminal_under_nohup_and_ends_as_
     for number in (signal.SIGHUP, signal.SIGINT):
         process.process.send_signal(number)
     time.sleep(0.2)
-    assert httpx.get(f"{process.url}/readyz").json() == {"status": "ready", "writes": "yes"}
+    assert get(f"{process.url}/readyz").json() == {"status": "ready", "writes": "yes"}
     assert process.end() == (0, "Ended.\n", "")
     with Index.open(folder, "w") as index:  # the lock is free
         assert len(index) == 3
@@ -147,12 +149,12 @@ def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowled
         process = run()
         assert "reads only" in process.said
         body = {"documents": [{"id": "d", "text": texts.heron}]}
-        assert httpx.post(f"{process.url}/v1/admit", json=body).status_code == 409
-        assert httpx.get(f"{process.url}/v1/documents/d").status_code == 404
+        assert post(f"{process.url}/v1/admit", json=body).status_code == 409
+        assert get(f"{process.url}/v1/documents/d").status_code == 404
         index.admit(["d"], [texts.heron])
-        by_then(lambda: httpx.get(f"{process.url}/v1/documents/d").status_code == 200)
-    by_then(lambda: httpx.get(f"{process.url}/readyz?writes=true").status_code == 200)
-    with httpx.Client(base_url=process.url) as client:
+        by_then(lambda: get(f"{process.url}/v1/documents/d").status_code == 200)
+    by_then(lambda: get(f"{process.url}/readyz?writes=true").status_code == 200)
+    with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
         for number in range(20):
             body = {"documents": [{"id": f"k{number}", "text": f"{texts.heron} {number}"}]}
             assert client.post("/v1/admit", json=body).status_code == 200
@@ -164,8 +166,12 @@ def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowled
 def workers_of(process):
     """Give the numbers of the processes of the workers."""
     pid = process.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    return [int(child) for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
+    workers = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
+                workers.append(int(child))
+    return workers
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -189,17 +195,26 @@ def test_workers_only_read_are_replaced_and_end_together(run, folder):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_workers_wait_for_an_index_that_is_away_and_report_it_once(run, folder, tmp_path):
     process = run(folder, "--workers", "2")
+    by_then(lambda: len(workers_of(process)) == 2)
+    killed = workers_of(process)
     Path(folder).rename(tmp_path / "away")
-    for worker in workers_of(process):
+    for worker in killed:
         os.kill(worker, signal.SIGKILL)
-    by_then(lambda: process.complaints().count("cannot start, and tries again") == 2)
-    time.sleep(1)
+
+    def told(what):
+        """Give the new workers that have reported something: one that was killed may have, if it was still starting."""
+        found = [int(worker) for worker in re.findall(rf"worker (\d+) {what}", process.complaints())]
+        assert len(found) == len({*found})
+        return {*found} - {*killed}
+
+    by_then(lambda: len(told("cannot start, and tries again: ")) == 2)
+    time.sleep(0.5)  # in which they try again
     (tmp_path / "away").rename(folder)
-    assert httpx.get(f"{process.url}/v1/documents/a", timeout=PATIENCE).status_code == 200
-    by_then(lambda: process.complaints().count("has started") == 2)
+    assert get(f"{process.url}/v1/documents/a").status_code == 200
+    by_then(lambda: len(told("has started")) == 2)
     code, _, complaints = process.end()
     assert code == 0
-    assert complaints.count("cannot start, and tries again: ") == 2
+    assert len(told("cannot start, and tries again: ")) == 2
     assert complaints.count("died") == 2
     assert "Traceback" not in complaints
 
@@ -208,7 +223,7 @@ def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
     process = run(folder, "--workers", "2")
     process.end(signal.SIGKILL)  # which waits for all who could write to its output
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{process.url}/readyz")
+        get(f"{process.url}/readyz")
 
 
 def test_the_folder_of_metrics_is_removed_also_after_a_kill_but_not_while_it_is_used(tmp_path, monkeypatch):
@@ -225,7 +240,7 @@ def test_the_folder_of_metrics_of_another_program_is_not_used(run, folder, tmp_p
     others = tmp_path / "others"
     others.mkdir()
     process = run(folder, prefix=["env", f"PROMETHEUS_MULTIPROC_DIR={others}"])
-    assert "neardup_documents 3.0\n" in httpx.get(f"{process.url}/metrics").text
+    assert "neardup_documents 3.0\n" in get(f"{process.url}/metrics").text
     assert process.end()[0] == 0
     assert [*others.iterdir()] == []
 
@@ -251,13 +266,13 @@ def test_invalid_requests_are_refused_and_the_service_goes_on(shared):
         answer = raw(shared, sent)
         assert answer, sent
         assert status_of(answer) == status, (sent[:80], answer[:300])
-    assert httpx.get(f"{shared.url}/readyz").status_code == 200
+    assert get(f"{shared.url}/readyz").status_code == 200
 
 
 def test_a_body_that_is_too_large_may_still_be_sent(shared):
     large = b" " * (9 << 20)
     for _ in range(2):
-        assert httpx.post(f"{shared.url}/v1/judge", content=large, headers=JSON).status_code == 413
+        assert post(f"{shared.url}/v1/judge", content=large, headers=JSON).status_code == 413
 
 
 @contextmanager
@@ -291,45 +306,56 @@ BODIES = JUDGE % b"1000"
 
 
 @pytest.mark.parametrize("number", [20, pytest.param(250, marks=pytest.mark.soak)])
-def test_slow_clients_stop_neither_others_nor_the_end(run, folder, texts, number):
-    """Half of the slow clients send heads, half send bodies, which are refused after their time.
-
-    A request that is being sent when the service is told to end is still answered.
-    """
+def test_slow_clients_stop_neither_others_nor_the_end(run, folder, number):
+    """Half of the slow clients send heads, half send bodies, which are refused after their time."""
     process = run(folder, limits="body_seconds=2.0")
     with trickling(process, number, HEADS), trickling(process, number, b" ") as bodies:
         for one in bodies:
             one.sendall(BODIES)
         for _ in range(30):
-            assert httpx.get(f"{process.url}/v1/documents/a", timeout=PATIENCE).status_code == 200
+            assert get(f"{process.url}/v1/documents/a").status_code == 200
         for one in bodies:
             assert status_of(one.recv(65536)) == 408
+        assert process.end()[0] == 0
+
+
+def test_a_request_that_is_being_sent_when_the_service_is_told_to_end_is_answered(run, folder, texts):
+    process = run(folder)
     late = json.dumps({"documents": [{"id": "late", "text": texts.heron}]}).encode()
-    with process.connection() as connection, process.connection() as endless:
-        endless.sendall(BODIES)
-        connection.sendall(JUDGE.replace(b"judge", b"admit") % str(len(late)).encode() + late[:10])
-        time.sleep(0.2)
+    expecting = JUDGE.replace(b"judge", b"admit").replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
+    with process.connection() as connection:
+        connection.sendall(expecting % str(len(late)).encode())
+        assert status_of(connection.recv(65536)) == 100  # it waits for the body
         process.process.send_signal(signal.SIGTERM)
-        time.sleep(0.1)
-        connection.sendall(late[10:])
+        by_then(lambda: refuses(process))
+        connection.sendall(late)
         assert status_of(connection.recv(65536)) == 200
         assert process.end(0)[0] == 0
 
 
+def refuses(process):
+    """Say whether a service no longer accepts connections."""
+    try:
+        process.connection().close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def test_idle_connections_do_not_count_and_probes_are_answered_whatever_slow_clients_do(run, folder):
-    process = run(folder, limits="requests=20")
+    process = run(folder, limits="requests=20, body_seconds=600.0")
     with ExitStack() as stack:
         idle = [stack.enter_context(process.connection()) for _ in range(60)]
         for one in idle[:30]:
             one.sendall(HEADS[:60])
         for path in ("/v1/documents/a", "/healthz", "/readyz", "/metrics"):
-            assert httpx.get(process.url + path).status_code == 200
+            assert get(process.url + path).status_code == 200
         for one in idle[30:]:
             one.sendall(BODIES)
-        by_then(lambda: httpx.get(f"{process.url}/v1/documents/a").status_code == 429)
+        by_then(lambda: get(f"{process.url}/v1/documents/a").status_code == 429)
         for path in ("/healthz", "/readyz", "/metrics"):
-            assert httpx.get(process.url + path).status_code == 200
-    by_then(lambda: httpx.get(f"{process.url}/v1/documents/a").status_code == 200)
+            assert get(process.url + path).status_code == 200
+    by_then(lambda: get(f"{process.url}/v1/documents/a").status_code == 200)
 
 
 def asking(process, clients, seconds, body):
@@ -369,20 +395,23 @@ def test_too_many_requests_are_rejected_and_then_it_is_as_before(shared):
     body = json.dumps({"hits": [f"hit {number}" for number in range(100)]}).encode()
     asking(process, 8, 0.5, body)
     before = memory_of(process)
-    assert set(asking(process, 300, 2.0, body)) == {200, 429}
+    seen = Counter()
+    by_then(lambda: seen.update(asking(process, 300, 1.0, body)) or {*seen} == {200, 429})
     assert memory_of(process) < before + 100_000
-    by_then(lambda: httpx.post(f"{process.url}/v1/collapse", content=body, headers=JSON).status_code == 200)
+    by_then(lambda: post(f"{process.url}/v1/collapse", content=body, headers=JSON).status_code == 200)
     assert set(asking(process, 4, 0.3, body)) == {200}
 
 
 def test_probes_are_answered_however_much_there_is_to_do(shared):
     body = json.dumps({"hits": [f"hit {number}" for number in range(1000)]}).encode()
-    with ThreadPoolExecutor() as threads:
-        load = threads.submit(asking, shared, 60, 1.0, body)
-        while not load.done():
-            for path in ("/healthz", "/readyz", "/metrics"):
-                assert httpx.get(shared.url + path).status_code == 200
-    assert load.result()[429] > 0
+    met = set()
+    while 429 not in met:
+        with ThreadPoolExecutor() as threads:
+            load = threads.submit(asking, shared, 60, 0.5, body)
+            while not load.done():
+                for path in ("/healthz", "/readyz", "/metrics"):
+                    assert get(shared.url + path).status_code == 200
+        met |= {*load.result()}
 
 
 @pytest.mark.soak
@@ -400,7 +429,7 @@ def test_nothing_grows(run, folder, texts):
     def work(number):
         count = 0
         while time.monotonic() < until:
-            with httpx.Client(base_url=process.url, timeout=60) as client:
+            with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
                 for _ in range(200):
                     count += 1
                     name = f"{number} {count % 500}"
@@ -449,7 +478,7 @@ def drain(nursery, folder, said, texts, cycle):
     acknowledged, failed = [], []
 
     def ask(number):
-        with httpx.Client(base_url=found[0], verify=False) as client:  # noqa: S501 - there is nothing to verify
+        with httpx.Client(base_url=found[0], verify=False, timeout=PATIENCE) as client:  # noqa: S501 - there is nothing to verify
             for count in range(10_000):
                 name = f"{cycle} {number} {count}"
                 body = {"documents": [{"id": name, "text": f"{texts.heron} {name}"}]}

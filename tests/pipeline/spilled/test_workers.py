@@ -1,5 +1,6 @@
 import os
 import threading
+import time
 
 import pytest
 
@@ -21,7 +22,7 @@ def shared(tmp_path, sources, monkeypatch, worker, **options):
 
     def patient(*given):
         started.set()
-        assert waiting.wait(60)
+        assert waiting.wait(120)
         return gather(*given)
 
     monkeypatch.setattr(run, "gather", patient)
@@ -30,12 +31,12 @@ def shared(tmp_path, sources, monkeypatch, worker, **options):
         target=lambda: found.append(dedup_files(sources, work=tmp_path / "w", threads=1, **options)), daemon=True
     )
     thread.start()
-    assert started.wait(60)
+    assert started.wait(120)
     try:
         done = worker(waiting)
     finally:
         waiting.set()
-        thread.join(60)
+        thread.join(120)
     return found[0], done
 
 
@@ -43,8 +44,16 @@ def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monk
     small_parts(1000)
 
     def worker(waiting):
-        threading.Timer(1.5, waiting.set).start()
-        return work_on(tmp_path / "w", idle=20)
+        done = tmp_path.joinpath("w").glob
+        before = len([*done("run-*/done/*")])
+
+        def wait():
+            while len([*done("run-*/done/*")]) <= before + 5:
+                time.sleep(0.01)
+            waiting.set()
+
+        threading.Thread(target=wait, daemon=True).start()
+        return work_on(tmp_path / "w", idle=120)
 
     names = [os.path.relpath(path) for path in sources]
     found, done = shared(tmp_path, names, monkeypatch, worker, out="out")
@@ -60,7 +69,7 @@ def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monke
 
     def worker(_):
         with pytest.raises(StorageRefused, match="a secret key that this worker does not have"):
-            work_on(tmp_path / "w", idle=20)
+            work_on(tmp_path / "w", idle=120)
 
     shared(tmp_path, sources, monkeypatch, worker, scheme=MinHash(key=bytes(16)))
 
