@@ -17,10 +17,10 @@ METHOD = """
 A hundred copies of the corpus, in each of which the letters are exchanged by a rule of its own, so that nothing
 matches across; a folder of Parquet files, deduplicated by the command line to a folder of Parquet files and a report,
 from a resemblance of 0.8 in 5 words on, with two threads and `--memory 1G`. *Memory* is the peak of anonymous memory.
-*Disk* is the peak of the work folder; its ratio is to the text. *Rate* is megabytes of text for each second and core.
-*Decided differently* counts documents of the last copy that are kept here, and dropped if this copy is deduplicated
-alone, or the other way round; unrelated documents may fill a bucket. The prediction for 1 TB assumes that time grows
-with the text.
+*Disk* is the peak of the work folder; its ratio is to the text. *Rate* is megabytes of text for each second of
+processor time. *Decided differently* counts documents of the last copy that are kept here, and dropped if this copy is
+deduplicated alone, or the other way round; unrelated documents may fill a bucket. The prediction for 1 TB assumes that
+processor time grows with the text, and that both cores do nothing else.
 """
 COPIES: Final = 3 if SMALL else 100
 CORES: Final = 2
@@ -43,7 +43,7 @@ def main() -> None:
         found, _ = watched([*command, *options], place)
         decided = pq.read_table(report, columns=["kept"])["kept"].to_numpy()
     differing = int((decided[-len(alone) :] != alone).sum())
-    rate = text / found.wall / CORES
+    rate = text / found.processor
     figures = [
         Figure(name="documents", value=len(decided), unit=""),
         Figure(name="text", value=text, unit="MB"),

@@ -4,6 +4,7 @@ import pytest
 
 from neardup.model.errors import DataError, InputRefused
 from neardup.sources.document import Document, read_document
+from neardup.text.extraction import Extraction
 
 
 @pytest.mark.parametrize(
@@ -20,23 +21,23 @@ from neardup.sources.document import Document, read_document
 def test_a_file_is_a_text(tmp_path, name, content, text, replaced):
     path = tmp_path / name
     path.write_bytes(content)
-    assert read_document(str(path), 100) == Document(str(path), text, replaced)
+    assert read_document(str(path), 100, Extraction()) == Document(str(path), text, replaced)
 
 
 @pytest.mark.parametrize("name", ["", "gone.txt", "x" * 10_000, "a\0b"])
 def test_a_path_that_is_not_that_of_a_file(name):
     with pytest.raises(InputRefused) as caught:
-        read_document(name, 100)
+        read_document(name, 100, Extraction())
     assert caught.value.code == "no file"
     assert len(caught.value.where) <= 60
 
 
 def test_folders_and_large_files_are_refused(tmp_path):
     with pytest.raises(InputRefused, match="it is a folder, not a file"):
-        read_document(str(tmp_path), 100)
+        read_document(str(tmp_path), 100, Extraction())
     (tmp_path / "a.txt").write_bytes(b"x" * 101)
     with pytest.raises(DataError, match="it is larger than 100 bytes"):
-        read_document(str(tmp_path / "a.txt"), 100)
+        read_document(str(tmp_path / "a.txt"), 100, Extraction())
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"x" * 101))
     with pytest.raises(DataError, match="it expands to more than 100 bytes"):
-        read_document(str(tmp_path / "a.txt.gz"), 100)
+        read_document(str(tmp_path / "a.txt.gz"), 100, Extraction())

@@ -9,6 +9,7 @@ import pytest
 from neardup.model.errors import DataError, OutputError, ParameterError
 from neardup.sources import folder
 from neardup.sources.read import read
+from neardup.text.extraction import Extraction
 
 
 @pytest.fixture
@@ -251,8 +252,27 @@ def test_a_kill_while_a_folder_takes_the_place_of_another_leaves_both(made, tmp_
 def test_pages_have_titles_and_other_files_none(made):
     page = b"<html><head><title>One\n &amp; two</title></head><body>text</body></html>"
     got = read([made({"a.html": page, "b.html": b"<p>no title", "c.txt": b"<title>none</title>"})])
-    assert got.column("title").to_pylist() == ["One & two", "", None]
-    assert got.column("title", literal=True).to_pylist() == ["One & two", "", None]
+    assert got.column("title").to_pylist() == ["One & two", None, None]
+    assert got.column("title", literal=True).to_pylist() == ["One & two", None, None]
+
+
+def test_pages_say_their_address_and_language(made):
+    page = b"<html lang=en><head><link rel=canonical href=/one></head><body>text</body></html>"
+    got = read([made({"a.html": page, "b.txt": b"text"})], columns=["canonical", "lang"])
+    assert got.column("canonical").to_pylist() == ["/one", None]
+    assert got.column("lang").to_pylist() == ["en", None]
+
+
+def test_the_text_of_pages_is_that_of_the_view(made):
+    menu = b"<nav>" + b"<a href=/>One entry of a menu</a> " * 3 + b"</nav>"
+    page = menu + b"<article><p>" + b"This is a sentence of an article, and it is long enough. " * 5 + b"</article>"
+    place = made({"a.html": page, "b.txt": b"<nav>text</nav>"})
+    main, plain = read([place]).texts.to_pylist()
+    whole, _ = read([place], extraction=Extraction(view="visible")).texts.to_pylist()
+    assert plain == "<nav>text</nav>"
+    assert "menu" in whole
+    assert main in whole
+    assert "menu" not in main
 
 
 def test_patterns_choose_the_files(made):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.text.html import title_and_text, visible_text
+from neardup.text.html import PageContent, decoded, visible_content, visible_text
 
 PIECES = """
     < > </ <a <p <script </script> <style> <!-- --> --!> <![CDATA[ ]]> <!DOCTYPE <? = " ' hidden & &# &#x 9 a; / x é
@@ -257,6 +257,42 @@ def test_an_attribute_of_twenty_megabytes():
 
 
 def test_the_title_is_given_apart_too():
-    assert title_and_text("<title>A &amp;\n b</title><p>text") == ("A & b", "A & b\n\ntext")
-    assert title_and_text(b"<p>text") == ("", "text")
-    assert title_and_text("<title>\ud800</title>")[0] == "\ufffd"
+    assert visible_content("<title>A &amp;\n b</title><p>text") == PageContent("text", "A & b", None, None)
+    assert visible_content("<p>text").title is visible_content("<title></title><title>b</title>").title is None
+    assert visible_content("<title>\ud800&#xd800;</title>").title == "\ufffd\ufffd"
+    assert visible_content("<title>A</title><p>text").whole == visible_text("<title>A</title><p>text") == "A\n\ntext"
+    assert PageContent("", None, None, None).whole == ""
+
+
+@pytest.mark.parametrize(
+    ("markup", "canonical"),
+    [
+        ("<link rel=canonical href=/a>", "/a"),
+        ("<html><head><title>x</title><LINK REL='x Canonical' HREF=' /a?b&amp;c '></head>", "/a?b&c"),
+        ("<link rel=canonical href=/a><link href='/a' rel=canonical>", "/a"),
+        ("<link rel=canonical href=/a><link rel=canonical href=/b>", None),
+        ("<link rel=canonical>", None),
+        ("<link rel=alternate href=/a>", None),
+        ("<head></head><link rel=canonical href=/a>", None),
+        ("<p>text<link rel=canonical href=/a>", None),
+        ("text<link rel=canonical href=/a>", None),
+        ("<!-- <link rel=canonical href=/a> -->", None),
+    ],
+)
+def test_the_canonical_address_is_that_of_the_head(markup, canonical):
+    assert visible_content(markup).canonical == canonical
+
+
+@pytest.mark.parametrize(
+    ("markup", "lang"),
+    [("<html lang=' de-AT'>", "de-AT"), ("<html lang=de><html lang=en>", "de"), ("<p lang=de>", None), ("", None)],
+)
+def test_the_language_is_that_of_the_root(markup, lang):
+    assert visible_content(markup).lang == lang
+
+
+def test_a_declared_charset_comes_before_that_of_the_markup():
+    page = "<meta charset=windows-1251>\u0434".encode("cp1251")
+    assert decoded(page)[-1] == decoded(page, "no-such-charset")[-1] == decoded(page, "\x00")[-1] == "\u0434"
+    assert decoded(page, ' "KOI8-R" ')[-1] == page[-1:].decode("koi8-r")
+    assert decoded(b"\xef\xbb\xbf\xc3\xa9", "latin-1") == "\xe9"  # a byte order mark comes first

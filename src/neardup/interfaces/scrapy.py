@@ -46,9 +46,10 @@ class NearDuplicates:
         have written all its items, so that kept pages are passed on again; ``"never"``; ``"always"``, to find
         changes.
     ``NEARDUP_URL``, ``NEARDUP_TEXT``, ``NEARDUP_HTML``
-        The fields of an item with the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML, whose visible
-        text counts. Items without them are passed on, and counted. Fields of the index are filled from those of the
-        item.
+        The fields of an item with the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML. Items without
+        them are passed on, and counted. Fields of the index are filled from those of the item.
+    ``NEARDUP_TEXT_VIEW``
+        How HTML becomes text: ``auto`` (default), ``main`` or ``visible``; see ``neardup.Extraction``.
     ``NEARDUP_ADDRESSES``
         The ``Addresses`` that define which URLs are the same page.
     ``NEARDUP_DURABILITY``
@@ -73,6 +74,7 @@ class Settings:
     url: str = "url"
     text: str = "text"
     html: bool = False
+    text_view: Any = "auto"
     tag: str = "neardup"
     addresses: Any = None
     scheme: Any = None
@@ -265,9 +267,9 @@ class NearDuplicatePipeline:
             crawl.count("not_judged")
             return item
         if own.html:
-            from neardup.text.html import visible_text
+            from neardup.text.extraction import Extraction
 
-            text = visible_text(text)
+            text = Extraction(view=own.text_view).pages([text]).texts[0]
         if own.action == "tag":
             adapter[own.tag] = None  # an item without such a field is an error before its page is recorded
         index = crawl.pages.index

@@ -41,6 +41,7 @@ from neardup.sources.collection import Collection, Quoting, Rejected
 from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read, request_of
+from neardup.text.extraction import Extraction
 from neardup.text.templates import CommonShingles
 
 AnyPath = str | os.PathLike[str]
@@ -50,6 +51,7 @@ _RANK: Final = "\0rank of "
 _EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
 _NEEDED: Final = 3  # bytes of memory for a byte of text
 _PLAIN: Final = (None, Kind("jsonl"), Kind("csv"), Kind("tsv"))
+_AUTO: Final = Extraction()
 _WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 30  # bytes: smaller runs always fit
 
@@ -90,6 +92,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     format: str | None = None,  # noqa: A002 - what users call it
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
+    extraction: Extraction = _AUTO,
     mark: AnyPath | None = None,
     out_format: str | None = None,
     part_size: int | None = None,
@@ -150,7 +153,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         require(executors is None, "work", work, "must be a folder that the executors see")
     else:
         require_path("work", work)
-        given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting, "glob": glob}
+        given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
+        given |= {"glob": glob, "extraction": extraction}
         chosen = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common))
         settings = Settings(
             request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
@@ -181,6 +185,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             format=format,
             quoting=quoting,
             glob=glob,
+            extraction=extraction,
             strict=strict,
             max_bytes=max_bytes,
             progress=follow,

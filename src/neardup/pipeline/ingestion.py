@@ -32,8 +32,10 @@ from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejecte
 from neardup.sources.formats import STDIN, common_format, display, expand
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.columns import gathered
+from neardup.text.extraction import Extraction
 
 AnyPath = str | os.PathLike[str]
+_AUTO: Final = Extraction()
 Progress = Callable[[str, int, int], None]
 
 _STEP_DOCUMENTS: Final = 1 << 13
@@ -97,6 +99,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     format: str | None = None,  # noqa: A002 - what users call it
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
+    extraction: Extraction = _AUTO,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     addresses: Addresses | None = None,
@@ -144,6 +147,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             format=format,
             quoting=quoting,
             glob=glob,
+            extraction=extraction,
             strict=strict,
             max_bytes=max_bytes,
             progress=progress,

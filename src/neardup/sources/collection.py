@@ -4,7 +4,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from neardup.model.errors import DataError, FieldMissing, require
 from neardup.sources.formats import FOLDER, Kind, common_format, display, kind
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.tables import check_representable, conformed, table_writer, united
+from neardup.text.extraction import Extraction
 
 Quoting = Literal["auto", "minimal", "none"]
 Mask = npt.NDArray[np.bool_]
@@ -59,6 +60,7 @@ class Request:
     format: str | None = None  # of files; None: by the names
     quoting: Quoting = "auto"
     globs: tuple[str, ...] = ()
+    extraction: Extraction = field(default_factory=Extraction)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One file as one document: a text, or the visible text of an HTML page."""
+"""One file as one document: a text, or the text of an HTML page."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from neardup.model.errors import DataError, InputRefused
 from neardup.sources.compression import load
 from neardup.sources.formats import COMPRESSIONS, STDIN, display
 from neardup.sources.lines import BOM
-from neardup.text.html import visible_text
+from neardup.text.extraction import Extraction
 
 HTML: Final = (".html", ".htm", ".xhtml")
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
@@ -23,11 +23,12 @@ class Document:
     replaced: int
 
 
-def read_document(path: str, max_bytes: int) -> Document:
+def read_document(path: str, max_bytes: int, extraction: Extraction) -> Document:
     """Read a file of text or HTML, plain or compressed, or standard input for ``-``.
 
-    Invalid UTF-8 becomes U+FFFD. Raises ``InputRefused`` for a path that is not that of a file, and ``DataError`` for a
-    file that is larger than *max_bytes*, also expanded, or cannot be read.
+    Invalid UTF-8 becomes U+FFFD; pages become text as *extraction* describes. Raises ``InputRefused`` for a path
+    that is not that of a file, and ``DataError`` for a file that is larger than *max_bytes*, also expanded, or
+    cannot be read.
     """
     name = display(path)
     if path != STDIN:
@@ -36,7 +37,7 @@ def read_document(path: str, max_bytes: int) -> Document:
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(path, compression, max_bytes).data)
     if any(suffix in HTML for suffix in suffixes[-1 - (compression is not None) :]):
-        return Document(name, visible_text(data), 0)
+        return Document(name, extraction.pages([data]).texts[0], 0)
     text = data.removeprefix(BOM).decode("utf-8", "replace")
     return Document(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
 

@@ -1,7 +1,7 @@
 """A folder of text and HTML files, each a document named by its path inside the folder.
 
-Files are found recursively and sorted by that path. Text files are decoded as UTF-8, without a byte order mark; for
-HTML, the visible text counts, in the page's own encoding. Patterns choose other files, which are then text. All other
+Files are found recursively and sorted by that path. Text files are decoded as UTF-8, without a byte order mark; HTML
+becomes text as ``neardup.Extraction`` describes. Patterns choose other files, which are then text. All other
 files are ignored, and counted. Links to folders are not followed, and links to files outside the folder are not read: a
 link must not add files from elsewhere.
 
@@ -16,7 +16,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path, PurePath
 from threading import Lock
@@ -42,9 +42,10 @@ from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary
 from neardup.sources.tables import slices
-from neardup.text.html import title_and_text
+from neardup.text.extraction import Extraction
 
 _FIELDS: Final = ("size", "modified")
+_OF_PAGES: Final = ("title", "canonical", "lang")
 _SHOWN: Final = 5  # endings that a message names
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 _CHUNK: Final = 1 << 23  # bytes of text in one array
@@ -58,11 +59,17 @@ class _Document:
     relative: str
     size: int
     modified: int  # nanoseconds
-    title: str | None  # the title, for HTML
+    title: str | None = None  # of HTML, as the others
+    canonical: str | None = None
+    lang: str | None = None
 
 
 class Folder(Collection):
-    """The files of folders. Their fields are ``size`` in bytes, the time ``modified`` and, for HTML, the ``title``."""
+    """The files of folders.
+
+    Their fields are ``size`` in bytes, the time ``modified`` and, for HTML, its ``title``, the address
+    ``canonical`` that it names as its own, as written, and its language ``lang``.
+    """
 
     def __init__(
         self,
@@ -87,7 +94,7 @@ class Folder(Collection):
             ignored += others
             for number, relative in enumerate(found):
                 place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
-                outcome = _read(Path(path, relative), place, request.max_bytes)
+                outcome = _read(Path(path, relative), place, request.max_bytes, request.extraction)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
                     check_strict(request, rejected)
@@ -100,16 +107,19 @@ class Folder(Collection):
         super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), rejected, ignored=ignored)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return the files' ``size``, time ``modified`` or, if there is HTML, ``title``; they have no other fields."""
+        """Return a field of the files: ``size``, ``modified``, or one that pages have, if any has it."""
         if name == "size":
             column = pa.array([document.size for document in self._documents], pa.int64())
         elif name == "modified":
             column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
-        elif name == "title" and (not len(self) or any(document.title is not None for document in self._documents)):
-            column = pa.array([document.title for document in self._documents], pa.large_string())
+        elif name in _OF_PAGES and (not len(self) or any(self._of_pages(name))):
+            column = pa.array(self._of_pages(name), pa.large_string())
         else:
             raise missing_field(", ".join(self.names), name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
+
+    def _of_pages(self, name: str) -> list[str | None]:
+        return [getattr(document, name) for document in self._documents]
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the fields that there are if no file has the field *name*, otherwise ``None``."""
@@ -117,9 +127,9 @@ class Folder(Collection):
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the documents as a table of their ids, texts and fields."""
-        titles = pa.array([document.title for document in self._documents], pa.large_string())
+        pages = {name: pa.array(self._of_pages(name), pa.large_string()) for name in _OF_PAGES}
         fields = {name: self.column(name) for name in _FIELDS}
-        table = pa.table({"id": self.ids.cast(pa.large_string()), "title": titles, "text": self.texts, **fields})
+        table = pa.table({"id": self.ids.cast(pa.large_string()), "text": self.texts, **pages, **fields})
         yield from slices(table) if len(table) else [table]
 
     def place(self, row: int) -> tuple[str, int]:
@@ -250,7 +260,7 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | Rejected:
+def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction) -> tuple[_Document, str] | Rejected:
     """Return the text of a file, or why it has none."""
     try:
         with path.open("rb") as file:
@@ -260,10 +270,11 @@ def _read(path: Path, relative: str, max_bytes: int) -> tuple[_Document, str] | 
             data = file.read()
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
-    title, text = title_and_text(data) if path.suffix.lower() in HTML else (None, None)
-    document = _Document(path, relative, about.st_size, about.st_mtime_ns, title)
-    if text is not None:
-        return document, text
+    document = _Document(path, relative, about.st_size, about.st_mtime_ns)
+    if path.suffix.lower() in HTML:
+        found = extraction.pages([data])
+        page = replace(document, title=found.titles[0], canonical=found.canonicals[0], lang=found.langs[0])
+        return page, found.texts[0]
     try:
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:

@@ -7,12 +7,22 @@ from shutil import rmtree
 from typing import Any, Final, get_args
 from weakref import finalize
 
-from neardup.model.errors import DataError, require, require_name, require_path, require_sequence, require_whole
+from neardup.model.errors import (
+    DataError,
+    require,
+    require_kind,
+    require_name,
+    require_path,
+    require_sequence,
+    require_whole,
+)
 from neardup.sources.collection import Advance, Collection, Quoting, Rejected, Request
 from neardup.sources.formats import FOLDER, common_format, expand
 from neardup.sources.remote import fetched
+from neardup.text.extraction import Extraction
 
 MAX_BYTES: Final = 8 << 30
+_AUTO: Final = Extraction()
 Progress = Callable[[str, int, int], None]
 
 
@@ -25,6 +35,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
     format: str | None = None,  # noqa: A002 - what users call it
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
+    extraction: Extraction = _AUTO,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
@@ -34,7 +45,8 @@ def read(  # noqa: PLR0913 - each is an option of its own
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
     ``.xz``), ``.parquet``, or folders of text and HTML files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is
     that of files with other names, and of standard input, which is JSON lines by default. *glob* chooses the files of a
-    folder by patterns such as ``*.py``. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``.
+    folder by patterns such as ``*.py``. *extraction* decides how HTML becomes text. *quoting* of CSV and TSV is
+    explained in ``neardup.sources.delimited``.
 
     The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
     saves a second pass. A record that cannot be read is rejected; with *strict* it raises ``DataError``. Each format's
@@ -57,6 +69,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
         format=format,
         quoting=quoting,
         glob=glob,
+        extraction=extraction,
         strict=strict,
         max_bytes=max_bytes,
     )
@@ -91,12 +104,14 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     format: str | None,  # noqa: A002 - what users call it
     quoting: Quoting,
     glob: Sequence[str],
+    extraction: Extraction = _AUTO,
     strict: bool,
     max_bytes: int,
 ) -> Request:
     """Return what is requested of inputs; ``ParameterError`` for wrong parameters. See ``read``."""
     require_name("text", text)
     require_name("id", id)
+    require_kind("extraction", extraction, Extraction)
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
     for pattern in require_sequence("glob", glob, "patterns"):
         require_name("glob", pattern)
@@ -109,6 +124,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
         format=format,
         quoting=quoting,
         globs=tuple(glob),
+        extraction=extraction,
     )
 
 

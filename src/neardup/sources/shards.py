@@ -21,6 +21,7 @@ from neardup.sources import remote
 from neardup.sources.collection import Collection, Request
 from neardup.sources.compression import Contents, identity, load, stream
 from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, expand, input_kind, is_url, kind, matches
+from neardup.text.extraction import Extraction
 
 SHARD: Final = 1 << 26  # bytes
 _READ: Final = 1 << 24  # bytes read at a time to count lines
@@ -170,7 +171,8 @@ class Shards:
         """Return the shards that ``to_dict`` made, with their own request or another one of the same records."""
         if request is None:
             own = given["request"]
-            request = Request(**own | {"columns": tuple(own["columns"]), "globs": tuple(own["globs"])})
+            tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
+            request = Request(**own | tuples | {"extraction": Extraction(**own["extraction"])})
         names = ("source", "begin", "end", "first", "size")
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
         return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
@@ -180,6 +182,12 @@ class Shards:
         inputs = [os.path.abspath(path) for path in self.inputs]  # noqa: PTH100 - links stay
         request = replace(self.request, columns=())
         return type(self)(inputs, request, self.shards, self.identities, ignored=self.ignored, size=self.size)
+
+    @property
+    def extractor(self) -> str | None:
+        """The library on which the texts of pages depend; ``None`` without pages, and where they depend on none."""
+        pages = any(found.format == FOLDER for found in self._kinds)
+        return self.request.extraction.extractor if pages else None
 
     def kind(self, source: int) -> Kind:
         """Return the format of an input."""

@@ -9,7 +9,7 @@ unclosed comments and tags, and it raises errors on some declarations.
 import codecs
 import re
 from html import unescape
-from typing import Final
+from typing import Final, NamedTuple
 
 # Elements whose content is not markup: it ends at the element's own end tag and nowhere else.
 _RAW_DROPPED: Final = frozenset({"script", "style", "noscript", "iframe", "noembed", "noframes"})
@@ -68,6 +68,24 @@ _CHARSETS: Final = {
     **{name: name for name in (f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16))},
 }
 
+
+class PageContent(NamedTuple):
+    """The text of a page without its title, and what its markup defines; ``None`` where it does not.
+
+    ``canonical`` is the address in the link of this name in the head, as written; ``None`` if several differ.
+    """
+
+    text: str
+    title: str | None
+    canonical: str | None
+    lang: str | None
+
+    @property
+    def whole(self) -> str:
+        """The title and the text, as two paragraphs."""
+        return "\n\n".join(part for part in (self.title, self.text) if part)
+
+
 _LINE_END: Final = object()
 _BLOCK_END: Final = object()
 
@@ -98,18 +116,19 @@ def visible_text(markup: bytes | str) -> str:
     <BLANKLINE>
     End
     """
-    return title_and_text(markup)[1]
+    return visible_content(decoded(markup) if isinstance(markup, bytes) else markup).whole
 
 
-def title_and_text(markup: bytes | str) -> tuple[str, str]:
-    """Return the title of a page, empty if it has none, and its visible text, whose first line is the title."""
-    text = _decoded(markup) if isinstance(markup, bytes) else markup
-    page = _Page(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    return _without_surrogates(page.title or ""), _without_surrogates(page.text())
+def visible_content(markup: str) -> PageContent:
+    """Return the visible text of a page apart from its title."""
+    page = _Page(without_surrogates(markup).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+    title, canonical, lang = (own and without_surrogates(own) for own in (page.title, page.canonical, page.lang))
+    return PageContent(without_surrogates(page.text()), title or None, canonical, lang)  # references name surrogates
 
 
-def _without_surrogates(shown: str) -> str:
-    return shown if shown.isascii() else _SURROGATE.sub("\ufffd", shown)
+def without_surrogates(text: str) -> str:
+    """Replace lone surrogates by U+FFFD."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class _Page:
@@ -118,6 +137,9 @@ class _Page:
     def __init__(self, markup: str) -> None:
         self._markup = markup
         self.title: str | None = None
+        self.lang: str | None = None
+        self._canonicals: dict[str, None] = {}
+        self._head_is_over = False
         self._pieces: list[str | object] = []  # text as written, and the two kinds of ends
         self._pre = 0  # <pre> elements open
         self._in_head = False
@@ -126,8 +148,12 @@ class _Page:
         self._hiding_from = 0
         self._scan()
 
+    @property
+    def canonical(self) -> str | None:
+        return next(iter(self._canonicals)) if len(self._canonicals) == 1 else None
+
     def text(self) -> str:
-        paragraphs = [self.title] if self.title else []
+        paragraphs: list[str] = []
         pieces: list[str | object] = []
         for piece in [*self._pieces, _BLOCK_END]:
             if piece is not _BLOCK_END:
@@ -175,6 +201,7 @@ class _Page:
 
     def _say(self, text: str) -> None:
         if text and not self._in_head:
+            self._head_is_over = self._head_is_over or not text.isspace()
             if self._pre:
                 self._pieces.append(_Verbatim(_unescaped(text)))
             else:
@@ -182,6 +209,11 @@ class _Page:
 
     def _start(self, name: str, attributes: str) -> None:
         self._in_head = name == "head" or (self._in_head and name in _HEAD)
+        self._head_is_over = self._head_is_over or (name != "html" and name not in _HEAD)
+        if name == "link" and not self._head_is_over:
+            self._link(attributes)
+        elif name == "html" and self.lang is None:
+            self.lang = _values(attributes).get("lang", "").strip() or None
         if self._hiding:
             self._hiding_depth += name == self._hiding
         elif name == "template" or _hides(name, attributes):
@@ -194,9 +226,15 @@ class _Page:
             self._pieces.append(_BLOCK_END)
             self._pre += name == "pre"
 
+    def _link(self, attributes: str) -> None:
+        values = _values(attributes)
+        if "canonical" in values.get("rel", "").lower().split() and (address := values.get("href", "").strip()):
+            self._canonicals[address] = None
+
     def _end(self, name: str) -> None:
         if name == "head":
             self._in_head = False
+            self._head_is_over = True
         if name in _BLOCK:
             self._pieces.append(_BLOCK_END)
             if name == "pre" and self._pre:
@@ -240,6 +278,16 @@ def _unescaped(text: str) -> str:
     return unescape(text)
 
 
+def _values(attributes: str) -> dict[str, str]:
+    """Return the values of attributes by their names; of two of the same name, the first."""
+    found: dict[str, str] = {}
+    for one in _ATTRIBUTE.finditer(attributes):
+        value = one[0][len(one[1]) :].lstrip().removeprefix("=").strip()
+        quoted = value[:1] in {'"', "'"}
+        found.setdefault(one[1].lower(), _unescaped(value[1:-1] if quoted else value))
+    return found
+
+
 def _hides(name: str, attributes: str) -> bool:
     written = attributes.lower()
     if name in _NEVER_HIDDEN or not ("hidden" in written or "style" in written):
@@ -260,16 +308,21 @@ def _displays_nothing(style: str) -> bool:
     return values[-1:] == ["none"]
 
 
-def _decoded(page: bytes) -> str:
-    for mark, charset in _MARKS:
+def decoded(page: bytes, declared: str | None = None) -> str:
+    """Decode a page by its byte order mark, its *declared* charset, or that of its markup; see ``visible_text``."""
+    for mark, encoding in _MARKS:
         if page.startswith(mark):
-            return page[len(mark) :].decode(charset, "replace")
-    declared = _META_CHARSET.search(page[:_META_WINDOW])
-    return page.decode(_charset(declared[1].decode("ascii")) if declared else "utf-8", "replace")
+            return page[len(mark) :].decode(encoding, "replace")
+    charset = _charset(declared) if declared else None
+    if charset is None and (found := _META_CHARSET.search(page[:_META_WINDOW])):
+        charset = _charset(found[1].decode("ascii"))
+    return page.decode(charset or "utf-8", "replace")
 
 
-def _charset(declared: str) -> str:
+def _charset(declared: str) -> str | None:
+    """Return Python's name of a declared charset; ``None`` if it is not one of the web."""
     try:
-        return _CHARSETS.get(codecs.lookup(declared).name, "utf-8")
-    except LookupError:
-        return "utf-8"
+        name = codecs.lookup(declared.strip().strip("\"'")).name
+    except (LookupError, ValueError):
+        return None
+    return "utf-8" if name == "utf-8" else _CHARSETS.get(name)

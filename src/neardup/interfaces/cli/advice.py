@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from neardup.model.errors import (
     DataError,
+    ExtraMissing,
     FieldMissing,
     NeardupError,
     OutputError,
@@ -100,6 +101,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
         way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
         return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
+    if isinstance(error, ExtraMissing) and hasattr(arguments, "text_view"):
+        return f"{error}; or use --text-view visible, which needs no library"
     if isinstance(error, QueryTimeout):
         stopped = f"the search was stopped after {error.seconds:g} seconds"
         return f"{stopped}; use fewer or rarer words, or allow more with --seconds"

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.options import add_scheme_options, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import add_scheme_options, add_view_option, describes_scheme, scheme_of
 from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import console, marked
 from neardup.interfaces.cli.warm import say_if_cold
@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help=f"characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)",
     )
+    add_view_option(parser)
     add_scheme_options(parser)
     add_list_option(parser)
 
@@ -72,13 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
     files = [] if arguments.strings else texts
     html = _checked_page(given.get("html"), files, force=arguments.force)
     from neardup.sources.document import Document, read_document
+    from neardup.text.extraction import Extraction
 
     if arguments.strings:
         one, other = (Document(name, text, 0) for name, text in zip("AB", texts, strict=True))
     else:
         if files == [_STDIN, _STDIN]:
             raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
-        one, other = (read_document(name, _MOST) for name in files)
+        one, other = (read_document(name, _MOST, Extraction(view=arguments.text_view)) for name in files)
     from neardup.evaluation.comparison import compare
     from neardup.evaluation.passages import is_compiled
 

@@ -61,6 +61,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         default=_HIDDEN,
         help="of folders: the files to read as texts, such as '*.py'; several are fine (default: text and HTML files)",
     )
+    add_view_option(reading)
     reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
     reading.add_argument(
         "--max-bytes",
@@ -68,6 +69,17 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         metavar="SIZE",
         default=_HIDDEN,
         help="cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8 GiB)",
+    )
+
+
+def add_view_option(parser: "argparse._ActionsContainer") -> None:
+    """Add the option for the text of HTML pages."""
+    parser.add_argument(
+        "--text-view",
+        choices=("auto", "main", "visible"),
+        default="auto",
+        help="of HTML: its main text, without navigation and advertisements (main), all visible text (visible), or main"
+        " text, but of pages with little of it all visible text (auto)",
     )
 
 
@@ -244,6 +256,7 @@ def _words(described: str) -> tuple[str, ...]:
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library."""
     from neardup.sources.read import MAX_BYTES
+    from neardup.text.extraction import Extraction
 
     given = vars(arguments)
     if "" in given.get("glob", ()):
@@ -254,6 +267,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "format": given.get("format"),
         "quoting": arguments.quoting,
         "glob": given.get("glob", ()),
+        "extraction": Extraction(view=arguments.text_view),
         "strict": arguments.strict,
         "max_bytes": given.get("max_bytes", MAX_BYTES),
     }

@@ -11,6 +11,7 @@ from neardup.sources.formats import display
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _NAMES: Final = {"globs": "glob"}
+_LIBRARY: Final = "extractor"
 
 
 def changes(error: OtherTerms, scheme: Any) -> list[Change]:
@@ -21,8 +22,10 @@ def changes(error: OtherTerms, scheme: Any) -> list[Change]:
     found = [
         Change("setting", _NAMES.get(name, name), before["reading"][name], value)
         for name, value in now["reading"].items()
-        if before["reading"][name] != value
+        if name != _LIBRARY and before["reading"][name] != value
     ]
+    if before["reading"][_LIBRARY] != now["reading"][_LIBRARY]:
+        found.append(Change("changed", "the library that extracts the text of pages"))
     if before["recipe"] != now["recipe"]:
         found += _of_scheme(before, scheme)
     one, other = _state(before), _state(now)

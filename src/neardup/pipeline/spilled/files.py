@@ -109,7 +109,13 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": compared,
         "state": None if state is None else [str(state.folder.absolute()), settings.adds],
-        "reading": {**asdict(settings.request), "columns": None},
+        "reading": {
+            **asdict(settings.request),
+            "columns": None,
+            "extraction": None,
+            "text_view": settings.request.extraction.view,
+            "extractor": shards.extractor,
+        },
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
         "changeable": {

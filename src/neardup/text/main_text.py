@@ -1,0 +1,56 @@
+"""The main text of a page, without navigation, advertisements and other parts that belong to its site.
+
+This is the only module that imports resiliparse.
+"""
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from neardup.model.errors import ExtraMissing
+from neardup.text.html import PageContent
+
+
+def main_text(markup: str) -> PageContent:
+    """Return the main text of a page without lone surrogates, whose shape a parser can bear.
+
+    Raises ``ExtraMissing`` without resiliparse.
+    """
+    parser, extract = _library()
+    tree = parser.parse(markup)
+    text: str = extract(
+        tree, main_content=True, alt_texts=False, list_bullets=False, comments=False, post_meta=False
+    ).strip()
+    head, root = tree.head, tree.document.query_selector("html")
+    links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
+    named = {address for link in links if (address := (link.getattr("href") or "").strip())}
+    lang = None if root is None else (root.getattr("lang") or "").strip()
+    return PageContent(text, tree.title or None, named.pop() if len(named) == 1 else None, lang or None)
+
+
+def detected(page: bytes) -> str:
+    """Return a page decoded by the encoding that its bytes look like; raises ``ExtraMissing`` without resiliparse."""
+    _library()
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+
+    found: str = bytes_to_str(page, detect_encoding(page) or "utf-8")
+    return found
+
+
+@cache
+def installed() -> str | None:
+    """Return the name and version of the library, on which main text depends; ``None`` if it is not installed."""
+    try:
+        return f"resiliparse {version('resiliparse')}"
+    except PackageNotFoundError:
+        return None
+
+
+@cache
+def _library() -> tuple[Any, Any]:
+    try:
+        from resiliparse.extract.html2text import extract_plain_text
+        from resiliparse.parse.html import HTMLTree
+    except ImportError as error:
+        raise ExtraMissing("resiliparse", "warc") from error
+    return HTMLTree, extract_plain_text

@@ -1,0 +1,88 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.model.errors import ParameterError
+from neardup.text import extraction
+from neardup.text.extraction import Extraction, Pages
+from neardup.text.html import visible_text
+
+SENTENCE = "This is a sentence of an article, and it is long enough to be one. "
+ARTICLE = f"<title>Bees</title><nav><a href=/>Start</a></nav><article><p>{SENTENCE * 5}</article>".encode()
+LIST = b"<title>Bees</title><nav>" + b"<ul><li><a href=/a>One entry of a long menu</a></ul>" * 50 + b"</nav><p>x"
+VIEWS = ("auto", "main", "visible")
+
+
+def one(page, view="auto", declared=()):
+    texts, titles, canonicals, langs, views = Extraction(view=view).pages([page], declared)
+    return texts[0], titles[0], canonicals[0], langs[0], views[0]
+
+
+def test_main_text_is_that_of_an_article():
+    assert one(ARTICLE) == one(ARTICLE, "main")
+    text, title, *_, view = one(ARTICLE)
+    assert (title, view) == ("Bees", "main")
+    assert text.splitlines()[0] == "Bees"
+    assert "Start" not in text
+    assert one(ARTICLE, "visible")[0] == visible_text(ARTICLE)
+
+
+def test_a_page_that_is_no_article_is_read_whole():
+    assert one(LIST)[0] == visible_text(LIST)
+    assert one(LIST)[-1] == "visible"
+    assert one(LIST, "main")[-1] == "main"
+
+
+def test_the_floor_is_a_fifth_of_the_letters(monkeypatch):
+    page = b"<p>" + b"abcd " * 10
+    for letters, view in ((8, "main"), (7, "visible")):
+        monkeypatch.setattr(
+            extraction, "main_text", lambda _, size=letters: extraction.PageContent("a" * size, None, None, None)
+        )
+        assert one(page)[-1] == view
+
+
+@pytest.mark.parametrize("view", ["auto", "main"])
+def test_a_page_that_costs_too_much_is_never_parsed(view, monkeypatch):
+    monkeypatch.setattr(extraction, "main_text", lambda _: pytest.fail("it was parsed"))
+    page = b"<title>t</title>" + b"".join(b"<b id=%d>" % number for number in range(500)) + b"<p>x</p>" * 5_000
+    assert one(page, view)[1:] == ("t", None, None, "visible")
+    assert one(b"<div>" * 20_000, view)[-1] == "visible"
+
+
+def test_encodings_are_guessed_only_where_bytes_are_invalid():
+    text = "Привет, как дела? Это русский текст."
+    assert one(text.encode("cp1251"))[0] == text
+    assert one(text.encode())[0] == one(text.encode("cp1251"), declared=["windows-1251"])[0] == text
+    assert "\ufffd" in one(text.encode("cp1251"), "visible")[0]
+
+
+def test_what_a_view_depends_on_is_named(monkeypatch):
+    assert Extraction(view="visible").extractor is None
+    assert Extraction().extractor.startswith("resiliparse 2.0")
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    assert Extraction(view="main").extractor == "resiliparse 9"
+
+
+def test_other_views_are_refused():
+    with pytest.raises(ParameterError, match="view='raw' must be auto, main or visible"):
+        Extraction(view="raw")
+
+
+def test_no_pages():
+    assert Extraction().pages([]) == Pages([], [], [], [], [])
+
+
+@given(
+    st.lists(
+        st.one_of(st.binary(max_size=40), st.sampled_from([ARTICLE, LIST, b"<p>", b"\xff", b"\0", b"&#xd800;"])),
+        max_size=4,
+    )
+)
+def test_no_page_raises_and_pages_do_not_depend_on_each_other(pages):
+    for view in VIEWS:
+        found = Extraction(view=view).pages(pages)
+        alone = [Extraction(view=view).pages([page]) for page in pages]
+        assert found == Pages(*([one[place][0] for one in alone] for place in range(5)))
+        for text in found.texts:
+            text.encode()
