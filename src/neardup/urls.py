@@ -1,11 +1,15 @@
 """Web addresses: their normal form, host, registered domain and path levels."""
 
+from neardup.pipeline.url_rules import find_url_rules
 from neardup.sources.addresses import Addresses
 from neardup.sources.domains import registered_domain
 from neardup.sources.hosts import host, path_levels
+from neardup.sources.url_rules import UrlRules
 
 __all__ = [
     "Addresses",
+    "UrlRules",
+    "find_url_rules",
     "host",
     "path_levels",
     "registered_domain",

@@ -1,8 +1,9 @@
 """The normal form of URLs: URLs with the same normal form are the address of the same document."""
 
+import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
 from string import ascii_letters, digits, hexdigits
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from neardup.model.errors import require
+from neardup.sources.url_rules import HostRules, UrlRules, require_rules
 
 TRACKING: Final = (
     # the campaign, for web statistics
@@ -124,6 +126,9 @@ class Addresses:
     ``sessions``
         names of parameters that are removed only if their value looks random: at least 26 characters, letters
         and digits only, both present. A ``sid`` is a visit on one host and a story on another.
+    ``rules``
+        ``UrlRules`` of hosts, found by ``neardup rules`` in what was crawled: further parameters, index pages, final
+        slashes and the case of letters that make no difference on these hosts.
 
     URLs that are equivalent by RFC 3986 (section 6) always have the same normal form: the case of scheme and host; the
     default port of http, https and ftp; ``.`` and ``..`` in the path; an empty path, which is ``/``; the
@@ -139,6 +144,7 @@ class Addresses:
     ignore_order: bool = True
     tracking: tuple[str, ...] = TRACKING
     sessions: tuple[str, ...] = SESSIONS
+    rules: UrlRules | None = None
     _tracking: tuple[frozenset[str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
     _sessions: tuple[frozenset[str], tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
@@ -151,6 +157,14 @@ class Addresses:
             starts = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
             object.__setattr__(self, name, patterns)
             object.__setattr__(self, f"_{name}", (exact, starts))
+        require_rules(self.rules)
+
+    @property
+    def id(self) -> str:
+        """16 hex digits that identify all choices: normal forms under different ids cannot be compared."""
+        choices = [getattr(self, each.name) for each in fields(self) if each.init and each.name != "rules"]
+        content = json.dumps([*choices, None if self.rules is None else self.rules.id])
+        return blake2b(content.encode(), digest_size=8).hexdigest()
 
     def normal(self, url: str) -> str:
         """Return the normal form of a URL; applied again, it changes nothing.
@@ -170,7 +184,7 @@ class Addresses:
         scheme, authority, path, query, fragment = parts
         if self.ignore_scheme and scheme in _WEB:
             scheme = "https"
-        query = self._query(_QUERY.spelled(query)) if query else ""
+        query = self._query(_QUERY.spelled(query), self._rules_of(authority)) if query else ""
         fragment = "" if self.ignore_fragment else _QUERY.spelled(fragment)
         return f"{scheme}://{authority}{path}{'?' if query else ''}{query}{'#' if fragment else ''}{fragment}"
 
@@ -205,7 +219,11 @@ class Addresses:
         authority = self._authority(scheme, rest)
         if authority is None:
             return None
-        return _Parts(scheme, authority, self._path(_PATH.spelled(slash + path)), query, fragment)
+        path, rules = self._path(_PATH.spelled(slash + path)), self._rules_of(authority)
+        return _Parts(scheme, authority, path if rules is None else rules.path(path), query, fragment)
+
+    def _rules_of(self, authority: str) -> HostRules | None:
+        return None if self.rules is None else self.rules.hosts.get(authority.rpartition("@")[2])
 
     def _authority(self, scheme: str, authority: str) -> str | None:
         user, _, place = authority.rpartition("@")
@@ -235,8 +253,10 @@ class Addresses:
         first, *parameters = segment.split(";")
         return ";".join([first, *[parameter for parameter in parameters if not self._dropped(parameter)]])
 
-    def _query(self, query: str) -> str:
+    def _query(self, query: str, rules: HostRules | None) -> str:
         parameters = [parameter for parameter in query.split("&") if parameter and not self._dropped(parameter)]
+        if rules is not None:
+            parameters = [parameter for parameter in parameters if _name_of(parameter) not in rules.parameters]
         if self.ignore_order:
             parameters.sort(key=_name_of)
         return "&".join(parameters)

@@ -45,6 +45,7 @@ _VERBS = (  # modules of this package
     "reindex",
     "serve",
     "compare",
+    "rules",
     "plan",
     "demo",
     "warm",

@@ -1,0 +1,82 @@
+"""Differences between URLs that do not change the content, found in the pages of a crawl."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from neardup.model.arrays import Flags, Positions, Words
+
+LEAST: Final = 10  # agreeing groups, and different contents in them
+CONFIDENCE: Final = 0.9  # the least share of groups that agree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forms:
+    """URLs with one part left out.
+
+    Form *f* is ``values[f]``, the hash of URL ``urls[f]`` without what rule ``rules[f]`` ignores.
+    """
+
+    rules: Positions
+    values: Words
+    urls: Positions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Support:
+    """The evidence for each rule, int64 by its number.
+
+    A group is at least two URLs that are equal without what the rule ignores, and it agrees if all have one content.
+    ``agreeing`` and ``groups`` count them, and ``contents`` counts the different contents of agreeing groups.
+    """
+
+    agreeing: Positions
+    groups: Positions
+    contents: Positions
+
+    @property
+    def chosen(self) -> Flags:
+        """The rules with at least 10 agreeing groups, at least 10 contents, and at least 90 % of groups in agreement.
+
+        Contents must be different, or a host that answers every request with one page would make each parameter look
+        irrelevant.
+        """
+        enough = np.minimum(self.agreeing, self.contents) >= LEAST
+        return np.asarray(enough & (self.agreeing >= CONFIDENCE * self.groups))
+
+
+def support(forms: Forms, own: Words, contents: Positions, number: int) -> Support:
+    """Return the evidence for a *number* of rules.
+
+    *own* are the hashes of the different URLs and *contents* their contents, a number of at least 0, or -1 for a URL
+    that had several. A URL that equals a form of others is in their group, though the rule does not change it: a page
+    without a parameter is a page where it has no effect. Time and memory are those of sorting the forms.
+    """
+    rules, values, urls = _with_unchanged(forms, own)
+    order = np.lexsort((urls, values, rules))
+    rules, values, urls = rules[order], values[order], urls[order]
+    if len(rules) == 0:
+        nothing = np.zeros(number, np.int64)
+        return Support(nothing, nothing, nothing)
+    begins = np.flatnonzero(np.concatenate([[True], (rules[1:] != rules[:-1]) | (values[1:] != values[:-1])]))
+    found = contents[urls]
+    least, most = np.minimum.reduceat(found, begins), np.maximum.reduceat(found, begins)
+    several = np.diff(np.append(begins, len(rules))) > 1
+    agree = several & (least == most) & (least >= 0)
+    of = rules[begins]
+    different = np.unique(np.stack([of[agree], least[agree]]), axis=1)[0]
+    return Support(*(np.bincount(each, minlength=number) for each in (of[agree], of[several], different)))
+
+
+def _with_unchanged(forms: Forms, own: Words) -> tuple[Positions, Words, Positions]:
+    """Return the forms without repeats, and with them the URLs that equal one, as forms of the same rule."""
+    order = np.argsort(own, kind="stable")
+    where = np.minimum(np.searchsorted(own[order], forms.values), max(len(own) - 1, 0))
+    unchanged = order[where] if len(own) else where
+    equal = own[unchanged] == forms.values if len(own) else np.zeros(0, np.bool_)
+    rules = np.concatenate([forms.rules, forms.rules[equal]])
+    values = np.concatenate([forms.values, forms.values[equal]])
+    urls = np.concatenate([forms.urls, unchanged[equal]])
+    _, first = np.unique(np.stack([rules, values.view(np.int64), urls]), axis=1, return_index=True)
+    return rules[first], values[first], urls[first]

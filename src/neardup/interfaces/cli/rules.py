@@ -1,0 +1,111 @@
+"""Find which differences between the URLs of a host do not change the content."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
+from neardup.model.errors import plural, require_path
+
+_HIDDEN = argparse.SUPPRESS
+_JSON = (".json",)
+_NUTCH = "regex-normalize.xml"
+
+EXAMPLE = (
+    "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup rules why.parquet --out rules.json"
+)
+
+
+def add_crawled(parser: argparse.ArgumentParser) -> None:
+    """Add the inputs of verbs that read the report of a crawl."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="reports of dedup --report on the pages of a crawl, .parquet or .jsonl, which have each page's URL as id"
+        " (or url), and the page that it was dropped for; for documents, run dedup first",
+    )
+    parser.add_argument(
+        "--url",
+        metavar="FIELD",
+        default=_HIDDEN,
+        help="the column of the URL (default: url if it exists, otherwise id)",
+    )
+    parser.add_argument(
+        "--content",
+        metavar="FIELD",
+        default="representative",
+        help="the column that names the content of a page, such as a digest; null: the page's own id",
+    )
+
+
+def crawled_of(arguments: argparse.Namespace) -> Any:
+    """Read the pages that the options name."""
+    from neardup.pipeline.crawled import read_crawled
+
+    return read_crawled(arguments.inputs, url=vars(arguments).get("url"), content=arguments.content)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_crawled(parser)
+    parser.add_argument(
+        "--out", metavar="PATH", required=True, default=_HIDDEN, help="the rules with their evidence, a .json file"
+    )
+    parser.add_argument(
+        "--nutch", metavar="DIR", default=_HIDDEN, help=f"also write {_NUTCH} for Apache Nutch into this folder"
+    )
+    parser.add_argument("--force", action="store_true", help="replace outputs that exist")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find the rules and write them; return 1 if records were rejected."""
+    from neardup.sources.output import check_file, write_file
+
+    force, nutch = arguments.force, _nutch(vars(arguments).get("nutch"))
+    check_file(arguments.out, _JSON, arguments.inputs, force=force)
+    if nutch is not None:
+        check_file(nutch, (".xml",), arguments.inputs, force=force)
+    pages = crawled_of(arguments)
+    from neardup.pipeline.url_rules import find_url_rules
+
+    found = find_url_rules(pages.urls, pages.contents)
+    write_file(arguments.out, found.to_bytes(), _JSON, force=force)
+    if nutch is not None:
+        write_file(nutch, found.nutch(), (".xml",), force=force)
+    counts = found.counts()
+    if arguments.json:
+        rejected = [asdict(one) for one in pages.rejected]
+        print(
+            json.dumps(
+                {"pages": len(pages.urls), "hosts": len(found.hosts), **counts, "id": found.id, "rejected": rejected}
+            )
+        )
+    else:
+        show_counts(
+            [
+                (len(pages.urls), plural(len(pages.urls), "page"), True),
+                (
+                    len(found),
+                    f"{plural(len(found), 'rule')} for {len(found.hosts):,} {plural(len(found.hosts), 'host')}",
+                    True,
+                ),
+                *((number, f"of these: {kind.replace('_', ' ')}", False) for kind, number in counts.items()),
+                (len(pages.rejected), f"{plural(len(pages.rejected), 'record')} rejected", False),
+            ]
+        )
+        show_lines([f"id of the rules: {found.id}"])
+        show_rejected(pages.rejected)
+    return 1 if pages.rejected else 0
+
+
+def _nutch(folder: str | None) -> str | None:
+    """Return the path of the file for Nutch, after making its folder."""
+    if folder is None:
+        return None
+    require_path("nutch", folder)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return str(Path(folder, _NUTCH))

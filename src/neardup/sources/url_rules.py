@@ -1,0 +1,173 @@
+"""Rules of hosts for URLs: which differences do not change the content, as a value, as JSON and for Apache Nutch."""
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from os import PathLike
+from typing import Final
+from xml.sax.saxutils import escape
+
+import msgspec
+
+from neardup.model.errors import DataError, require
+from neardup.sources.compression import load
+from neardup.sources.formats import expand
+
+FORMAT: Final = 1
+MAX_BYTES: Final = 1 << 30
+KINDS: Final = ("parameters", "path_parameters", "index_pages", "final_slash", "case")
+INDEX_PAGES: Final = frozenset(
+    f"{name}.{ending}"
+    for name in ("index", "default")
+    for ending in ("html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi")
+)
+_ENCODED: Final = re.compile("%[0-9a-f]{2}")
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The evidence for a rule: agreeing groups of URLs, their different contents, and their share of all groups."""
+
+    support: int
+    contents: int
+    confidence: float
+
+
+class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The rules of one host, with their evidence.
+
+    ``parameters`` of the query, ``path_parameters`` (``;name=value`` in the last segment of the path) and
+    ``index_pages`` (the last segment) are removed by name; ``final_slash``: slashes at the end of the path are removed;
+    ``case``: the path is written in lower case.
+    """
+
+    parameters: dict[str, Evidence] = {}
+    path_parameters: dict[str, Evidence] = {}
+    index_pages: dict[str, Evidence] = {}
+    final_slash: Evidence | None = None
+    case: Evidence | None = None
+
+    def path(self, path: str) -> str:
+        """Return a path, which begins with a slash, by these rules."""
+        segments = lowered(path).split("/") if self.case else path.split("/")
+        while True:
+            last = segments[-1]
+            if ";" in last and self.path_parameters:
+                last = segments[-1] = without_path_parameters(last, self.path_parameters)
+            if last in self.index_pages:
+                last = segments[-1] = ""
+            if last or len(segments) == 2 or self.final_slash is None:  # noqa: PLR2004 - the path is one slash
+                return "/".join(segments)
+            segments.pop()
+
+
+class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    format: int
+    id: str
+    hosts: dict[str, HostRules]
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRules:
+    """The rules of hosts for URLs, found by ``neardup rules``; see ``Addresses``.
+
+    *hosts* maps a host in normal form, with its port unless that is the default, to its rules. ``id`` is 16 hex
+    digits that identify the rules without their evidence.
+    """
+
+    hosts: Mapping[str, HostRules] = field(default_factory=dict)
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {host: {kind: _names(rules, kind) for kind in KINDS} for host, rules in self.hosts.items()}
+        content = msgspec.json.encode([FORMAT, names], order="sorted")
+        object.__setattr__(self, "id", blake2b(content, digest_size=8).hexdigest())
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __len__(self) -> int:
+        return sum(self.counts().values())
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rules of each kind."""
+        return {kind: sum(len(_names(rules, kind)) for rules in self.hosts.values()) for kind in KINDS}
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> "UrlRules":
+        """Read a file that ``neardup rules --out`` wrote; rules may be removed from it, which changes the id.
+
+        Raises ``DataError`` for any other file.
+        """
+        name = expand([path])[0]
+        try:
+            found = msgspec.json.decode(bytes(load(name, None, MAX_BYTES).data), type=_File)
+        except msgspec.DecodeError as error:
+            raise DataError(name, f"is not a file of URL rules: {error}") from error
+        if found.format != FORMAT:
+            raise DataError(name, f"has the format {found.format}; this version reads {FORMAT}")
+        return cls(found.hosts)
+
+    def to_bytes(self) -> bytes:
+        """Return the content of a file that ``read`` reads: JSON, one line per host."""
+        hosts = sorted(self.hosts.items())
+        lines = [b"%s: %s" % (msgspec.json.encode(host), msgspec.json.encode(rules)) for host, rules in hosts]
+        return b'{"format": %d, "id": "%s", "hosts": {\n%s\n}}\n' % (FORMAT, self.id.encode(), b",\n".join(lines))
+
+    def nutch(self) -> bytes:
+        """Return the rules as ``regex-normalize.xml`` of Apache Nutch, all but those on the case of letters.
+
+        A rule that removes parameters is there twice, because a name may be repeated between others.
+        """
+        rules = "".join(
+            f"<regex><pattern>{escape(pattern)}</pattern><substitution>$1</substitution></regex>\n"
+            for pattern in self.patterns()
+        )
+        return f'<?xml version="1.0"?>\n<regex-normalize>\n{rules}</regex-normalize>\n'.encode()
+
+    def patterns(self) -> Iterator[str]:
+        """Yield regular expressions of Java and Python; the first group replaces what each matches, in this order."""
+        for host, rules in sorted(self.hosts.items()):
+            start = f"^(https?://{re.escape(host)}/"
+            for name in sorted(rules.parameters):
+                parameter = rf"{re.escape(name)}(?:=[^&#]*+)?+"
+                yield from 2 * [
+                    rf"{start}[^?#]*+\?(?:[^#&]*+&)*?)(?:{parameter}&)++",
+                    rf"{start}[^?#]*+(?:\?[^#]*?(?=&)|(?=\?)))[?&]{parameter}(?=#|$)",
+                ]
+            for name in sorted(rules.path_parameters):
+                parameter = rf";{re.escape(name)}(?:=[^;?#]*+)?+(?=[;?#]|$)"
+                yield from 2 * [rf"{start}(?:[^?#/]*+/)*+(?!\.\.?;)[^?#/]*?)(?:{parameter})++"]
+            for name in sorted(rules.index_pages):
+                yield rf"{start}(?:[^?#/]*+/)*+){re.escape(name)}(?=[?#]|$)"
+            if rules.final_slash is not None:
+                yield rf"{start}[^?#]*?)/++(?=[?#]|$)"
+
+
+def nutch_hosts(mirrors: Sequence[tuple[str, str]]) -> bytes:
+    """Return ``host-urlnormalizer.txt`` of Apache Nutch: one line per mirror, with the host that replaces it."""
+    return "".join(f"{mirror} {main}\n" for mirror, main in mirrors).encode()
+
+
+def lowered(path: str) -> str:
+    """Return a path in lower case; the hex digits of encoded characters stay in upper case."""
+    path = path.lower()
+    return _ENCODED.sub(lambda found: found[0].upper(), path) if "%" in path else path
+
+
+def without_path_parameters(segment: str, names: Container[str]) -> str:
+    """Return a segment of a path without the parameters of these names; ``.`` and ``..`` keep theirs."""
+    first, *parameters = segment.split(";")
+    if first in {".", ".."}:
+        return segment
+    return ";".join([first, *[each for each in parameters if each.partition("=")[0] not in names]])
+
+
+def require_rules(rules: object) -> None:
+    """Raise ``ParameterError`` unless these are rules, or ``None``."""
+    require(rules is None or isinstance(rules, UrlRules), "rules", rules, "must be UrlRules, or None")
+
+
+def _names(rules: HostRules, kind: str) -> list[str]:
+    found = getattr(rules, kind)
+    return sorted(found) if isinstance(found, dict) else [kind] * (found is not None)

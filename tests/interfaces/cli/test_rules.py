@@ -1,0 +1,50 @@
+import json
+
+import pytest
+
+from neardup.urls import UrlRules
+
+
+@pytest.fixture
+def report(tmp_path):
+    """The report of a crawl of one host, on which final slashes make no difference."""
+    rows = []
+    for page in range(12):
+        rows += [
+            {"id": f"http://a.example/{page}", "representative": None},
+            {"id": f"http://a.example/{page}/", "representative": f"http://a.example/{page}"},
+        ]
+    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return tmp_path
+
+
+def test_rules_are_written(neardup, report):
+    shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch")
+    assert "1  rule for 1 host" in shown.out
+    rules = UrlRules.read(report / "rules.json")
+    assert rules.hosts["a.example"].final_slash.support == 12
+    assert "https?://a\\.example/" in (report / "nutch/regex-normalize.xml").read_text()
+    told = json.loads(neardup("rules", "why.jsonl", "--out", "rules.json", "--force", "--json").out)
+    assert (told["pages"], told["final_slash"], told["id"]) == (24, 1, rules.id)
+
+
+def test_outputs_are_not_replaced(neardup, report):
+    (report / "rules.json").write_text("mine")
+    assert "exists" in neardup("rules", "why.jsonl", "--out", "rules.json", code=2).err
+    assert (report / "rules.json").read_text() == "mine"
+    assert ".json" in neardup("rules", "why.jsonl", "--out", "rules.txt", code=2).err
+
+
+def test_documents_are_no_report(neardup, report):
+    (report / "pages.jsonl").write_text('{"id": "http://a.example/", "text": "one"}\n')
+    shown = neardup("rules", "pages.jsonl", "--out", "rules.json", code=1)
+    assert "representative" in shown.err
+    assert not (report / "rules.json").exists()
+
+
+def test_broken_lines_are_reported(neardup, report):
+    with (report / "why.jsonl").open("a") as file:
+        file.write("\n{broken")
+    shown = neardup("rules", "why.jsonl", "--out", "rules.json", code=1)
+    assert "why.jsonl:25" in shown.out
+    assert (report / "rules.json").exists()

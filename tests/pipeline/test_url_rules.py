@@ -1,0 +1,45 @@
+import numpy as np
+from invented_web import crawl_with_rules
+
+from neardup.sources.url_rules import KINDS
+from neardup.urls import Addresses, find_url_rules
+
+
+def named(rules):
+    """The rules as (host, kind, name)."""
+    found = set()
+    for host, own in rules.hosts.items():
+        for kind in KINDS:
+            value = getattr(own, kind)
+            names = list(value) if isinstance(value, dict) else [""] * (value is not None)
+            found |= {(host, kind, name) for name in names}
+    return found
+
+
+def test_planted_rules_are_found_and_no_baits():
+    crawl = crawl_with_rules(hosts=15, pages=40)
+    rules = find_url_rules(crawl.urls, crawl.column)
+    assert named(rules) == crawl.rules
+    addresses = Addresses(ignore_scheme=True, rules=rules)
+    content_of = {}
+    for url, content in zip(crawl.urls, crawl.numbers, strict=True):
+        assert content_of.setdefault(addresses.normal(url), content) == content
+
+
+def test_the_order_of_pages_does_not_matter():
+    crawl = crawl_with_rules(hosts=5, pages=20)
+    rules = find_url_rules(crawl.urls, crawl.column)
+    assert find_url_rules(crawl.urls[::-1], crawl.column[::-1]) == rules
+
+
+def test_a_url_with_several_contents_agrees_with_none():
+    urls = [f"http://a.example/{page}{end}" for page in range(12) for end in ("", "/")]
+    contents = np.repeat(np.arange(12), 2)
+    assert len(find_url_rules(urls, contents)) == 1
+    again = np.concatenate([contents, np.full(3, 99)])
+    assert len(find_url_rules([*urls, *urls[:6:2]], again)) == 0
+
+
+def test_pages_without_urls_have_no_rules():
+    assert len(find_url_rules(["", "page 7", "file:///a"], np.arange(3))) == 0
+    assert len(find_url_rules([], np.arange(0))) == 0

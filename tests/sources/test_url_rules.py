@@ -1,0 +1,141 @@
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import DataError, ParameterError
+from neardup.sources.url_rules import Evidence, HostRules
+from neardup.urls import Addresses, UrlRules
+
+EVIDENCE = Evidence(12, 11, 0.9231)
+ONE_EACH = [
+    HostRules(parameters={"sid": EVIDENCE}),
+    HostRules(parameters={"a.b+": EVIDENCE}),
+    HostRules(path_parameters={"v": EVIDENCE}),
+    HostRules(index_pages={"index.html": EVIDENCE}),
+    HostRules(final_slash=EVIDENCE),
+]
+NAMES = st.sampled_from(["sid", "xsid", "sidx", "print", "a.b+", "aXb+", "id", ""])
+VALUES = st.sampled_from(["", "=", "=1", "=a=b", "=?sid=3", "=/;v=1"])
+PARAMETERS = st.tuples(NAMES, VALUES).map("".join)
+SEGMENTS = st.sampled_from(
+    [
+        "",
+        "a",
+        "index.html",
+        "xindex.html",
+        "a;v=1",
+        ";v",
+        "a;w=1;v=2",
+        "a;v=1;v=2;w",
+        "b;vv=1",
+        "a;v=1;w=2;v=3",
+        "%3Bv=1",
+    ]
+)
+URLS = st.builds(
+    lambda scheme, host, path, query, end: (
+        f"{scheme}://{host}/{'/'.join(path)}{'?' if query else ''}{'&'.join(query)}{end}"
+    ),
+    st.sampled_from(["http", "https"]),
+    st.sampled_from(["a.example", "b.a.example", "a.example:8080", "aXexample"]),
+    st.lists(SEGMENTS, max_size=4),
+    st.lists(PARAMETERS, max_size=5),
+    st.sampled_from(["", "#top", "#sid=1&sid=2"]),
+)
+
+
+def applied(patterns, url):
+    """What Nutch does with a URL."""
+    for pattern in patterns:
+        url = re.sub(pattern, r"\1", url)
+    return url
+
+
+@pytest.mark.parametrize("own", ONE_EACH, ids=repr)
+@given(url=URLS)
+def test_the_export_equals_the_rule(own, url):
+    rules = UrlRules({"a.example": own})
+    options = {"ignore_fragment": False, "tracking": (), "sessions": ()}
+    normal = Addresses(**options).normal(url)
+    assert applied(rules.patterns(), normal) == Addresses(**options, rules=rules).normal(normal)
+
+
+@given(url=URLS, chosen=st.sets(st.sampled_from(range(len(ONE_EACH)))), case=st.booleans())
+def test_applied_again_the_rules_change_nothing(url, chosen, case):
+    parts = {}
+    for place in chosen:
+        for kind in ("parameters", "path_parameters", "index_pages", "final_slash"):
+            parts[kind] = getattr(ONE_EACH[place], kind) or parts.get(kind) or getattr(HostRules(), kind)
+    addresses = Addresses(rules=UrlRules({"a.example": HostRules(**parts, case=EVIDENCE if case else None)}))
+    once = addresses.normal(url)
+    assert addresses.normal(once) == once
+
+
+def test_the_rules_of_a_host_change_only_its_urls():
+    own = HostRules(
+        parameters={"sid": EVIDENCE}, index_pages={"index.php": EVIDENCE}, final_slash=EVIDENCE, case=EVIDENCE
+    )
+    addresses = Addresses(rules=UrlRules({"a.example": own}))
+    assert addresses.normal("http://A.example/B%2fc/index.php?id=7&sid=1") == "http://a.example/b%2Fc?id=7"
+    assert addresses.normal("http://b.example/B/?sid=1") == "http://b.example/B/?sid=1"
+    assert addresses.place("http://a.example/B/") == ("a.example", "/b")
+
+
+@pytest.mark.timeout(20)
+def test_long_paths_take_linear_time():
+    own = HostRules(path_parameters={"v": EVIDENCE}, index_pages={"index.html": EVIDENCE}, final_slash=EVIDENCE)
+    rules = Addresses(rules=UrlRules({"a.example": own}))
+    assert rules.normal("http://a.example" + "/index.html;v=1" * 100_000 + "/" * 100_000) == "http://a.example/"
+
+
+def test_a_file_has_all(tmp_path):
+    rules = UrlRules({'a"b.example': ONE_EACH[0], "c.example": ONE_EACH[4]})
+    path = tmp_path / "rules.json"
+    path.write_bytes(rules.to_bytes())
+    assert UrlRules.read(path) == rules
+    assert (rules.id, len(rules), rules.counts()["parameters"]) == (UrlRules.read(path).id, 2, 1)
+    assert UrlRules.read(path).hosts["c.example"].final_slash == EVIDENCE
+
+
+def test_no_rules_are_rules(tmp_path):
+    path = tmp_path / "rules.json"
+    path.write_bytes(UrlRules().to_bytes())
+    assert len(UrlRules.read(path)) == 0
+
+
+def test_the_id_is_that_of_the_rules_not_of_their_evidence():
+    one = UrlRules({"a.example": HostRules(final_slash=EVIDENCE)})
+    other = UrlRules({"a.example": HostRules(final_slash=Evidence(20, 20, 1.0))})
+    assert one.id == other.id != UrlRules({"a.example": HostRules(case=EVIDENCE)}).id
+    assert Addresses(rules=one).id == Addresses(rules=other).id != Addresses().id
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is not a file of URL rules"),
+        (b'{"format": 2, "id": "", "hosts": {}}', "has the format 2"),
+        (b'{"format": 1, "id": "", "hosts": {"a": {"parameter": {}}}}', "unknown field"),
+        (b"\xff", "is not a file of URL rules"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, words):
+    path = tmp_path / "rules.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        UrlRules.read(path)
+
+
+def test_addresses_take_no_other_rules():
+    with pytest.raises(ParameterError, match="must be UrlRules"):
+        Addresses(rules={})
+
+
+def test_the_file_for_nutch_is_xml_of_the_patterns():
+    rules = UrlRules({"a.example": HostRules(parameters={"s&d": EVIDENCE}, case=EVIDENCE)})
+    root = ET.fromstring(rules.nutch())  # noqa: S314 - made here
+    assert [each.text for each in root.iter("pattern")] == list(rules.patterns())
+    assert {each.text for each in root.iter("substitution")} == {"$1"}
