@@ -15,7 +15,7 @@ QUESTIONS: Final = (
     "schemes",
     "kinds",
     "presets",
-    "templates",
+    "common_shingles",
     "comparing",
     "files",
     "threads",

@@ -53,8 +53,8 @@ from .schemes.simhash import SimHash as SimHash
 from .schemes.trials import Trials as Trials
 from .schemes.weights import TermWeights as TermWeights
 from .text.analysis import Analysis as Analysis
+from .text.common_shingles import CommonShingles as CommonShingles
 from .text.extraction import Extraction as Extraction
 from .text.html import visible_text as visible_text
-from .text.templates import CommonShingles as CommonShingles
 
 __version__: str

@@ -11,7 +11,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import Scheme
 from neardup.text.columns import text_column, whole_batch
-from neardup.text.templates import LEAST, different
+from neardup.text.common_shingles import LEAST, different
 
 CLUSTERS: Final = 3
 LARGE: Final = 100  # documents of a cluster that is examined in any collection
@@ -37,7 +37,7 @@ class LargeCluster:
         counted in up to ``SAMPLE`` documents, evenly spread over the input; 0 if they were not counted.
     ``template``
         whether most of these are different documents with one block in common, not copies and edited copies of one text
-        (see ``neardup.kernels.templates.count_once``).
+        (see ``neardup.kernels.common_shingles.count_once``).
     ``beginning``
         for a template, the beginning of the longest passage that two of its documents share, otherwise empty.
     ``ignore_common``

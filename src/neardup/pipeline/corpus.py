@@ -29,8 +29,8 @@ from neardup.schemes.checksum import BODY
 from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import common_of, fitted_common
 from neardup.text.columns import batches
+from neardup.text.common_shingles import CommonShingles, require_share_of_documents
 from neardup.text.shingling import FeatureBuffer
-from neardup.text.templates import CommonShingles, require_share_of_documents
 
 _SIGNED = 1 << 12  # documents signed together
 _MANY = 8  # largest ratio of documents to dropped ones that is worth a search

@@ -41,8 +41,8 @@ from neardup.sources.collection import Collection, Quoting, Rejected
 from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read, request_of
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
-from neardup.text.templates import CommonShingles
 
 AnyPath = str | os.PathLike[str]
 

@@ -11,8 +11,8 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
 from neardup.pipeline.clusters import LargeCluster
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
-from neardup.text.templates import CommonShingles
 
 _MOST_BYTES: Final = (1 << 31) - 1  # the most in one array of short strings
 

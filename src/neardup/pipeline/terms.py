@@ -21,7 +21,7 @@ from neardup.model.protocols import require_scheme
 from neardup.model.tables import TableDesign
 from neardup.pipeline.fields import field_kinds
 from neardup.schemes import terms as schemes
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 
 def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:

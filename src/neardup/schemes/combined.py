@@ -19,8 +19,8 @@ from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling
-from neardup.text.templates import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes

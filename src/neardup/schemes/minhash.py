@@ -20,7 +20,7 @@ from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_cou
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 _ABSENT = {
     4: np.uint32(kernels.EMPTY),

@@ -10,7 +10,7 @@ from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import Reading
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 
 class SchemeDefaults:

@@ -16,8 +16,8 @@ from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import least_count, sample_law, smallest_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.text.analysis import Analysis
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling
-from neardup.text.templates import CommonShingles
 
 RelativeTo = Literal["union", "smaller"]
 

@@ -21,7 +21,7 @@ from neardup.schemes.laws import bit_agreement, hamming_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 _ROUNDING = 1e-9
 _MOST_KEYS = 256  # bits of a fingerprint in recommendations

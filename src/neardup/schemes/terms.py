@@ -9,7 +9,7 @@ import numpy as np
 from neardup.schemes.registry import kinds, named
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 _TABLE: Final = "a table of weights"
 _COMMON: Final = "a list of common shingles"

@@ -22,8 +22,8 @@ from neardup.schemes.laws import trials_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling
-from neardup.text.templates import CommonShingles
 
 _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16

@@ -17,8 +17,8 @@ from neardup.model.errors import counted, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column, whole_batch
+from neardup.text.common_shingles import prefix_bounds
 from neardup.text.shingling import Shingling
-from neardup.text.templates import prefix_bounds
 from neardup.text.tokenizer import tokenizer
 
 UNITS: Final = 16  # units per weight of 1: weights are integers, so that sums are exact on every machine

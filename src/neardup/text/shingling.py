@@ -12,7 +12,7 @@ from neardup.model.errors import DataError, require, require_flag, require_whole
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.tokenizer import tokenizer
 
 _BYTES_PER_WORD: Final = 4  # the fewest bytes of a word of an alphabet, with its space; untouched memory costs nothing

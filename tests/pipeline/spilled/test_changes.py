@@ -6,7 +6,7 @@ from neardup import Checksum, Combined, MinHash, SimHash, Trials, dedup_files
 from neardup.engines import journal
 from neardup.errors import RunChanged
 from neardup.pipeline.spilled import changes, run
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from neardup import (
 )
 from neardup.model.errors import RunChanged, StorageFailed
 from neardup.sources.shards import Shards
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 SCHEMES = (
     MinHash(),

@@ -13,7 +13,7 @@ import neardup
 from neardup import DataError, MinHash, ParameterError, dedup_files
 from neardup.model.errors import EngineFailed, OutputRefused, StorageRefused
 from neardup.pipeline.spilled import files
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 FIELDS = "number int, id string, text string, score double, title string"

@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.common_shingles import add_list_option
 from neardup.interfaces.cli.options import add_scheme_options, add_view_option, describes_scheme, scheme_of
-from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import console, marked
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.amounts import size, whole
+from neardup.interfaces.cli.common_shingles import add_common_options, writes_list
 from neardup.interfaces.cli.options import (
     add_inputs,
     add_reading_options,
@@ -16,7 +17,6 @@ from neardup.interfaces.cli.options import (
     reading_of,
     scheme_of,
 )
-from neardup.interfaces.cli.templates import add_template_options, writes_list
 from neardup.interfaces.cli.terminal import (
     complain,
     progress_bars,
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser)
     add_scheme_options(parser)
-    add_template_options(parser)
+    add_common_options(parser)
     policy = parser.add_argument_group("what is done with matches")
     policy.add_argument(
         "--keep",

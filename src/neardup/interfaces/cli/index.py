@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.common_shingles import add_list_option
 from neardup.interfaces.cli.options import (
     add_inputs,
     add_reading_options,
@@ -17,7 +18,6 @@ from neardup.interfaces.cli.options import (
     reading_of,
     scheme_of,
 )
-from neardup.interfaces.cli.templates import add_list_option
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import without_text

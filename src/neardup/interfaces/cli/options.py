@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.amounts import number, size, whole
-from neardup.interfaces.cli.templates import with_list
+from neardup.interfaces.cli.common_shingles import with_list
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import InputRefused, ParameterError, require
 from neardup.model.presets import PRESETS

@@ -19,7 +19,7 @@ from neardup.pipeline.corpus import chosen_scheme
 from neardup.pipeline.result import Summary
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
-from neardup.text.templates import CommonShingles
+from neardup.text.common_shingles import CommonShingles
 
 AnyPath = str | os.PathLike[str]
 

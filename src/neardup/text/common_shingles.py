@@ -1,4 +1,4 @@
-"""Shingles that many different documents share: system prompts, licence headers, forms, page templates."""
+"""Shingles that many different documents share: system prompts, licence headers, forms."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
-from neardup.kernels import templates as kernels
+from neardup.kernels import common_shingles as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
 from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path, require_share
@@ -86,10 +86,10 @@ class CommonShingles:
 
         *texts* are of any kind that ``text_column`` accepts; their order does not matter. Only a sample is used: of the
         distinct texts of up to ``LONGEST`` bytes, in the order of a hash of their bytes, the first ``DOCUMENTS``, of at
-        most ``BYTES`` together. ``neardup.kernels.templates.count_once`` decides which of them are different documents:
-        copies and edited copies of a text usually count once or twice, while texts that share a block and add other
-        content count each. Documents are compared if one of their ``MEETINGS`` smallest features is the same; a
-        document with content of its own has at least ``least_own(size)`` features that the other lacks.
+        most ``BYTES`` together. ``neardup.kernels.common_shingles.count_once`` decides which of them are different
+        documents: copies and edited copies of a text usually count once or twice, while texts that share a block and
+        add other content count each. Documents are compared if one of their ``MEETINGS`` smallest features is the
+        same; a document with content of its own has at least ``least_own(size)`` features that the other lacks.
 
         Raises ``ParameterError`` unless *share* is above 0 and below 1.
         """
@@ -113,7 +113,7 @@ class CommonShingles:
         return prefix_bounds(self.terms)
 
     def leave_out(self, values: Words, bounds: Positions) -> int:
-        """Remove the listed features in place; return how many are left (see ``kernels.templates``)."""
+        """Remove the listed features in place; return how many are left (see ``kernels.common_shingles``)."""
         count: int = kernels.leave_out(values, bounds, self.terms, self.prefixes)
         return count
 

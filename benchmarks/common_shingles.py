@@ -68,7 +68,7 @@ def main() -> None:
         wrong = sum(taken_for_template(length, edits, seed) for seed in range(FAMILIES))
         label = f"families taken for a template, of {FAMILIES}: {length} words, {edits} edited"
         figures.append(Figure(name=label, value=wrong, unit="", at_most=MOST_FAMILIES))
-    publish("templates", "Files that share a licence header", METHOD, figures)
+    publish("common_shingles", "Files that share a licence header", METHOD, figures)
 
 
 def sources() -> Iterator[str]:

@@ -14,9 +14,9 @@ from oracles import different_documents, siphash13
 import neardup
 from neardup import CommonShingles, DataError, MinHash, ParameterError
 from neardup.model.errors import InputRefused, OutputError
-from neardup.text import templates as module
+from neardup.text import common_shingles as module
+from neardup.text.common_shingles import least_own
 from neardup.text.shingling import Shingling
-from neardup.text.templates import least_own
 
 PROMPT = (
     "You are a helpful assistant of the company Acme. Answer briefly and politely, in the language of the user. Never"

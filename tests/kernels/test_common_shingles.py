@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import different_documents, sequence_hash
 
-from neardup.kernels import templates
+from neardup.kernels import common_shingles
 from neardup.model.arrays import Features
-from neardup.text.templates import different, least_own, prefix_bounds
+from neardup.text.common_shingles import different, least_own, prefix_bounds
 
 UINT64 = st.integers(0, 2**64 - 1)
 FEATURES = st.integers(0, 40) | UINT64
@@ -54,7 +54,7 @@ def test_what_is_left_equals_its_definition(documents, listed):
     values, bounds = ragged(documents)
     terms = np.array(sorted(listed), np.uint64)
     terms.setflags(write=False)
-    left = templates.leave_out(values, bounds, terms, prefix_bounds(terms))
+    left = common_shingles.leave_out(values, bounds, terms, prefix_bounds(terms))
     expected = [[value for value in one if value not in listed] or (one and [sequence_hash(one)]) for one in documents]
     assert lists(values[:left], bounds) == expected
 
@@ -62,5 +62,5 @@ def test_what_is_left_equals_its_definition(documents, listed):
 @given(st.lists(st.lists(FEATURES, max_size=12), max_size=6))
 def test_sorted_sets(documents):
     values, bounds = ragged(documents)
-    left = templates.sort_sets(values, bounds)
+    left = common_shingles.sort_sets(values, bounds)
     assert lists(values[:left], bounds) == [sorted({*one}) for one in documents]

@@ -1,4 +1,4 @@
-"""Options for templates: the shingles that do not count, and the file with their list."""
+"""Options for common shingles: the shingles that do not count, and the file with their list."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 _HIDDEN = argparse.SUPPRESS
 
 
-def add_template_options(parser: argparse.ArgumentParser) -> None:
+def add_common_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for finding and omitting common shingles."""
-    group = parser.add_argument_group("templates")
+    group = parser.add_argument_group("common shingles")
     group.add_argument(
         "--ignore-common",
         type=number,
@@ -54,7 +54,7 @@ def with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
         raise ParameterError("common", None, rule)
     if path is None or writes_list(arguments):
         return scheme
-    from neardup.text.templates import CommonShingles
+    from neardup.text.common_shingles import CommonShingles
 
     common = CommonShingles.load(path)
     try:
