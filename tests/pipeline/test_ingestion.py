@@ -2,8 +2,10 @@ import json
 
 import pytest
 
-from neardup import DataError, Index, StorageError
+from neardup import DataError, Extraction, Index, StorageError
+from neardup.errors import StorageRefused
 from neardup.pipeline.ingestion import add_files, is_index
+from neardup.text import extraction
 
 LINES = [
     {"id": "a", "text": "one two three four five", "url": "http://A.example/x"},
@@ -57,3 +59,24 @@ def test_records_that_cannot_be_documents_are_rejected(tmp_path, source):
 def test_a_folder_of_other_files_is_left_alone(tmp_path, source):
     with pytest.raises(StorageError, match="is not empty"):
         add_files([source], tmp_path)
+
+
+@pytest.fixture
+def pages(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")
+    return tmp_path / "pages"
+
+
+def test_pages_of_an_index_are_extracted_in_one_way(tmp_path, pages, source, monkeypatch):
+    folder = tmp_path / "index"
+    add_files([source], folder)
+    add_files([pages], folder, extraction=Extraction(view="main"))  # the first pages decide
+    add_files([source], folder)
+    for other in ("auto", "visible"):
+        with pytest.raises(StorageRefused, match=rf"view main by resiliparse.*compared with text view {other}"):
+            add_files([pages], folder, extraction=Extraction(view=other))
+    assert add_files([pages], folder, extraction=Extraction(view="main")).unchanged == 1
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    with pytest.raises(StorageRefused, match="compared with text view main by resiliparse 9"):
+        add_files([pages], folder, extraction=Extraction(view="main"))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from neardup.pipeline.crawl import CrawlFilter
+    from neardup.text.extraction import Extraction
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
@@ -267,9 +268,7 @@ class NearDuplicatePipeline:
             crawl.count("not_judged")
             return item
         if own.html:
-            from neardup.text.extraction import Extraction
-
-            text = Extraction(view=own.text_view).pages([text]).texts[0]
+            text = _extraction(own).pages([text]).texts[0]
         if own.action == "tag":
             adapter[own.tag] = None  # an item without such a field is an error before its page is recorded
         index = crawl.pages.index
@@ -302,7 +301,19 @@ def _opened(settings: Settings) -> "CrawlFilter":
     else:
         made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
         index = Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
+    if settings.html:
+        try:
+            index.require_extraction(_extraction(settings))
+        except BaseException:
+            index.close()
+            raise
     return CrawlFilter(index, settings.addresses)
+
+
+def _extraction(settings: Settings) -> "Extraction":
+    from neardup.text.extraction import Extraction
+
+    return Extraction(view=settings.text_view)
 
 
 def _digest(own: str) -> bytes:

@@ -18,6 +18,7 @@ from neardup.index.disk.store import LEAST_MEMORY, Durability, Store
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
+    StorageRefused,
     require,
     require_flag,
     require_function,
@@ -37,6 +38,7 @@ from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, m
 from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.text.columns import text_column
+from neardup.text.extraction import Extraction, other_extraction
 
 
 class Index:
@@ -190,6 +192,17 @@ class Index:
     def fields(self) -> dict[str, str]:
         """The names of the fields, and their kinds."""
         return dict(self._kinds)
+
+    def require_extraction(self, extraction: Extraction) -> None:
+        """Record how web pages become the texts of this index; call it before admitting texts of pages.
+
+        Raises ``StorageRefused`` if earlier ones were extracted otherwise: they would differ from the same pages now.
+        """
+        known, own = self._store.manifest.terms.get("extraction"), extraction.identity
+        if known is None:
+            self._store.restate(extraction=own)
+        elif known != own:
+            raise StorageRefused(str(self._store.folder), other_extraction(known, own), "other extraction")
 
     @property
     def store(self) -> Store:

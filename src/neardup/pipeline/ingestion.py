@@ -171,6 +171,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         table = keeping_up(index, make=search, progress=progress)
         if table:
             stack.enter_context(table)
+        if documents.has_pages:
+            index.require_extraction(extraction)
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
         batch = _Batch(documents.texts, ids, urls, given)

@@ -74,6 +74,7 @@ def stated(scheme: Any, layout: Any, own: Columns, representative: Representativ
         "fields": [list(field) for field in own.fields],
         "texts": own.texts,
         "representative": representative,
+        "extraction": None,
     }
 
 
@@ -178,6 +179,7 @@ def columns_of(manifest: Manifest) -> Columns:
     expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
     expect(given["representative"] in get_args(Representative), "invalid choice of representatives")
     expect(field_kinds(dict(fields)) == fields, "invalid fields")
+    expect(isinstance(given.get("extraction"), dict | None), "invalid extraction of pages")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 
 

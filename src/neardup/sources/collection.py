@@ -89,10 +89,12 @@ class Collection(ABC):
     *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
     id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists the records that
     are not documents; *ignored* counts the files of a folder that were not requested; *quoted_lines* describes line
-    ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text field.
+    ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
+    field, and *has_pages* whether texts were extracted from web pages.
     """
 
     text: str = DEFAULT_TEXT
+    has_pages: bool = False
     quoted_lines: QuotedLines | None = None
     globs: tuple[str, ...] = ()
 

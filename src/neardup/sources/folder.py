@@ -94,6 +94,7 @@ class Folder(Collection):
             ignored += others
             for number, relative in enumerate(found):
                 place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
+                self.has_pages = self.has_pages or _is_page(relative)
                 outcome = _read(Path(path, relative), place, request.max_bytes, request.extraction)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
@@ -252,6 +253,10 @@ def unreadable(error: OSError) -> None:
     raise DataError(str(error.filename), f"this folder cannot be read: {error.strerror}") from error
 
 
+def _is_page(name: str) -> bool:
+    return PurePath(name).suffix.lower() in HTML
+
+
 def _is_special(path: Path) -> bool:
     """Return whether opening the file might wait forever. A broken link is left to the reader."""
     try:
@@ -271,7 +276,7 @@ def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction) -> 
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
-    if path.suffix.lower() in HTML:
+    if _is_page(relative):
         found = extraction.pages([data])
         page = replace(document, title=found.titles[0], canonical=found.canonicals[0], lang=found.langs[0])
         return page, found.texts[0]

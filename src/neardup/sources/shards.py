@@ -184,10 +184,9 @@ class Shards:
         return type(self)(inputs, request, self.shards, self.identities, ignored=self.ignored, size=self.size)
 
     @property
-    def extractor(self) -> str | None:
-        """The library on which the texts of pages depend; ``None`` without pages, and where they depend on none."""
-        pages = any(found.format == FOLDER for found in self._kinds)
-        return self.request.extraction.extractor if pages else None
+    def extraction(self) -> dict[str, str | None] | None:
+        """What decides the texts of web pages; ``None`` if there can be none."""
+        return self.request.extraction.identity if any(found.format == FOLDER for found in self._kinds) else None
 
     def kind(self, source: int) -> Kind:
         """Return the format of an input."""

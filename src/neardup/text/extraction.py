@@ -1,6 +1,6 @@
 """The text of web pages: their main text, or all that is visible."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Final, Literal, NamedTuple, get_args
@@ -52,6 +52,11 @@ class Extraction:
         require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
 
     @property
+    def identity(self) -> dict[str, str | None]:
+        """What decides the text of a page: the view, and the library."""
+        return {"text_view": self.view, "extractor": self.extractor}
+
+    @property
     def extractor(self) -> str | None:
         """The library that the text depends on, with its version; ``None`` if there is none, or not here."""
         return None if self.view == "visible" else installed()
@@ -91,6 +96,14 @@ class Extraction:
             if _LEAST * letters < _letters(visible.text):
                 return visible, "visible"
         return main, "main"
+
+
+def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:
+    """Return why pages that were extracted in two ways cannot be compared."""
+    before, now = (
+        " by ".join(filter(None, (f"text view {one['text_view']}", one["extractor"]))) for one in (known, own)
+    )
+    return f"the texts of its pages were extracted as {before}, and cannot be compared with {now}"
 
 
 def _letters(text: str) -> int:

@@ -6,7 +6,9 @@ from neardup import Checksum, Combined, MinHash, SimHash, Trials, dedup_files
 from neardup.engines import journal
 from neardup.errors import RunChanged
 from neardup.pipeline.spilled import changes, run
+from neardup.text import extraction
 from neardup.text.common_shingles import CommonShingles
+from neardup.text.extraction import Extraction
 
 
 @pytest.fixture
@@ -99,3 +101,14 @@ def test_another_version_is_named_alone(begun, monkeypatch):
         monkeypatch.setattr(module, "__version__", "99.0")
     [words] = begun.changed(text="title")
     assert words.endswith(" and is 99.0")
+
+
+def test_another_text_of_pages_is_named(begun, tmp_path, monkeypatch):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<p>text of a page, which is short")
+    begun([tmp_path / "pages"])
+    other = Extraction(view="visible")
+    assert begun.changed([tmp_path / "pages"], extraction=other) == ["--text_view was auto and is visible"]
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    (words,) = begun.changed([tmp_path / "pages"])
+    assert words.startswith("the text of pages, which resiliparse 2")

@@ -12,6 +12,8 @@ from neardup.model.errors import (
 )
 from neardup.pipeline.spilled import state as states
 from neardup.pipeline.spilled.state import State
+from neardup.text import extraction
+from neardup.text.extraction import Extraction
 
 SCHEMES = [
     MinHash(),
@@ -250,3 +252,16 @@ def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_
     done = dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work", restart=True)
     assert len(done.documents) > 0
     assert not (tmp_path / "work").exists()
+
+
+def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatch):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")
+    dedup_files(batches[0], state=tmp_path / "state")
+    dedup_files([tmp_path / "pages"], state=tmp_path / "state")  # the first pages decide
+    dedup_files(batches[1], state=tmp_path / "state", extraction=Extraction(view="main"))  # no pages
+    with pytest.raises(StorageRefused, match=r"view auto by resiliparse.*compared with text view visible"):
+        dedup_files([tmp_path / "pages"], against=tmp_path / "state", extraction=Extraction(view="visible"))
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    with pytest.raises(StorageRefused, match="compared with text view auto by resiliparse 9"):
+        dedup_files([tmp_path / "pages"], state=tmp_path / "state")

@@ -135,6 +135,12 @@ class Store(Reader):
         seen = {"ordinal": ordinals, "seen": np.array([moment])}
         self._write("see", {**seen, "told": ordinals[news], "numbers": numbers} if len(numbers) else seen)
 
+    def restate(self, **terms: Any) -> None:
+        """Change some of the terms that the manifest states, and commit it."""
+        with self.change():
+            following = replace(self.manifest, terms=self.manifest.terms | terms)
+            self.manifest = self._guarded(lambda: following.commit(self._disk, self.folder))
+
     def commit(self) -> None:
         """End a change: its records are on the disk on return, if the durability requires that."""
         if self._durability == "commit":

@@ -51,7 +51,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[
         part,
         rows,
         TextSource(shards, signed.edges - known),
-        header_of(job.scheme, job.policy, job.salt.tobytes().hex()),
+        header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction),
     )
     job.path(_ROWS).unlink()
     return {}

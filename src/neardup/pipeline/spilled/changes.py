@@ -11,7 +11,7 @@ from neardup.sources.formats import display
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _NAMES: Final = {"globs": "glob"}
-_LIBRARY: Final = "extractor"
+_PAGES: Final = "extraction"
 
 
 def changes(error: OtherTerms, scheme: Any) -> list[Change]:
@@ -22,10 +22,9 @@ def changes(error: OtherTerms, scheme: Any) -> list[Change]:
     found = [
         Change("setting", _NAMES.get(name, name), before["reading"][name], value)
         for name, value in now["reading"].items()
-        if name != _LIBRARY and before["reading"][name] != value
+        if name != _PAGES and before["reading"][name] != value
     ]
-    if before["reading"][_LIBRARY] != now["reading"][_LIBRARY]:
-        found.append(Change("changed", "the library that extracts the text of pages"))
+    found += _of_pages(before["reading"][_PAGES] or {}, now["reading"][_PAGES] or {})
     if before["recipe"] != now["recipe"]:
         found += _of_scheme(before, scheme)
     one, other = _state(before), _state(now)
@@ -35,6 +34,13 @@ def changes(error: OtherTerms, scheme: Any) -> list[Change]:
         if one.get(name) != other.get(name)
     ]
     return [*found, *_of_inputs(before, now)]
+
+
+def _of_pages(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
+    if before.get("text_view") != now.get("text_view"):
+        yield Change("setting", "text_view", before.get("text_view"), now.get("text_view"))
+    elif before != now:
+        yield Change("changed", f"the text of pages, which {before['extractor']} extracted")
 
 
 def _state(terms: dict[str, Any]) -> dict[str, str]:

@@ -99,9 +99,8 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
-    rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
-    for path in filter(is_distant, shards.inputs if settings.adds else ()):
-        raise ParameterError("inputs", path, rule)
+    if state is not None:
+        _require_for_state(shards, state, adds=settings.adds)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
@@ -112,9 +111,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         "reading": {
             **asdict(settings.request),
             "columns": None,
-            "extraction": None,
-            "text_view": settings.request.extraction.view,
-            "extractor": shards.extractor,
+            "extraction": shards.extraction,
         },
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
@@ -174,6 +171,14 @@ def _split(journal: Journal, stages: Stages, begun: Callable[[], dict[str, Any]]
     except DataError:
         journal.abandon()
         raise
+
+
+def _require_for_state(shards: Shards, state: State, *, adds: bool) -> None:
+    """Raise an error for inputs that cannot be compared with a state, or be added to it."""
+    state.require_extraction(shards.extraction)
+    rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
+    for path in filter(is_distant, shards.inputs if adds else ()):
+        raise ParameterError("inputs", path, rule)
 
 
 def _journal(settings: Settings, terms: dict[str, Any]) -> Journal:

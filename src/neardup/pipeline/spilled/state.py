@@ -29,6 +29,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment, TextSource
 from neardup.schemes import terms
 from neardup.sources.shards import Shards
+from neardup.text.extraction import other_extraction
 
 WORK: Final = "work"  # the work folder of runs that name none
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
@@ -64,6 +65,7 @@ class StateHeader(msgspec.Struct, frozen=True):
     scheme: dict[str, Any]
     policy: dict[str, str]
     salt: str
+    extraction: dict[str, str | None] | None  # of the texts of web pages, if there were any
     segments: tuple[SegmentInfo, ...] = ()
     digest: str = ""  # of everything else
 
@@ -138,7 +140,7 @@ class State:
         """Raise ``StorageRefused`` unless the decisions in the state were made by the same rule."""
         if self._header is None:
             return
-        known, own = self._header, header_of(scheme, policy, "")
+        known, own = self._header, header_of(scheme, policy, "", None)
         found = [*_differences(known.scheme, own.scheme), *_differences(known.policy, own.policy)]
         if not found and known.key != own.key:
             found.append(Change("changed", "the secret key"))
@@ -148,6 +150,12 @@ class State:
             words = "; ".join(change.words() for change in found)
             rule = f"its documents were added with other settings: {words}; use the same, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
+
+    def require_extraction(self, own: Mapping[str, str | None] | None) -> None:
+        """Raise ``StorageRefused`` if texts of pages in the state were extracted otherwise than those of a run."""
+        known = None if self._header is None else self._header.extraction
+        if known is not None and own is not None and known != own:
+            raise StorageRefused(str(self.folder), other_extraction(known, own), "other extraction")
 
     def check(self) -> None:
         """Raise ``StorageDamaged`` unless all files have the content that was written."""
@@ -162,10 +170,11 @@ class State:
         return earlier_of(self.folder, [part.name for part in self.segments])
 
     def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: TextSource, header: StateHeader) -> None:
-        """Add the leaders of a run as a segment; *header* is used if it is the first one."""
+        """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
         part = self._write(part, rows, [texts])
         known = self._header or header
-        self._replace(msgspec.structs.replace(known, segments=(*known.segments, part)))
+        extraction = known.extraction or header.extraction
+        self._replace(msgspec.structs.replace(known, segments=(*known.segments, part), extraction=extraction))
 
     def compact(self) -> None:
         """Merge the segments into one."""
@@ -269,11 +278,11 @@ class State:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def header_of(scheme: Scheme, policy: Policy, salt: str) -> StateHeader:
+def header_of(scheme: Scheme, policy: Policy, salt: str, extraction: dict[str, str | None] | None) -> StateHeader:
     """Return the header of a new state."""
     rules = {name: value for name, value in asdict(policy).items() if name != "keep"}
     plain = json.loads(json.dumps(terms.written(scheme)))  # some numbers are of types of their own
-    return StateHeader(_FORMAT, __version__, scheme.recipe, scheme.key_identity, plain, rules, salt)
+    return StateHeader(_FORMAT, __version__, scheme.recipe, scheme.key_identity, plain, rules, salt, extraction)
 
 
 def is_state(folder: Path) -> bool:
