@@ -145,7 +145,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
     if work is None and known:
         work = _work_of(state, *outputs.values())
-    unasked = work is None and out is not None and not isinstance(ignore_common, float)
+    unasked = work is None and out is not None
     if unasked and out is not None:
         work = _work_if_large(inputs, out)
     if work is None:
@@ -155,10 +155,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
         given |= {"glob": glob, "extraction": extraction}
-        chosen = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common))
+        chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common), known)
         settings = Settings(
             request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
             scheme=chosen,
+            ignore_common=share,
             policy=policy,
             work=Path(work),
             memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
@@ -317,16 +318,19 @@ def _columns(fields: Sequence[str], policy: Policy) -> list[str]:
     return [*dict.fromkeys([*fields, *([policy.field] if policy.field else [])])]
 
 
-def _listed(scheme: Scheme, common: float | CommonShingles | None) -> Scheme:
-    """Return a scheme with a list of common shingles."""
+def _listed(
+    scheme: Scheme, common: float | CommonShingles | None, known: Mapping[str, Any]
+) -> tuple[Scheme, float | None]:
+    """Return a scheme with a list of common shingles, or the share that finds this list."""
     if common is None:
-        return scheme
+        return scheme, None
     require_fitting(common, scheme)
-    rule = "cannot be used in a run in pieces, which needs the list itself: only runs in memory find it"
-    if not isinstance(common, CommonShingles):
-        raise ParameterError("ignore_common", common, rule, "share in pieces")
-    made: Scheme = scheme.with_common(common)
-    return made
+    if isinstance(common, CommonShingles):
+        return scheme.with_common(common), None
+    rule = "cannot be used with a state, all of whose runs need the same list: find that first"
+    if "state" in known:
+        raise ParameterError("ignore_common", common, rule, "share with state")
+    return scheme, common
 
 
 def _table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:

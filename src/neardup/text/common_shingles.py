@@ -190,17 +190,29 @@ def least_own(size: int) -> int:
 
 def sample(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the texts that ``CommonShingles.fitted`` uses, in its order."""
+    return pa.chunked_array([gathered(column, sample_positions(*hashed(column)))], pa.large_binary())
+
+
+def hashed(column: pa.ChunkedArray) -> tuple[Words, Positions]:
+    """Return the hashes that order the texts of a sample, and the lengths of the texts in bytes."""
     hashes, sizes = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for batch in batches(column):
         sums = np.zeros(len(batch), np.uint64)
         add_field(batch.data, batch.offsets, batch.offsets[1:], _NO_KEY, sums)
         hashes.append(sums)
         sizes.append(np.diff(batch.offsets))
-    lengths = np.concatenate(sizes)
+    return np.concatenate(hashes), np.concatenate(sizes)
+
+
+def sample_positions(hashes: Words, lengths: Positions) -> Positions:
+    """Return the positions of the texts of a sample, in its order.
+
+    The sample of some samples, in the order of their texts, is that of all the texts.
+    """
     fitting = np.flatnonzero((lengths > 0) & (lengths <= LONGEST))
-    _, firsts = np.unique(np.concatenate(hashes)[fitting], return_index=True)
-    chosen = fitting[firsts[:DOCUMENTS]]
-    return pa.chunked_array([gathered(column, chosen[np.cumsum(lengths[chosen]) <= BYTES])], pa.large_binary())
+    _, firsts = np.unique(hashes[fitting], return_index=True)
+    chosen: Positions = fitting[firsts[:DOCUMENTS]]
+    return chosen[np.cumsum(lengths[chosen]) <= BYTES]
 
 
 def different(features: Features, size: int) -> Flags:

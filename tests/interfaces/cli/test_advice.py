@@ -75,8 +75,8 @@ def test_runs_in_pieces_are_not_advised_to_be_such():
     error = OutputRefused("kept", "it is a folder", "folder")
     assert "--work" not in advice(error, Namespace(verb="dedup", work="w"))
     assert "--work" not in advice(error, Namespace(verb="index"))
-    share = ParameterError("ignore_common", 0.01, "cannot be used", "share in pieces")
-    words = "neardup dedup SAMPLE --dry-run --ignore-common 0.01 --common common.npz; then replace"
+    share = ParameterError("ignore_common", 0.01, "cannot be used", "share with state")
+    words = "neardup dedup INPUT --dry-run --work DIR --ignore-common 0.01 --common common.npz; then replace"
     assert words in advice(share, Namespace(verb="dedup", work="w"))
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from errno import EIO, ENOSPC
+from functools import partial
 from itertools import pairwise, product
 
 import pyarrow as pa
@@ -25,7 +26,10 @@ from neardup import (
     dedup_files,
 )
 from neardup.model.errors import RunChanged, StorageFailed
+from neardup.pipeline.spilled import common_shingles as stages
+from neardup.pipeline.spilled import run
 from neardup.sources.shards import Shards
+from neardup.text import common_shingles
 from neardup.text.common_shingles import CommonShingles
 
 SCHEMES = (
@@ -213,14 +217,22 @@ def test_another_policy_uses_what_was_signed(tmp_path, sources, monkeypatch):
     assert signed == []
 
 
-def interrupted(monkeypatch, stage, start):
+def interrupted(monkeypatch, stage, start, owner=run):
     """Start a run that ends before a stage."""
-    from neardup.pipeline.spilled import run
-
     with monkeypatch.context() as patch:
-        patch.setattr(run, stage, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(owner, stage, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             start()
+
+
+@pytest.mark.parametrize("stage", ["sample", "find", "remove_samples"])
+def test_a_run_goes_on_after_any_stage_of_the_common_shingles(tmp_path, sources, small_parts, monkeypatch, stage):
+    small_parts(3000)
+    begin = partial(dedup_files, sources, work=tmp_path / "w", ignore_common=0.1)
+    interrupted(monkeypatch, stage, begin, owner=stages)
+    with pytest.raises(RunChanged, match=r"ignore_common was 0.1 and is not set"):
+        dedup_files(sources, work=tmp_path / "w")
+    assert_same(sources, tmp_path / "w", ignore_common=0.1)
 
 
 @pytest.mark.parametrize(
@@ -237,9 +249,24 @@ def test_memory_is_at_least_that_of_a_run(tmp_path, sources):
         dedup_files(sources, work=tmp_path / "w", memory=1000)
 
 
-def test_a_share_of_common_shingles_needs_all_documents(tmp_path, sources):
-    with pytest.raises(ParameterError, match="needs the list itself"):
-        dedup_files(sources, work=tmp_path / "w", ignore_common=0.01)
+@pytest.mark.parametrize("limits", [(1, 1 << 26), (800, 3000), (1 << 20, 3000)])
+def test_common_shingles_are_those_that_memory_finds(tmp_path, sources, small_parts, monkeypatch, limits):
+    size, limit = limits
+    small_parts(size)
+    monkeypatch.setattr(common_shingles, "BYTES", limit)
+    expected = dedup_files(sources, ignore_common=0.1).result.summary.common
+    assert len(expected)
+    assert_same(sources, tmp_path / "w", ignore_common=0.1, threads=1 + size % 2)
+    found = dedup_files(sources, work=tmp_path / "w", ignore_common=0.1).result.summary.common
+    assert (found, found.documents) == (expected, expected.documents)
+
+
+def test_common_shingles_of_a_state_are_known_before(tmp_path, sources):
+    with pytest.raises(ParameterError, match="cannot be used with a state, all of whose runs need the same list"):
+        dedup_files(sources, state=tmp_path / "s", ignore_common=0.01)
+
+
+def test_a_list_of_common_shingles(tmp_path, sources):
     listed = CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)
     assert_same(sources, tmp_path / "w", ignore_common=listed)
 

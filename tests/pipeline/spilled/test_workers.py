@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from neardup import MinHash, dedup_files
+from neardup import CommonShingles, MinHash, dedup_files
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.spilled import run
 from neardup.pipeline.spilled.workers import work_on
@@ -62,6 +62,20 @@ def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monk
     expected = dedup_files(names).result
     assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
     assert len((tmp_path / "out" / names[0]).read_text().splitlines()) == int(expected.mask[:87].sum())
+
+
+@pytest.mark.parametrize("common", [0.1, CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)])
+def test_a_worker_knows_the_common_shingles(tmp_path, sources, small_parts, monkeypatch, common):
+    small_parts(1000)
+
+    def worker(waiting):
+        threading.Timer(1.5, waiting.set).start()
+        return work_on(tmp_path / "w", idle=20)
+
+    found, done = shared(tmp_path, sources, monkeypatch, worker, ignore_common=common)
+    assert done.tasks > 5
+    expected = dedup_files(sources, ignore_common=common).result
+    assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
 
 
 def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monkeypatch):

@@ -59,7 +59,7 @@ _NEXT_DEDUP = {  # without --work
     "folder": "name a file in it, such as {where}/kept.jsonl, or add --work DIR, which writes one file for each input",
 }
 _NEXT_PIECES = {  # with --work
-    "share in pieces": "find it in a sample that fits into memory, such as with: neardup dedup SAMPLE --dry-run"
+    "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
     " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
 }
 _NEXT_STDIN = {

@@ -20,6 +20,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import changes
 from neardup.pipeline.spilled.forecast import Forecast, require_room
+from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
     FIELDS,
     Output,
@@ -36,7 +37,7 @@ from neardup.pipeline.spilled.outputs import (
     write_report,
     writing,
 )
-from neardup.pipeline.spilled.run import Map, Stages, decided
+from neardup.pipeline.spilled.run import Map, Stages, decided, listed
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
@@ -75,6 +76,7 @@ class Settings:
     compared: tuple[str, ...] = ()  # inputs that are only compared with
     executors: Executors | None = None
     announce: Callable[[Forecast], None] = lambda _: None
+    ignore_common: float | None = None  # the share of documents from which a shingle does not count
 
 
 def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
@@ -115,6 +117,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         },
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
+        "ignore_common": settings.ignore_common,
         "changeable": {
             "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
             "scheme": json.loads(json.dumps(schemes.written(scheme))),  # some numbers are of types of their own
@@ -125,7 +128,11 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         },
     }
     with _journal(settings, terms) as journal:
-        stages = Stages(journal, engine, progress, partial(_elsewhere, settings, journal))
+
+        def by(scheme: Scheme) -> Stages:
+            return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
+
+        stages = by(scheme)
         if any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
         begun = _split(journal, stages, partial(_begun, shards, size, state))
@@ -134,16 +141,10 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             _require_unchanged(journal, state, begun)
         job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
-        where = writing(job, outputs)
-        whole = reporting(job, outputs, report)
+        _accept(job, journal, stages, outputs, settings)
         try:
-            stages.one("check", whole, partial(_check, shards, outputs, settings))
-            _find_fields(shards, outputs, stages)
-        except NeardupError:
-            if not journal.done(f"sign-{job.signing}"):
-                journal.abandon()
-            raise
-        try:
+            job = listed(job, stages, settings.ignore_common)
+            stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             result = decided(job, stages, engine, progress, settings.announce)
         except DataError as error:
             if getattr(error.__cause__, "errno", None) is None:  # an input must be changed, then the run begins again
@@ -188,12 +189,12 @@ def _journal(settings: Settings, terms: dict[str, Any]) -> Journal:
         raise RunChanged(error.where, changes(error, settings.scheme)) from None
 
 
-def _elsewhere(settings: Settings, journal: Journal, stage: str) -> Map | None:
+def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, stage: str) -> Map | None:
     """Return how the executors of a run do the tasks of a stage, if it has executors that can."""
-    if settings.executors is None or not is_shared(stage):
+    if executors is None or not is_shared(stage):
         return None
-    opened = partial(tasks_of, str(journal.folder.absolute()), journal.token, settings.scheme, stage)
-    return elsewhere(settings.executors, opened)
+    opened = partial(tasks_of, str(journal.folder.absolute()), journal.token, scheme, stage)
+    return elsewhere(executors, opened)
 
 
 def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:
@@ -239,6 +240,18 @@ def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:
         records = stages.each(stage, of, partial(fields, shards), sizes)
         for output in converted:
             schema_of(shards, output, records)
+
+
+def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> None:
+    """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed."""
+    name = reporting(job, outputs, settings.outputs.get("report"))
+    try:
+        stages.one("check", name, partial(_check, job.shards, outputs, settings))
+        _find_fields(job.shards, outputs, stages)
+    except NeardupError:
+        if not journal.done("common-") and not journal.done(f"sign-{job.signing}"):
+            journal.abandon()
+        raise
 
 
 def _check(shards: Shards, outputs: list[Output], settings: Settings) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A run in pieces, stage by stage: every stage reads files of the work folder, and writes others."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from neardup.model.arrays import Flags, Positions, Words
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.result import Summary
+from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.forecast import (
@@ -86,6 +88,25 @@ class Stages:
     def one(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
         """Do a stage that is a single task."""
         return self._journal.run(f"{stage}-{of}", 1, lambda _: function(), map=map)[0]
+
+
+def listed(job: Job, stages: Stages, share: float | None) -> Job:
+    """Return the same run, whose scheme leaves out the shingles that more than a *share* of the documents have.
+
+    With ``None``, the scheme stays as it is; a list that it has is stored for workers.
+    """
+    if share is None:
+        known: Any = getattr(job.scheme, "common", None)
+        if known is not None:
+            stages.one("common", "", partial(common_shingles.store, job, known))
+        return job
+    if not stages.are_done("common", "", 1):
+        require_room(job.journal.folder, common_shingles.room(job), "find common shingles")
+        sizes = [shard.size for shard in job.shards.shards]
+        stages.each("sample", "", partial(common_shingles.sample, job, common_shingles.Bound()), sizes)
+        stages.one("common", "", lambda: common_shingles.find(job, share))
+    common_shingles.remove_samples(job)
+    return replace(job, scheme=job.scheme.with_common(common_shingles.list_of(job.journal)))
 
 
 def decided(

@@ -75,7 +75,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     preset: str | None = None,
     threshold: float | None = None,
     keep: str = "first",
-    ignore_common: CommonShingles | None = None,
+    ignore_common: float | CommonShingles | None = None,
     restart: bool = False,
     **options: Any,
 ) -> SparkResult:

@@ -15,6 +15,7 @@ from neardup.model.errors import StorageRefused
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
@@ -107,14 +108,14 @@ def _terms(folder: WorkFolder) -> dict[str, Any]:
 def _scheme(folder: WorkFolder, key: bytes | None) -> Scheme:
     """Return the scheme of a run, from its terms and the secret key."""
     terms = _terms(folder)
-    scheme: Scheme = schemes.read(terms["changeable"]["scheme"], key)
-    if scheme.recipe != terms["recipe"]:
+    plain: Scheme = schemes.read(terms["changeable"]["scheme"], key)
+    scheme = plain.with_common(list_of(folder))
+    if terms["recipe"] not in {plain.recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
             raise StorageRefused(
                 str(folder.folder), "its run has a secret key that this worker does not have", "key needed"
             )
-        rule = "its scheme has a table of weights or a list of shingles, which workers cannot read"
-        raise StorageRefused(str(folder.folder), rule)
+        raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which workers cannot read")
     return scheme
 
 
@@ -141,7 +142,8 @@ class _Tasks:
         self._folder = folder
         self._job = job_of(folder, scheme, folder.records("split-")[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
-        self._names = {self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
+        self._names = {"", self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
+        self._bound = Bound()
 
     def knows(self, stage: str) -> bool:
         """Return whether a stage is one of these terms."""
@@ -154,6 +156,9 @@ class _Tasks:
             raise StorageRefused(where, "its run has other terms than this worker knows; start it again")
         found: Callable[[int], dict[str, Any]] = getattr(self, stage.partition("-")[0])
         return found
+
+    def sample(self, task: int) -> dict[str, Any]:
+        return sample(self._job, self._bound, task)
 
     def sign(self, task: int) -> dict[str, Any]:
         return sign(self._job, task)
@@ -192,4 +197,4 @@ class _Tasks:
         )
 
 
-_SHARED = ("sign", "sign_text", "bucket", "pair", "gather", "settle", "write")
+_SHARED = ("sample", "sign", "sign_text", "bucket", "pair", "gather", "settle", "write")
