@@ -185,7 +185,7 @@ class Shards:
 
     @property
     def extraction(self) -> dict[str, str | None] | None:
-        """What decides the texts of web pages; ``None`` if there can be none."""
+        """What decides the texts of web pages; ``None`` if no input has pages."""
         return self.request.extraction.identity if any(found.format == FOLDER for found in self._kinds) else None
 
     def kind(self, source: int) -> Kind:
