@@ -280,6 +280,12 @@ def test_a_run_that_is_killed_while_its_folder_is_removed_is_complete(folder, mo
         assert again.done("sign") == ({0} if "terms.json" in names else set())
 
 
+def test_a_link_to_a_missing_folder_is_refused(folder):
+    folder.symlink_to("nowhere")
+    with pytest.raises(StorageRefused, match="it is a link to 'nowhere', which does not exist"):
+        Journal.open(folder, TERMS)
+
+
 def test_another_run_may_follow_one_that_was_killed_while_its_folder_was_removed(folder, monkeypatch):
     monkeypatch.setattr(module, "_remove", lambda _: None)
     for terms in (TERMS, {"other": 1}):

@@ -345,6 +345,9 @@ def check_own(folder: Path) -> None:
         try:
             foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))
         except FileNotFoundError:  # it may be made later
+            if folder.is_symlink():
+                target = str(folder.readlink())
+                raise StorageRefused(str(folder), f"it is a link to {target!r}, which does not exist") from None
             return
         except NotADirectoryError:
             raise StorageRefused(str(folder), "it is not a folder") from None

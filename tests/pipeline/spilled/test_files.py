@@ -115,6 +115,19 @@ def test_a_missing_field_is_reported_with_the_fields_of_all_parts(tmp_path, smal
             dedup_files([tmp_path / "a.jsonl"], id="none", **options)
 
 
+@pytest.mark.parametrize("options", [{"text": "none"}, {"id": "none"}, {"keep": "max:none"}])
+def test_a_field_is_missing_in_tables_without_rows(tmp_path, options):
+    for name in "ab":
+        pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / f"{name}.parquet")
+    (tmp_path / "c.jsonl").write_text("")
+    for work in ({}, {"work": tmp_path / "w"}):
+        with pytest.raises(DataError, match=r"there is no field 'none'; the fields are: text$"):
+            dedup_files([tmp_path / "a.parquet", tmp_path / "b.parquet"], **work, **options)
+    with pytest.raises(DataError, match=r"there is no field 'none'; the fields are: text$"):
+        dedup_files([tmp_path / "c.jsonl", tmp_path / "b.parquet"], work=tmp_path / "w", **options)
+    assert_same([tmp_path / "c.jsonl"], tmp_path / "w", **options)
+
+
 def test_names_that_are_not_utf_8(tmp_path, sources):
     path = tmp_path / os.fsdecode(b"n\xff.jsonl")
     path.write_bytes(sources[0].read_bytes())

@@ -188,11 +188,16 @@ def records_of(folder: WorkFolder, job: Job) -> list[Record]:
 
 
 def _lacking(records: Sequence[Record], name: str) -> list[str] | None:
-    """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``."""
-    found = [record["lacking"].get(name) for record in records if record["documents"]]
-    if not found or any(names is None for names in found):
+    """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``.
+
+    Without records, the columns of tables count.
+    """
+    filled = [record for record in records if record["documents"]]
+    found = [record["lacking"].get(name) for record in filled or records]
+    if any(names is None for names in found):
         return None
-    return [*dict.fromkeys(field for names in found for field in names)]
+    fields = [*dict.fromkeys(field for names in found for field in names)]
+    return fields if filled or fields else None
 
 
 def _require_fields(job: Job, documents: StoredDocuments) -> None:

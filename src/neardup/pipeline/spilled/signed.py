@@ -96,7 +96,8 @@ class Signed:
 def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     """Read a shard, digest and sign its documents; return the numbers of these, and what was rejected.
 
-    ``lacking`` maps each field that no record of the shard has to the fields that there are. With *body*, the text
+    ``lacking`` maps each field that no record of the shard has to the fields that there are; without records, these are
+    the columns. With *body*, the text
     replaces the field of this name.
     """
     started = time.thread_time()
@@ -107,6 +108,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     without: list[Any] | None = None
     first_quoted: list[Any] | None = None
     lacking: dict[str, list[str]] | None = None
+    columns: dict[str, list[str]] = {}
     for piece in job.shards.pieces(job.shards.shards[task]):
         rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
         own = {name: names for name in fields_of(job) if (names := piece.lacking(name)) is not None}
@@ -116,6 +118,8 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             tables.append(_of_piece(job, piece, own, body=body))
             found["text"] += int(tables[-1].column("length").to_numpy().sum())
             found["features"] += int(tables[-1].column("features").to_numpy().sum())
+        else:
+            columns = own
         ids += piece.ids.cast(pa.large_string()).chunks
         found["documents"] += len(piece)
         if (missing := piece.without_text) is not None:
@@ -133,7 +137,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         **found,
         **firsts,
         "rejected": rejected,
-        "lacking": lacking or {},
+        "lacking": columns if lacking is None else lacking,
         "files": files,
     }
 
