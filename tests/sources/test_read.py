@@ -11,7 +11,9 @@ import pytest
 
 from neardup.model.errors import DataError, ParameterError
 from neardup.sources.collection import WithoutText
-from neardup.sources.read import read
+from neardup.sources.read import read, request_of
+from neardup.sources.shards import Shards
+from neardup.text.extraction import Extraction
 
 TEXTS = ["one", "two", "", "vier \u202e\U0001f600", "five\nlines"]
 
@@ -166,3 +168,49 @@ def test_wrong_types_are_named(tmp_path, name, value):
     with pytest.raises(ParameterError, match="must be") as caught:
         read(**{"inputs": [tmp_path / "a.jsonl"], name: value})
     assert caught.value.name == name
+
+
+MARKUP = ["<title>Bees</title><p>They left.", None, "<p>One <b>hive</b><script>x()</script>", "", "<p>\U0001f600"]
+HTML_FORMATS = ("x.jsonl", "x.csv", "x.parquet")
+
+
+@pytest.fixture(params=HTML_FORMATS)
+def pages(request, tmp_path):
+    path = tmp_path / request.param
+    rows = [{"page": page, "text": "other"} for page in MARKUP]
+    match path.suffix:
+        case ".jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        case ".csv":
+            path.write_text("page,text\n" + "".join(f"{row['page'] or ''},other\n" for row in rows))
+        case _:
+            pq.write_table(pa.table({"page": MARKUP, "text": ["other"] * len(rows)}), path)
+    return path
+
+
+@pytest.mark.parametrize("view", ["auto", "visible"])
+def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
+    monkeypatch.setattr("neardup.sources.collection._PAGES", 2)
+    missing = "" if pages.suffix == ".csv" else None  # CSV has no nulls
+    expected = ["Bees\n\nThey left.", missing, "One hive", "", "\U0001f600"]
+    extraction = Extraction(view=view)
+    got = read([pages], html="page", extraction=extraction)
+    assert got.texts.to_pylist() == expected
+    assert got.has_pages
+    assert got.text == "page"
+    assert not read([pages]).has_pages
+    given = {"text": "text", "id": "id", "columns": (), "format": None, "quoting": "auto", "glob": (), "strict": False}
+    request = request_of(**given, html="page", extraction=extraction, max_bytes=1 << 20)
+    shards = Shards.split([pages], request)
+    shards = Shards.from_dict(json.loads(json.dumps(shards.to_dict())))
+    assert shards.extraction == extraction.identity
+    assert [
+        text for one in shards.shards for piece in shards.pieces(one) for text in piece.texts.to_pylist()
+    ] == expected
+
+
+def test_a_field_of_pages_replaces_the_text(pages, made):
+    with pytest.raises(ParameterError, match="html='page' cannot be used with the text field 'body'"):
+        read([pages], html="page", text="body")
+    with pytest.raises(DataError, match="no field 'markup'"):
+        read([made], html="markup")

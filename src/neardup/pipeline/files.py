@@ -93,6 +93,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
     extraction: Extraction = _AUTO,
+    html: str | None = None,
     mark: AnyPath | None = None,
     out_format: str | None = None,
     part_size: int | None = None,
@@ -154,7 +155,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     else:
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
-        given |= {"glob": glob, "extraction": extraction}
+        given |= {"glob": glob, "extraction": extraction, "html": html}
         chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common), known)
         settings = Settings(
             request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
@@ -187,10 +188,12 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             quoting=quoting,
             glob=glob,
             extraction=extraction,
+            html=html,
             strict=strict,
             max_bytes=max_bytes,
             progress=follow,
         )
+    text = documents.text
     table, keep = _table(documents, text, fields, policy)
     try:
         result = dedup(

@@ -26,6 +26,7 @@ Advance = Callable[[int, float], None]  # the input, and how much of it has been
 
 DEFAULT_TEXT: Final = "text"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
+_PAGES: Final = 256  # that are read together
 _SHOWN: Final = 40  # how many column names a message lists
 
 
@@ -61,6 +62,7 @@ class Request:
     quoting: Quoting = "auto"
     globs: tuple[str, ...] = ()
     extraction: Extraction = field(default_factory=Extraction)
+    html: bool = False  # whether the text field is HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,12 @@ class Collection(ABC):
             return None
         return None
 
+    def extract(self, extraction: Extraction) -> None:
+        """Replace the texts, which are HTML, by those of these pages; nulls remain."""
+        self.has_pages = True
+        parts = [chunk[begin : begin + _PAGES] for chunk in self.texts.chunks for begin in range(0, len(chunk), _PAGES)]
+        self.texts = pa.chunked_array([_of_pages(part, extraction) for part in parts], pa.large_string())
+
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return any field of the records: numbers, strings, booleans or times; null if a record lacks it.
@@ -247,6 +255,12 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
+
+
+def _of_pages(markup: pa.Array, extraction: Extraction) -> pa.Array:
+    there = markup.is_valid()
+    texts = pa.array(extraction.pages(markup.filter(there).to_pylist()).texts, pa.large_string())
+    return pc.replace_with_mask(pa.nulls(len(markup), pa.large_string()), there, texts)
 
 
 def field_taken(names: Sequence[str], name: str) -> DataError:

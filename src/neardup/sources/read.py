@@ -16,7 +16,7 @@ from neardup.model.errors import (
     require_sequence,
     require_whole,
 )
-from neardup.sources.collection import Advance, Collection, Quoting, Rejected, Request
+from neardup.sources.collection import DEFAULT_TEXT, Advance, Collection, Quoting, Rejected, Request
 from neardup.sources.formats import FOLDER, common_format, expand
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -36,6 +36,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
     extraction: Extraction = _AUTO,
+    html: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
@@ -45,7 +46,8 @@ def read(  # noqa: PLR0913 - each is an option of its own
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
     ``.xz``), ``.parquet``, or folders of text and HTML files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is
     that of files with other names, and of standard input, which is JSON lines by default. *glob* chooses the files of a
-    folder by patterns such as ``*.py``. *extraction* decides how HTML becomes text. *quoting* of CSV and TSV is
+    folder by patterns such as ``*.py``. *extraction* decides how HTML becomes text; *html* is the field
+    that holds it, instead of *text*. *quoting* of CSV and TSV is
     explained in ``neardup.sources.delimited``.
 
     The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
@@ -70,6 +72,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
         quoting=quoting,
         glob=glob,
         extraction=extraction,
+        html=html,
         strict=strict,
         max_bytes=max_bytes,
     )
@@ -89,7 +92,9 @@ def read(  # noqa: PLR0913 - each is an option of its own
         collection: Collection = reader(found)(local, request, advance)
         if folder is not None:
             finalize(collection, rmtree, folder, ignore_errors=True)
-        collection.text = text
+        collection.text = request.text
+        if request.html:
+            collection.extract(extraction)
         if collection.rejected and not len(collection):
             raise nothing_left(collection.names, collection.rejected)
         advance(len(paths) - 1, 1.0)
@@ -105,18 +110,22 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     quoting: Quoting,
     glob: Sequence[str],
     extraction: Extraction = _AUTO,
+    html: str | None = None,
     strict: bool,
     max_bytes: int,
 ) -> Request:
     """Return what is requested of inputs; ``ParameterError`` for wrong parameters. See ``read``."""
     require_name("text", text)
+    require(html is None or text == DEFAULT_TEXT, "html", html, f"cannot be used with the text field {text!r}")
+    if html is not None:
+        require_name("html", html)
     require_name("id", id)
     require_kind("extraction", extraction, Extraction)
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
     for pattern in require_sequence("glob", glob, "patterns"):
         require_name("glob", pattern)
     return Request(
-        text=text,
+        text=text if html is None else html,
         id=id,
         columns=tuple(columns),
         strict=strict,
@@ -125,6 +134,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
         quoting=quoting,
         globs=tuple(glob),
         extraction=extraction,
+        html=html is not None,
     )
 
 

@@ -186,7 +186,8 @@ class Shards:
     @property
     def extraction(self) -> dict[str, str | None] | None:
         """What decides the texts of web pages; ``None`` if no input has pages."""
-        return self.request.extraction.identity if any(found.format == FOLDER for found in self._kinds) else None
+        pages = self.request.html or any(found.format == FOLDER for found in self._kinds)
+        return self.request.extraction.identity if pages else None
 
     def kind(self, source: int) -> Kind:
         """Return the format of an input."""
@@ -264,6 +265,12 @@ class Shards:
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
         has changed, and for one that cannot be read.
         """
+        for piece in self._pieces(shard, whole=whole):
+            if self.request.html:
+                piece.extract(self.request.extraction)
+            yield piece
+
+    def _pieces(self, shard: Shard, *, whole: bool) -> Iterator[Collection]:
         path, found = self.inputs[shard.source], self._kinds[shard.source]
         self.check_unchanged(shard)
         match found.format:

@@ -36,6 +36,9 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
     reading.add_argument(
         "--text", metavar="FIELD", default="text", help="the field that holds the text, such as body.content"
     )
+    reading.add_argument(
+        "--html", metavar="FIELD", default=_HIDDEN, help="the field that holds an HTML page, instead of a text"
+    )
     reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
     if with_url:
         reading.add_argument(
@@ -267,6 +270,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "format": given.get("format"),
         "quoting": arguments.quoting,
         "glob": given.get("glob", ()),
+        "html": given.get("html"),
         "extraction": Extraction(view=arguments.text_view),
         "strict": arguments.strict,
         "max_bytes": given.get("max_bytes", MAX_BYTES),
