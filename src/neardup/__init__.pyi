@@ -43,6 +43,7 @@ from .pipeline.rules import NearDuplicates as NearDuplicates
 from .pipeline.rules import SameValue as SameValue
 from .pipeline.search import Search as Search
 from .pipeline.spilled.state import State as State
+from .pipeline.templates import learn_templates as learn_templates
 from .schemes.checksum import Checksum as Checksum
 from .schemes.checksum import Field as Field
 from .schemes.combined import Combined as Combined
@@ -55,6 +56,7 @@ from .schemes.weights import TermWeights as TermWeights
 from .text.analysis import Analysis as Analysis
 from .text.common_shingles import CommonShingles as CommonShingles
 from .text.extraction import Extraction as Extraction
+from .text.host_templates import HostTemplates as HostTemplates
 from .text.html import visible_text as visible_text
 
 __version__: str

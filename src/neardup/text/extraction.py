@@ -1,11 +1,14 @@
 """The text of web pages: their main text, or all that is visible."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Final, Literal, NamedTuple, get_args
 
-from neardup.model.errors import require
+import numpy as np
+
+from neardup.model.errors import require, require_kind
+from neardup.text.host_templates import HostTemplates
 from neardup.text.html import PageContent, decoded, visible_content, without_surrogates
 from neardup.text.main_text import detected, installed, main_text
 
@@ -44,45 +47,101 @@ class Extraction:
     the bytes look like, if that yields fewer.
 
     ``main`` and ``auto`` need the library resiliparse (extra ``warc``), and depend on its version.
+
+    ``templates``
+        lines that do not count, of each host (see ``neardup.learn_templates``). With ``auto``, they also decide
+        which view the pages of a host have. A page of nothing but its host's template keeps all visible text.
     """
 
     view: View = "auto"
+    templates: HostTemplates | None = None
 
     def __post_init__(self) -> None:
         require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
+        if self.templates is not None:
+            require_kind("templates", self.templates, HostTemplates)
+            learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity
+            rule = f"were learned from other texts ({learned}, not {own}); learn them again"
+            require(learned == own, "templates", str(self.templates), rule)
 
     @property
     def identity(self) -> dict[str, str | None]:
-        """What decides the text of a page: the view, and the library."""
-        return {"text_view": self.view, "extractor": self.extractor}
+        """What decides the text of a page: the view, the library, and the templates."""
+        templates = {} if self.templates is None else {"templates": self.templates.identity}
+        return {"text_view": self.view, "extractor": self.extractor, **templates}
 
     @property
     def extractor(self) -> str | None:
         """The library that the text depends on, with its version; ``None`` if there is none, or not here."""
         return None if self.view == "visible" else installed()
 
-    def pages(self, markup: Sequence[bytes | str], declared: Sequence[str | None] = ()) -> Pages:
+    def pages(
+        self,
+        markup: Sequence[bytes | str],
+        declared: Sequence[str | None] = (),
+        hosts: Sequence[str | None] = (),
+    ) -> Pages:
         """Read some pages; *declared* are the charsets that HTTP declares, if any. A string is decoded already.
 
-        No page raises an error. Raises ``ExtraMissing`` without the library that the view needs.
+        *hosts* are those of the pages, which templates need. No page raises an error. Raises ``ExtraMissing`` without
+        the library that the view needs.
         """
-        found = [self._read(page, charset) for page, charset in zip(markup, declared or repeat(None), strict=False)]
+        views: list[View] = [self._view_of(host) for host in hosts] or [self.view] * len(markup)
+        asked = zip(markup, declared or repeat(None), views, strict=False)
+        found = [self._read(page, charset, view) for page, charset, view in asked]
         contents = [content for content, _ in found]
+        texts = [content.whole for content in contents]
+        if self.templates is not None and hosts:
+            texts = self._without_templates(self.templates, texts, markup, declared, hosts)
         return Pages(
-            [content.whole for content in contents],
+            texts,
             [content.title for content in contents],
             [content.canonical for content in contents],
             [content.lang for content in contents],
             [view for _, view in found],
         )
 
-    def _read(self, page: bytes | str, declared: str | None) -> tuple[PageContent, str]:
-        """Return the content of a page, and the view that it has."""
+    def both(self, page: bytes | str, declared: str | None = None) -> tuple[str, str]:
+        """Return the text of a page in its main view, regardless of its size, and in its visible view.
+
+        The main view of a page that cannot be parsed, and of ``Extraction(view="visible")``, is its visible view.
+        """
+        visible = self._read(page, declared, "visible")[0].whole
+        main = visible if self.view == "visible" else self._read(page, declared, "main")[0].whole
+        return main, visible
+
+    def _view_of(self, host: str | None) -> View:
+        """Return the view in which the pages of a host are read."""
+        template = None if self.templates is None or self.view != "auto" else self.templates.get(host)
+        return "visible" if template is not None and template.view == "visible" else self.view
+
+    def _without_templates(
+        self,
+        templates: HostTemplates,
+        texts: list[str],
+        markup: Sequence[bytes | str],
+        declared: Sequence[str | None],
+        hosts: Sequence[str | None],
+    ) -> list[str]:
+        from neardup.text.lines import Lines  # it loads Numba
+
+        lines = Lines.of(texts)
+        flags = lines.listed(templates.numbers(hosts), templates.terms, templates.begins)
+        found = lines.others(flags)
+        for page in np.flatnonzero(lines.words_left(flags) == 0).tolist():
+            if texts[page]:
+                found[page] = self._read(markup[page], declared[page] if declared else None, "visible")[0].whole
+        return found
+
+    def _read(self, page: bytes | str, declared: str | None, view: View) -> tuple[PageContent, str]:
+        """Return the content of a page in a view, and the view that it has."""
         text = page if isinstance(page, str) else decoded(page, declared)
         if self.view == "visible":
             return visible_content(text), "visible"
         if isinstance(page, bytes) and _UNKNOWN in text:
             text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
+        if view == "visible":
+            return visible_content(text), "visible"
         text = without_surrogates(text.removeprefix("\ufeff"))
         from neardup.text.markup import shape  # it loads Numba
 
@@ -91,7 +150,7 @@ class Extraction:
             return visible_content(text), "visible"
         main = main_text(text)
         letters = _letters(main.text)
-        if self.view == "auto" and _LEAST * letters < measured.shown:  # more than visible text can have
+        if view == "auto" and _LEAST * letters < measured.shown:  # more than visible text can have
             visible = visible_content(text)
             if _LEAST * letters < _letters(visible.text):
                 return visible, "visible"

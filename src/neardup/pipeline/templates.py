@@ -1,0 +1,175 @@
+"""Learning the templates of hosts from their pages."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import heappush, heappushpop
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
+from neardup.model.arrays import Positions, Words
+from neardup.model.errors import require, require_kind
+from neardup.pipeline.corpus import dedup
+from neardup.schemes.minhash import MinHash
+from neardup.sources.hosts import host
+from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates, PageView, Template
+from neardup.text.lines import LINES, Lines
+
+MOST: Final = 500  # pages of a host that its template is learned from
+
+_SAME: Final = MinHash()  # decides which pages of a host count as different
+_AUTO: Final = Extraction()
+_SHOWN: Final = 100  # characters of the example of a line
+_FOLDS: Final = 32  # files that hold the pages of some hosts each
+_TOGETHER: Final = 1 << 23  # characters of pages that are written together
+_SCHEMA: Final = pa.schema(
+    [("host", pa.string()), ("order", pa.uint64()), ("main", pa.large_string()), ("visible", pa.large_string())]
+)
+
+
+def learn_templates(
+    pages: Iterable[tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str | None]],
+    *,
+    extraction: Extraction = _AUTO,
+) -> HostTemplates:
+    """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
+
+    *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. Pages
+    whose address has no host are ignored. The pages of a host are deduplicated, and lines count once for each kept page
+    (see ``neardup.decisions.templates``). Of a host, at most ``MOST`` pages are used, chosen by a hash of their HTML.
+    So the result depends neither on the order of the pages nor on other hosts. Pages are kept in temporary files;
+    only those of one part of the hosts are in memory together. No pages have no templates.
+
+    Raises ``ParameterError`` for an *extraction* that has templates already, and ``ExtraMissing`` as ``Extraction``
+    does.
+    """
+    require_kind("extraction", extraction, Extraction)
+    require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
+    with TemporaryDirectory(prefix="neardup-") as folder:
+        gathered = _Gathered(Path(folder), extraction)
+        for page in pages:
+            gathered.add(*page)
+        found = [_learned(own, extraction) for own in gathered.hosts()]
+    return HostTemplates((one for one in found if one is not None), rule_of(extraction))
+
+
+def rule_of(extraction: Extraction) -> dict[str, Any]:
+    """Return everything that decides the template of a host, apart from its pages."""
+    same = {"recipe": _SAME.recipe, "threshold": _SAME.threshold}
+    return {**RULE, "extraction": extraction.identity, "line": LINES.recipe, "same": same, "most": MOST}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pages:
+    """The pages of a host, in the order of a hash, in both views."""
+
+    host: str
+    main: Any
+    visible: Any
+
+
+class _Gathered:
+    """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files."""
+
+    def __init__(self, folder: Path, extraction: Extraction) -> None:
+        self._folder, self._extraction = folder, extraction
+        self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
+        self._waiting: defaultdict[int, list[tuple[str, int, str, str]]] = defaultdict(list)
+        self._size = 0
+        self._files: dict[int, Any] = {}
+
+    def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
+        """Add a page, unless its host has enough pages that precede it."""
+        own = host(address)
+        if own is None:
+            return
+        raw = markup if isinstance(markup, bytes) else markup.encode("utf-8", "surrogatepass")
+        order = int.from_bytes(blake2b(raw, digest_size=8).digest())
+        heap = self._largest[own]
+        if len(heap) < MOST:
+            heappush(heap, -order)
+        elif heappushpop(heap, -order) == -order:
+            return
+        main, visible = self._extraction.both(markup, declared)
+        self._waiting[crc32(own.encode()) % _FOLDS].append((own, order, main, visible))
+        self._size += len(main) + len(visible)
+        if self._size > _TOGETHER:
+            self._write()
+
+    def hosts(self) -> Iterator[_Pages]:
+        """Yield the hosts with enough pages, once all pages were added."""
+        if self._files:
+            self._write()
+        for fold in range(_FOLDS):
+            table = self._rows(fold)
+            for own in sorted(set(table["host"].to_pylist())):
+                rows = table.filter(pa.compute.equal(table["host"], own)).sort_by("order")[:MOST]
+                if len(rows) >= PAGES:
+                    yield _Pages(own, rows["main"], rows["visible"])
+
+    def _rows(self, fold: int) -> pa.Table:
+        if fold in self._files:
+            self._files.pop(fold).close()
+            return pa.ipc.open_stream((self._folder / str(fold)).read_bytes()).read_all()
+        return _table(self._waiting[fold])
+
+    def _write(self) -> None:
+        for fold, rows in self._waiting.items():
+            if fold not in self._files:
+                self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA)
+            self._files[fold].write_table(_table(rows))
+        self._waiting.clear()
+        self._size = 0
+
+
+def _table(rows: list[tuple[str, int, str, str]]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
+    return pa.table([pa.array(column, part.type) for column, part in zip(columns, _SCHEMA, strict=True)], _SCHEMA)
+
+
+def _learned(pages: _Pages, extraction: Extraction) -> Template | None:
+    """Return the template of a host; ``None`` if too few of its pages differ."""
+    visible, heads, shared = _shared(pages.visible)
+    view: PageView = "visible"
+    lines, kept, seen = shared, heads, [visible]
+    if extraction.view != "visible":
+        main, main_heads, main_shared = _shared(pages.main)
+        both: Words = np.union1d(main_shared, shared)
+        compared = heads if len(heads) >= PAGES else main_heads
+        left = (_words_left(main, both)[compared], _words_left(visible, shared)[compared])
+        view = "main" if extraction.view == "main" else view_of(*left)
+        if view == "main":
+            lines, kept, seen = both, main_heads, [main, visible]
+    if len(kept) < PAGES:
+        return None
+    return Template(host=pages.host, view=view, kept=len(kept), lines=lines, examples=_examples(lines, seen))
+
+
+def _shared(texts: Any) -> tuple[Lines, Positions, Words]:
+    """Return the lines of the pages of a host, which pages are kept, and the lines that many of these share."""
+    lines = Lines.of(texts)
+    kept: Positions = dedup(texts, id=None, scheme=_SAME, threads=1).kept
+    return lines, kept, shared_lines(lines.hashes, lines.parts, kept)
+
+
+def _words_left(lines: Lines, listed: Words) -> Positions:
+    flags = lines.listed(np.zeros(len(lines), np.int64), listed, np.array([0, len(listed)]))
+    return lines.words_left(flags)
+
+
+def _examples(wanted: Words, views: Sequence[Lines]) -> tuple[str, ...]:
+    """Return an example of each line: the least of those that the pages have."""
+    found: dict[int, str] = {}
+    for lines in views:
+        for number in np.flatnonzero(np.isin(lines.hashes, wanted)).tolist():
+            value, text = int(lines.hashes[number]), lines.line(number)[:_SHOWN]
+            found[value] = min(found.get(value, text), text)
+    return tuple(found[value] for value in wanted.tolist())

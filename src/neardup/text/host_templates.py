@@ -1,0 +1,214 @@
+"""The templates of hosts: lines of their pages that do not count, as a value that a file keeps."""
+
+import io
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Final, Literal, Self, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.arrays import Positions, Words
+from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path
+
+PageView = Literal["main", "visible"]
+
+LARGEST: Final = 1 << 31  # bytes of a file
+
+_FORMAT: Final = 1
+_ABOUT: Final = b"neardup.templates"
+_NOT_TEMPLATES: Final = "is not a file of templates"
+_SCHEMA: Final = pa.schema(
+    [
+        pa.field("host", pa.string(), nullable=False),
+        pa.field("version", pa.int64(), nullable=False),
+        pa.field("view", pa.string(), nullable=False),
+        pa.field("kept", pa.int64(), nullable=False),
+        pa.field("lines", pa.list_(pa.field("item", pa.uint64(), nullable=False)), nullable=False),
+        pa.field("examples", pa.list_(pa.field("item", pa.string(), nullable=False)), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Template:
+    """The template of one host.
+
+    ``view``
+        the view in which its pages are compared, ``main`` or ``visible``.
+    ``kept``
+        the number of different pages that it was found in.
+    ``lines``
+        the hashes of its lines: uint64, ascending, distinct.
+    ``examples``
+        one example of each line, shortened; not part of the ``id``.
+    ``version``
+        a number that grows when the template of a host is learned again.
+    """
+
+    host: str
+    view: PageView
+    kept: int
+    lines: Words = field(repr=False)
+    examples: tuple[str, ...] = field(default=(), repr=False)
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        require(self.view in get_args(PageView), "view", self.view, "must be main or visible")
+        lines = np.array(self.lines)
+        ordered = lines.dtype == np.uint64 and lines.ndim == 1 and bool((lines[:-1] < lines[1:]).all())
+        require(ordered, "lines", f"array of {lines.dtype}", "must be ascending, distinct uint64")
+        require(len(self.examples) in {0, len(lines)}, "examples", len(self.examples), "must be one for each line")
+        lines.setflags(write=False)
+        object.__setattr__(self, "lines", lines)
+
+    @cached_property
+    def id(self) -> str:
+        """BLAKE2b, 8 bytes, of everything but the examples."""
+        about = json.dumps([self.host, self.version, self.view, self.kept])
+        content = blake2b(about.encode(), digest_size=8)
+        content.update(self.lines.astype("<u8").tobytes())
+        return content.hexdigest()
+
+
+class HostTemplates:
+    """The templates of hosts, and how they were learned; immutable.
+
+    *rule* contains everything that decides which lines a template has, apart from the pages; *identity* is its id and
+    that of all templates. A host without a template has too few different pages.
+    """
+
+    def __init__(self, templates: Iterable[Template], rule: dict[str, Any]) -> None:
+        self.templates = tuple(sorted(templates, key=lambda one: one.host))
+        self.rule = rule
+        self._numbers = {one.host: number for number, one in enumerate(self.templates)}
+        require(
+            len(self._numbers) == len(self.templates), "templates", len(self.templates), "must be of different hosts"
+        )
+
+    def __len__(self) -> int:
+        return len(self.templates)
+
+    def __repr__(self) -> str:
+        return f"HostTemplates({len(self):,} hosts, {self.identity})"
+
+    def __eq__(self, other: object) -> bool:
+        return self.identity == other.identity if isinstance(other, HostTemplates) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def get(self, host: str | None) -> Template | None:
+        """Return the template of a host; ``None`` if it has none."""
+        number = self._numbers.get(host) if host is not None else None
+        return None if number is None else self.templates[number]
+
+    def numbers(self, hosts: Sequence[str | None]) -> Positions:
+        """Return the number of each host's template; -1 if it has none."""
+        return np.array([-1 if host is None else self._numbers.get(host, -1) for host in hosts], np.int64)
+
+    @cached_property
+    def terms(self) -> Words:
+        """The lines of all templates, one template after the other."""
+        return np.concatenate([np.empty(0, np.uint64), *(one.lines for one in self.templates)])
+
+    @cached_property
+    def begins(self) -> Positions:
+        """Where each template's lines begin, and the end."""
+        return np.cumsum([0, *(len(one.lines) for one in self.templates)]).astype(np.int64)
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of the rule and the ids of all templates."""
+        about = json.dumps([self.rule, [one.id for one in self.templates]], sort_keys=True)
+        return blake2b(about.encode(), digest_size=8).hexdigest()
+
+    def to_bytes(self) -> bytes:
+        """Return the templates as an Arrow file, one row for each host."""
+        rows = [
+            {
+                "host": one.host,
+                "version": one.version,
+                "view": one.view,
+                "kept": one.kept,
+                "lines": one.lines,
+                "examples": list(one.examples),
+                "id": one.id,
+            }
+            for one in self.templates
+        ]
+        about = {"format": _FORMAT, "rule": self.rule, "identity": self.identity}
+        table = pa.Table.from_pylist(rows, _SCHEMA.with_metadata({_ABOUT: json.dumps(about).encode()}))
+        stream = io.BytesIO()
+        with pa.ipc.new_file(stream, table.schema) as writer:
+            writer.write_table(table)
+        return stream.getvalue()
+
+    @classmethod
+    def from_bytes(cls, content: bytes, where: str) -> Self:
+        """Read templates from the content of a file; ``DataError`` at *where* if it is damaged or of another kind."""
+        try:
+            about, table = _opened(content)
+            if about["format"] == _FORMAT:
+                made = cls((_template(row) for row in table.to_pylist()), about["rule"])
+                holds = made.identity == about["identity"]
+                holds = holds and [one.id for one in made.templates] == table["id"].to_pylist()
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(where, _NOT_TEMPLATES) from error
+        if about["format"] != _FORMAT:
+            raise DataError(where, "was written by a newer neardup")
+        if not holds:
+            raise DataError(where, "is damaged: its templates do not have its id")
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the templates to a file, replacing an existing one; ``OutputError`` if that fails."""
+        target = require_path("path", path)
+        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(self.to_bytes())
+            partial.replace(target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise OutputError(str(target), error.strerror or str(error)) from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read templates from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
+        source = require_path("path", path)
+        try:
+            if source.stat().st_size > LARGEST:
+                raise DataError(os.fspath(path), f"it is larger than {LARGEST:,} bytes", "too large")
+            content = source.read_bytes()
+        except OSError as error:
+            raise InputRefused(os.fspath(path), f"the templates cannot be read: {error.strerror}") from error
+        return cls.from_bytes(content, os.fspath(path))
+
+
+def _opened(content: bytes) -> tuple[Any, pa.Table]:
+    """Return what the metadata of a file contain, and its table if the format is known."""
+    with pa.ipc.open_file(pa.BufferReader(content)) as reader:
+        about = json.loads((reader.schema.metadata or {})[_ABOUT])
+        if about["format"] != _FORMAT:
+            return about, None
+        if not reader.schema.equals(_SCHEMA):
+            raise ValueError(reader.schema)
+        table = reader.read_all()
+    table.validate(full=True)
+    return about, table
+
+
+def _template(row: dict[str, Any]) -> Template:
+    return Template(
+        host=row["host"],
+        version=row["version"],
+        view=row["view"],
+        kept=row["kept"],
+        lines=np.array(row["lines"], np.uint64),
+        examples=tuple(row["examples"]),
+    )

@@ -1,0 +1,135 @@
+"""Templates are learned from the different pages of a host, and their lines do not count."""
+
+from zlib import crc32
+
+import pytest
+from invented_sites import Site, article, edited
+
+import neardup
+from neardup import Extraction, ParameterError
+from neardup.decisions.templates import RULE
+from neardup.pipeline import templates as module
+from neardup.pipeline.templates import learn_templates, rule_of
+from neardup.sources.hosts import host
+
+SITES = [Site(f"host{number}.example") for number in range(3)]
+PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
+LEARNED = learn_templates(PAGES)
+
+
+def texts(pages, templates, view="auto"):
+    addresses, markup = zip(*pages, strict=True)
+    return Extraction(view=view, templates=templates).pages(markup, hosts=[*map(host, addresses)]).texts
+
+
+def kept(found):
+    return len(neardup.dedup(found).kept)
+
+
+def test_lines_of_many_pages_are_learned():
+    assert [one.host for one in LEARNED.templates] == [site.host for site in SITES]
+    for site, template in zip(SITES, LEARNED.templates, strict=True):
+        assert (template.view, template.kept) == ("main", 24)
+        expected = {*site._menu, site._footer, *site._box}
+        assert expected <= set(template.examples) | {line[:100] for line in expected if line[:100] in template.examples}
+    assert LEARNED.rule == rule_of(Extraction())
+    assert RULE.items() <= LEARNED.rule.items()
+
+
+def test_articles_stay_and_templates_do_not_count():
+    found = texts(PAGES, LEARNED)
+    for (address, _), text in zip(PAGES, found, strict=True):
+        number = address.rpartition("/p")[2]
+        for paragraph in article(f"{host(address)} {number}"):
+            assert paragraph in text
+        assert not any(line in text for line in SITES[int(address[12])]._box)
+
+
+def test_the_same_article_on_two_hosts_is_found():
+    shared = [article(f"shared {n}", 6) for n in range(8)]
+    copies = [site.page(f"s{n}", edited(text, n)) for n, text in enumerate(shared) for site in SITES[:2]]
+    assert kept(texts(copies, None, "visible")) == len(copies)
+    assert kept(texts(copies, LEARNED)) == len(shared)
+
+
+def test_different_short_articles_of_a_host_are_kept():
+    site = Site("short.example", menu=90, varied=0.05)
+    short = [site.page(f"t{n}", article(f"short {n}", 1)) for n in range(30)]
+    assert kept(texts(short, None, "visible")) < 20
+    assert kept(texts(short, learn_templates(short))) == 30
+
+
+@pytest.mark.parametrize("copies", [20, 200])
+def test_a_page_with_many_copies_is_no_template(copies):
+    copied = article("copied", 4)
+    pages = [SITES[0].page(f"c{n}", copied) for n in range(copies)] + PAGES[:24]
+    (template,) = learn_templates(pages).templates
+    assert template.kept == 25
+    assert not {line[:100] for line in copied} & set(template.examples)
+    found = learn_templates(pages)
+    assert all(paragraph in text for text in texts(pages[:copies], found) for paragraph in copied)
+
+
+def test_order_and_other_hosts_do_not_matter(monkeypatch):
+    shuffled = sorted(PAGES, key=lambda page: crc32(page[0].encode()))
+    assert learn_templates(shuffled) == LEARNED
+    alone = learn_templates(page for page in shuffled if host(page[0]) == SITES[1].host)
+    assert [one.id for one in alone.templates] == [LEARNED.get(SITES[1].host).id]
+    monkeypatch.setattr(module, "_TOGETHER", 1)  # every page is written at once
+    again = learn_templates(shuffled)
+    assert again == LEARNED
+    assert again.to_bytes() == LEARNED.to_bytes()
+
+
+def test_at_most_some_pages_of_a_host_are_used(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 22)
+    few = learn_templates(PAGES)
+    assert [one.kept for one in few.templates] == [22] * 3
+    assert learn_templates(PAGES[::-1]) == few
+
+
+def test_hosts_with_few_pages_have_no_template():
+    assert len(learn_templates(PAGES[:19])) == 0
+    assert len(learn_templates([(None, "<p>a"), ("mailto:a", b"<p>b")] * 20)) == 0
+    assert len(learn_templates([PAGES[0]] * 50)) == 0
+    assert len(learn_templates([])) == 0
+
+
+def test_reference_pages_are_read_by_their_visible_text():
+    lists = [
+        (
+            f"https://d.example/{n}",
+            f"<title>{n}</title><ul><li><a href=/a>Home of all</a></ul><p>{n}"
+            + "".join(
+                f"<ul><li><a href=/{n}/{i}>{' '.join(article((n, i), 1)[0].split()[:3])}</a></ul>" for i in range(40)
+            ),
+        )
+        for n in range(25)
+    ]
+    (template,) = learn_templates(lists).templates
+    assert template.view == "visible"
+    assert template.examples == ("Home of all",)
+
+
+def test_visible_text_has_templates_too():
+    visible = Extraction(view="visible")
+    learned = learn_templates(PAGES, extraction=visible)
+    assert {one.view for one in learned.templates} == {"visible"}
+    assert SITES[0]._footer not in texts(PAGES[:1], learned, "visible")[0]
+    with pytest.raises(ParameterError, match="learn them again"):
+        Extraction(templates=learned)
+    with pytest.raises(ParameterError, match="learned now"):
+        learn_templates(PAGES, extraction=Extraction(templates=LEARNED))
+
+
+def test_a_page_of_nothing_but_its_template_keeps_its_visible_text():
+    address, site = PAGES[0][0], SITES[0]
+    menu = "".join(f"<p>{line}</p>" for line in [*site._menu, *site._box, site._footer])
+    (found,) = texts([(address, f"<article>{menu}</article>")], LEARNED)
+    assert site._footer in found
+    assert texts([(address, "<body>")], LEARNED) == [""]
+
+
+def test_pages_without_a_template_are_read_as_without_templates():
+    other = [("https://other.example/1", PAGES[0][1]), ("no address", PAGES[1][1])]
+    assert texts(other, LEARNED) == Extraction().pages([page for _, page in other]).texts
