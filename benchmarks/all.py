@@ -16,6 +16,8 @@ QUESTIONS: Final = (
     "kinds",
     "presets",
     "common_shingles",
+    "templates",
+    "mirrors",
     "comparing",
     "files",
     "threads",

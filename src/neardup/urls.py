@@ -1,5 +1,6 @@
 """Web addresses: their normal form, host, registered domain and path levels."""
 
+from neardup.pipeline.mirrors import find_mirrors
 from neardup.pipeline.url_rules import find_url_rules
 from neardup.sources.addresses import Addresses
 from neardup.sources.domains import registered_domain
@@ -9,6 +10,7 @@ from neardup.sources.url_rules import UrlRules
 __all__ = [
     "Addresses",
     "UrlRules",
+    "find_mirrors",
     "find_url_rules",
     "host",
     "path_levels",

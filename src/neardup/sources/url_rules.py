@@ -1,7 +1,7 @@
 """Rules of hosts for URLs: which differences do not change the content, as a value, as JSON and for Apache Nutch."""
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from os import PathLike
@@ -142,11 +142,6 @@ class UrlRules:
                 yield rf"{start}(?:[^?#/]*+/)*+){re.escape(name)}(?=[?#]|$)"
             if rules.final_slash is not None:
                 yield rf"{start}[^?#]*?)/++(?=[?#]|$)"
-
-
-def nutch_hosts(mirrors: Sequence[tuple[str, str]]) -> bytes:
-    """Return ``host-urlnormalizer.txt`` of Apache Nutch: one line per mirror, with the host that replaces it."""
-    return "".join(f"{mirror} {main}\n" for mirror, main in mirrors).encode()
 
 
 def lowered(path: str) -> str:

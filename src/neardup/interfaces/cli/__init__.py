@@ -46,6 +46,7 @@ _VERBS = (  # modules of this package
     "serve",
     "compare",
     "rules",
+    "mirrors",
     "plan",
     "demo",
     "warm",

@@ -11,7 +11,8 @@ from neardup.model.errors import plural, require_path
 
 _HIDDEN = argparse.SUPPRESS
 _JSON = (".json",)
-_NUTCH = "regex-normalize.xml"
+_NUTCH = ("regex-normalize.xml", "host-urlnormalizer.txt")
+_ENDINGS = (".xml", ".txt")
 
 EXAMPLE = (
     "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup rules why.parquet --out rules.json"
@@ -55,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="PATH", required=True, default=_HIDDEN, help="the rules with their evidence, a .json file"
     )
     parser.add_argument(
-        "--nutch", metavar="DIR", default=_HIDDEN, help=f"also write {_NUTCH} for Apache Nutch into this folder"
+        "--nutch",
+        metavar="DIR",
+        default=_HIDDEN,
+        help=f"also write for Apache Nutch, into this folder: {_NUTCH[0]}, and {_NUTCH[1]} with the mirrors",
     )
     parser.add_argument("--force", action="store_true", help="replace outputs that exist")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -67,15 +71,19 @@ def run(arguments: argparse.Namespace) -> int:
 
     force, nutch = arguments.force, _nutch(vars(arguments).get("nutch"))
     check_file(arguments.out, _JSON, arguments.inputs, force=force)
-    if nutch is not None:
-        check_file(nutch, (".xml",), arguments.inputs, force=force)
+    for path in nutch:
+        check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
     from neardup.pipeline.url_rules import find_url_rules
 
     found = find_url_rules(pages.urls, pages.contents)
     write_file(arguments.out, found.to_bytes(), _JSON, force=force)
-    if nutch is not None:
-        write_file(nutch, found.nutch(), (".xml",), force=force)
+    if nutch:
+        from neardup.pipeline.mirrors import find_mirrors
+
+        mirrors = find_mirrors(pages.urls, pages.contents)
+        for path, content in zip(nutch, (found.nutch(), mirrors.nutch()), strict=True):
+            write_file(path, content, _ENDINGS, force=force)
     counts = found.counts()
     if arguments.json:
         rejected = [asdict(one) for one in pages.rejected]
@@ -102,10 +110,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if pages.rejected else 0
 
 
-def _nutch(folder: str | None) -> str | None:
-    """Return the path of the file for Nutch, after making its folder."""
+def _nutch(folder: str | None) -> list[str]:
+    """Return the paths of the files for Nutch, after making their folder."""
     if folder is None:
-        return None
+        return []
     require_path("nutch", folder)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    return str(Path(folder, _NUTCH))
+    return [str(Path(folder, name)) for name in _NUTCH]

@@ -1,0 +1,143 @@
+"""Hosts that publish the same pages at the same paths."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.model.arrays import AnyPositions, Flags, Positions
+
+MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
+LEAST: Final = 5  # common contents of a candidate pair; pages of a mirror that are the same
+BOUND: Final = 0.5  # the least share of common paths with the same content, at a confidence of 95 %
+COVERAGE: Final = 0.2  # the least share of the smaller host's pages
+
+_LOW: Final = 32  # numbers of hosts, paths and contents are below 2**32: two are packed into one to be sorted
+_Z: Final = 1.96
+_AT_ONCE: Final = 1 << 22  # pages that are compared together
+
+Shares = npt.NDArray[np.float64]
+
+
+class Pages:
+    """The pages of hosts: ``hosts``, ``paths`` and ``contents`` are int64 by row, sorted by host and path.
+
+    Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once, with the
+    smallest of its contents.
+    """
+
+    def __init__(self, hosts: Positions, paths: Positions, contents: Positions, number: int) -> None:
+        """Sort pages of a *number* of hosts. All numbers are from 0, and below 2**31."""
+        order = np.lexsort((contents, _packed(hosts, paths)))
+        keys, first = np.unique(_packed(hosts, paths)[order], return_index=True)
+        rows = order[first]
+        self.keys, self.hosts, self.paths, self.contents = keys, hosts[rows], paths[rows], contents[rows]
+        self.begins: Positions = np.searchsorted(self.hosts, np.arange(number + 1))
+
+    @property
+    def sizes(self) -> Positions:
+        """The number of pages of each host."""
+        return np.diff(self.begins)
+
+    def of(self, host: int) -> slice:
+        """Return the rows of a host."""
+        return slice(int(self.begins[host]), int(self.begins[host + 1]))
+
+    def find(self, hosts: AnyPositions, paths: Positions) -> Positions:
+        """Return the row of each path on a host, -1 if it has none."""
+        wanted = _packed(hosts, paths)
+        rows = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(self.keys[rows] == wanted, rows, -1) if len(self.keys) else np.full(len(wanted), -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of hosts, ``left[p] < right[p]``, with the number of contents that both have."""
+
+    left: Positions
+    right: Positions
+    shared: Positions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """How far pairs of hosts agree: their ``common`` paths, and how many of these have the ``same`` content."""
+
+    common: Positions
+    same: Positions
+
+    @property
+    def at_least(self) -> Shares:
+        """The lower bound of the share of the same: that of Wilson's interval at 95 %; 0 without common paths."""
+        number = np.maximum(self.common, 1)
+        share = self.same / number
+        spread = _Z * np.sqrt(share * (1 - share) / number + (_Z / (2 * number)) ** 2)
+        bound = (share + _Z**2 / (2 * number) - spread) / (1 + _Z**2 / number)
+        return np.asarray(np.where(self.common > 0, np.maximum(bound, 0), 0.0))
+
+    def matches(self, pages: Positions) -> Flags:
+        """Return which are mirrors; *pages* are those of the smaller host, or of the folder on it."""
+        return np.asarray((self.same >= LEAST) & (self.at_least >= BOUND) & (self.same >= COVERAGE * pages))
+
+
+def candidates(pages: Pages) -> tuple[Pairs, int]:
+    """Return the pairs of hosts with at least 5 common contents, and the number of contents left out.
+
+    Contents on more than 50 hosts are left out, so that the time is linear in the pages, but for sorting.
+    """
+    packed = np.unique(_packed(pages.contents, pages.hosts))
+    contents, hosts = packed >> _LOW, packed & ((1 << _LOW) - 1)
+    begins = np.flatnonzero(np.concatenate([[True], contents[1:] != contents[:-1]])[: len(contents)])
+    sizes = np.diff(np.append(begins, len(contents)))
+    found = [np.empty(0, np.int64)]
+    for size in range(2, MOST_HOSTS + 1):
+        block = hosts[begins[sizes == size, None] + np.arange(size)]
+        left, right = np.triu_indices(size, 1)
+        found.append(_packed(block[:, left], block[:, right]).ravel())
+    pairs, shared = np.unique(np.concatenate(found), return_counts=True)
+    enough = shared >= LEAST
+    pairs, shared = pairs[enough], shared[enough]
+    return Pairs(pairs >> _LOW, pairs & ((1 << _LOW) - 1), shared), int((sizes > MOST_HOSTS).sum())
+
+
+def agreement(pages: Pages, small: Positions, large: Positions) -> Agreement:
+    """Compare pairs of hosts path by path; *small* are those with fewer pages, whose paths are looked up."""
+    sizes = pages.sizes[small]
+    ends = np.cumsum(sizes)
+    common, same = np.zeros(len(small), np.int64), np.zeros(len(small), np.int64)
+    begin = 0
+    while begin < len(small):
+        before = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+        own = sizes[begin:end]
+        pair = np.repeat(np.arange(begin, end), own)
+        rows = (
+            np.arange(len(pair)) - np.repeat(np.cumsum(own) - own, own) + np.repeat(pages.begins[small[begin:end]], own)
+        )
+        others = pages.find(large[pair], pages.paths[rows])
+        equal = (others >= 0) & (pages.contents[others] == pages.contents[rows])
+        common += np.bincount(pair[others >= 0], minlength=len(small))
+        same += np.bincount(pair[equal], minlength=len(small))
+        begin = end
+    return Agreement(common, same)
+
+
+def main_hosts(ranks: Positions, left: Positions, right: Positions) -> Positions:
+    """Return the host that each is a mirror of, -1 for the others.
+
+    *ranks* are by host, 0 is best; the pairs are mirrors of each other. In rank order, a host is a mirror of the
+    best-ranked host that it matches and that is not a mirror itself: there are no chains.
+    """
+    better = np.where(ranks[left] < ranks[right], left, right)
+    worse = left + right - better
+    mains = np.full(len(ranks), -1, np.int64)
+    for pair in np.lexsort((ranks[better], ranks[worse])).tolist():
+        host, main = worse[pair], better[pair]
+        if mains[host] < 0 and mains[main] < 0:
+            mains[host] = main
+    return mains
+
+
+def _packed(high: AnyPositions, low: AnyPositions) -> Positions:
+    return (np.asarray(high, np.int64) << _LOW) | np.asarray(low, np.int64)

@@ -1,0 +1,259 @@
+"""Mirrors among the hosts of a crawl: whole hosts, and folders of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.mirrors import COVERAGE, LEAST, Agreement, Pages, agreement, candidates, main_hosts
+from neardup.model.arrays import AnyPositions, Positions
+from neardup.sources.url_forms import web_address
+
+WHOLE: Final = ("same", "mostly")
+SAME: Final = 0.9  # the least share of a mirror that is the same, not mostly the same
+ALIKE: Final = 0.5  # the least share of a host's paths with other contents on another host to report it
+_SAMPLED: Final = 100  # common contents, evenly spaced, whose folders are compared
+_EXAMPLES: Final = 3
+
+_SCHEMA: Final = pa.schema(
+    [
+        ("host", pa.string()),
+        ("mirror_of", pa.string()),
+        ("kind", pa.string()),
+        ("prefix", pa.string()),
+        ("main_prefix", pa.string()),
+        *((name, pa.int64()) for name in ("common", "same")),
+        *((name, pa.float64()) for name in ("share", "at_least", "coverage")),
+        ("examples", pa.list_(pa.string())),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A host, or a folder of it, with the pages of another host.
+
+    ``kind``: ``same`` or ``mostly`` (at least 90 % of the common paths have the same content, or fewer), ``below a
+    prefix`` (the paths are common without ``prefix`` on this host and ``main_prefix`` on the other), or ``same paths``,
+    which is not a mirror: other contents at common paths, such as a translation. ``share`` is ``same / common``,
+    ``at_least`` its lower bound at 95 %, and ``coverage`` the share of the host's pages, or of the folder's, whose
+    path is common. ``examples`` are up to three URLs of the host, whose content is the same but for ``same paths``.
+    """
+
+    host: str
+    mirror_of: str
+    kind: str
+    prefix: str
+    main_prefix: str
+    common: int
+    same: int
+    share: float
+    at_least: float
+    coverage: float
+    examples: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrors:
+    """What was found: the mirrors by host, the number of hosts and pages, and of contents on too many hosts."""
+
+    found: list[Mirror]
+    hosts: int
+    pages: int
+    contents_left_out: int
+
+    def table(self) -> pa.Table:
+        """Return one row per mirror."""
+        return pa.Table.from_pylist([asdict(each) for each in self.found], _SCHEMA)
+
+    def nutch(self) -> bytes:
+        """Return ``host-urlnormalizer.txt`` of Apache Nutch: the hosts that are mirrors, each with its main host."""
+        whole = [each for each in self.found if each.kind in WHOLE]
+        return "".join(f"{each.host} {each.mirror_of}\n" for each in whole).encode()
+
+
+def find_mirrors(urls: Sequence[str], contents: AnyPositions) -> Mirrors:
+    """Return the mirrors among the hosts of these URLs.
+
+    *contents* are numbers, the same for pages of the same content: in a ``Result`` of ``dedup``, its ``clusters``.
+    Pairs of hosts with at least 5 common contents are compared path by path. A mirror has at least 5 paths of the same
+    content, in all a fifth of the pages of the smaller host, and a share of its common paths whose lower bound is .5.
+    It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name.
+    Contents on more than 50 hosts, and values that are not URLs of the web, are ignored.
+    """
+    return _Crawl(urls, contents).mirrors()
+
+
+class _Crawl:
+    """The pages of a crawl, by host and path; a path includes the query."""
+
+    def __init__(self, urls: Sequence[str], contents: AnyPositions) -> None:
+        host_of: dict[str, int] = {}
+        path_of: dict[str, int] = {}
+        hosts, paths, rows = [], [], []
+        secure: set[int] = set()
+        for row, url in enumerate(urls):
+            if (known := web_address(url)) is None:
+                continue
+            name, normal = known
+            host = host_of.setdefault(name, len(host_of))
+            hosts.append(host)
+            paths.append(path_of.setdefault(normal[normal.index("/", len("https://")) :], len(path_of)))
+            rows.append(row)
+            if url.lstrip()[:6].lower() == "https:":
+                secure.add(host)
+        self.names, self.paths, self.path_of = list(host_of), list(path_of), path_of
+        _, numbers = np.unique(contents[rows] if rows else np.empty(0, np.int64), return_inverse=True)
+        self.pages = Pages(np.array(hosts, np.int64), np.array(paths, np.int64), numbers.astype(np.int64), len(host_of))
+        sizes = self.pages.sizes.tolist()
+        order = sorted(
+            range(len(host_of)),
+            key=lambda host: (-sizes[host], host not in secure, len(self.names[host]), self.names[host]),
+        )
+        self.ranks: Positions = np.empty(len(order), np.int64)
+        self.ranks[order] = np.arange(len(order))
+
+    def mirrors(self) -> Mirrors:
+        pairs, left_out = candidates(self.pages)
+        sizes = self.pages.sizes
+        swap = sizes[pairs.left] > sizes[pairs.right]
+        small, large = np.where(swap, pairs.right, pairs.left), np.where(swap, pairs.left, pairs.right)
+        found = agreement(self.pages, small, large)
+        whole = found.matches(sizes[small])
+        mains = main_hosts(self.ranks, small[whole], large[whole])
+        of_pair = {(int(a), int(b)): pair for pair, (a, b) in enumerate(zip(small, large, strict=True))}
+        lines: list[Mirror] = []
+        for host in np.flatnonzero(mains >= 0).tolist():
+            main = int(mains[host])
+            pair = of_pair[host, main] if (host, main) in of_pair else of_pair[main, host]
+            lines.append(self._line(host, main, found, pair))
+        others = np.flatnonzero(~whole)
+        worth = others[pairs.shared[others] >= COVERAGE * sizes[small[others]]]
+        folders = list(self._folders(small[worth], large[worth], mains))
+        alike = others[(found.common[others] >= np.maximum(LEAST, ALIKE * sizes[small[others]]))]
+        lines += folders + self._same_paths(alike, small, large, found, mains, {line.host for line in folders})
+        lines.sort(key=lambda line: (line.host, line.prefix, line.mirror_of))
+        return Mirrors(lines, len(self.names), len(self.pages.keys), left_out)
+
+    def _same_paths(  # noqa: PLR0913, PLR0917 - arrays of the pairs
+        self,
+        chosen: Positions,
+        small: Positions,
+        large: Positions,
+        found: Agreement,
+        mains: Positions,
+        known: set[str],
+    ) -> list[Mirror]:
+        """Return one line for each host with the paths of another that has other contents."""
+        lines: dict[int, Mirror] = {}
+        better = np.minimum(self.ranks[small], self.ranks[large])
+        for pair in chosen[np.argsort(better[chosen], kind="stable")].tolist():
+            a, b = int(small[pair]), int(large[pair])
+            host, main = (a, b) if self.ranks[a] > self.ranks[b] else (b, a)
+            if mains[host] < 0 and mains[main] < 0 and host not in lines and self.names[host] not in known:
+                lines[host] = self._line(host, main, found, pair, kind="same paths")
+        return list(lines.values())
+
+    def _line(self, host: int, main: int, found: Agreement, pair: int, kind: str | None = None) -> Mirror:
+        rows = np.arange(*self.pages.of(host).indices(len(self.pages.keys))[:2])
+        others = self.pages.find(np.full(len(rows), main), self.pages.paths[rows])
+        share = found.same[pair] / found.common[pair]
+        kind = kind or ("same" if share >= SAME else "mostly")
+        shown = _Folder(host, main, "", "", rows, others)
+        return self._mirror(shown, kind, Agreement(found.common[[pair]], found.same[[pair]]))
+
+    def _mirror(self, folder: "_Folder", kind: str, found: Agreement) -> Mirror:
+        common, same = int(found.common[0]), int(found.same[0])
+        both = folder.others >= 0
+        if kind != "same paths":
+            both &= self.pages.contents[folder.others] == self.pages.contents[folder.rows]
+        name = self.names[folder.host]
+        examples = [f"https://{name}{self.paths[self.pages.paths[row]]}" for row in folder.rows[both][:_EXAMPLES]]
+        return Mirror(
+            host=name,
+            mirror_of=self.names[folder.main],
+            kind=kind,
+            prefix=folder.prefix,
+            main_prefix=folder.main_prefix,
+            common=common,
+            same=same,
+            share=round(same / common, 4),
+            at_least=round(float(found.at_least[0]), 4),
+            coverage=round(common / len(folder.rows), 4),
+            examples=examples,
+        )
+
+    def _folders(self, small: Positions, large: Positions, mains: Positions) -> Iterator[Mirror]:
+        """Yield the folders that are mirrors, each of one main host: the best-ranked that is not a mirror itself."""
+        order = np.argsort(np.minimum(self.ranks[small], self.ranks[large]), kind="stable")
+        known: set[tuple[int, str]] = set()
+        for pair in order.tolist():
+            left, right = int(small[pair]), int(large[pair])
+            prefixes = self._prefixes(left, right)
+            if prefixes is None:
+                continue
+            own, other = prefixes
+            if len(own) < len(other) or (len(own) == len(other) and self.ranks[left] < self.ranks[right]):
+                left, right, own, other = right, left, other, own
+            if mains[left] >= 0 or mains[right] >= 0 or (left, own) in known:
+                continue
+            folder = self._folder(left, right, own, other)
+            common = folder.others >= 0
+            same = common & (self.pages.contents[folder.others] == self.pages.contents[folder.rows])
+            found = Agreement(np.array([common.sum()]), np.array([same.sum()]))
+            if found.matches(np.array([min(len(folder.rows), self.pages.sizes[right])]))[0]:
+                known.add((left, own))
+                yield self._mirror(folder, "below a prefix", found)
+
+    def _prefixes(self, left: int, right: int) -> tuple[str, str] | None:
+        """Return the folders in which two hosts most often have a common content at the same path below."""
+        one, two = self.pages.of(left), self.pages.of(right)
+        _, ones, twos = np.intersect1d(self.pages.contents[one], self.pages.contents[two], return_indices=True)
+        chosen = np.arange(0, len(ones), -(-len(ones) // _SAMPLED) or 1)
+        found: Counter[tuple[str, str]] = Counter()
+        for first, second in zip(self.pages.paths[one][ones[chosen]], self.pages.paths[two][twos[chosen]], strict=True):
+            found[_differing(self.paths[first], self.paths[second])] += 1
+        best = min(found, key=lambda each: (-found[each], each), default=("", ""))
+        return None if best == ("", "") else best
+
+    def _folder(self, host: int, main: int, prefix: str, main_prefix: str) -> "_Folder":
+        """Return the pages below the prefix of a host, and those of the main host at the same path below its own."""
+        pages = self.pages
+        begin, end = int(pages.begins[host]), int(pages.begins[host + 1])
+        rows, wanted = [], []
+        for row in range(begin, end):
+            path = self.paths[pages.paths[row]]
+            if path.startswith(prefix + "/"):
+                rows.append(row)
+                wanted.append(self.path_of.get(main_prefix + path[len(prefix) :], -1))
+        found = np.array(wanted, np.int64)
+        others = pages.find(np.full(len(rows), main), np.maximum(found, 0))
+        return _Folder(host, main, prefix, main_prefix, np.array(rows, np.int64), np.where(found < 0, -1, others))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Folder:
+    """The rows of the pages in a folder, and the rows of their paths on the main host, -1 if it has none."""
+
+    host: int
+    main: int
+    prefix: str
+    main_prefix: str
+    rows: Positions
+    others: Positions = field(repr=False)
+
+
+def _differing(one: str, other: str) -> tuple[str, str]:
+    """Return the beginnings of two paths without the longest common end of whole segments.
+
+    >>> _differing("/mirror/site/a/b.html", "/a/b.html")
+    ('/mirror/site', '')
+    """
+    ones, others = one.split("/"), other.split("/")
+    while len(ones) > 1 and len(others) > 1 and ones[-1] == others[-1]:
+        ones.pop()
+        others.pop()
+    return "/".join(ones), "/".join(others)

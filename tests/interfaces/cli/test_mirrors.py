@@ -1,0 +1,26 @@
+import json
+
+
+def test_mirrors_are_written(neardup, tmp_path):
+    rows = []
+    for page in range(12):
+        rows.append({"id": f"http://www.a.example/{page}", "representative": f"http://a.example/{page}"})
+        rows.append({"id": f"http://a.example/{page}", "representative": None})
+    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl")
+    assert "24  pages of 2 hosts" in shown.out
+    (line,) = map(json.loads, (tmp_path / "mirrors.jsonl").read_text().splitlines())
+    assert (line["host"], line["mirror_of"], line["kind"]) == ("www.a.example", "a.example", "same")
+    assert (line["common"], line["same"], line["share"], line["coverage"]) == (12, 12, 1.0, 1.0)
+    assert "exists" in neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl", code=2).err
+    told = json.loads(neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl", "--force", "--json").out)
+    assert (told["hosts"], told["kinds"]) == (2, {"same": 1})
+    neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch")
+    assert (tmp_path / "nutch/host-urlnormalizer.txt").read_text() == "www.a.example a.example\n"
+
+
+def test_a_crawl_without_mirrors(neardup, tmp_path):
+    (tmp_path / "why.jsonl").write_text('{"id": "http://a.example/", "representative": null}')
+    neardup("mirrors", "why.jsonl", "--out", "mirrors.parquet")
+    neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl")
+    assert (tmp_path / "mirrors.jsonl").read_text() == ""
