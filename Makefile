@@ -13,7 +13,9 @@ SPARK := .cache/spark
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/spilled/test_spark.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
 BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/index tests/decisions
-NO_KERNEL := test_shards test_memory_files test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code
+NO_KERNEL := test_shards test_memory_files test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code \
+    test_tables_file test_arrays test_check test_log test_manifest
+STATISTICS := _law or match_rates or bound_says or the_angle or cost_no_more
 
 # The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python` names one.
 PYTHON := python3.11 python3 python3.12 python3.13 python3.14
@@ -30,7 +32,7 @@ quick: $(WARMED) ## run the tests of single modules with few examples, those tha
 test: $(WARMED) ## run the tests on two cores, then the array code once more with bounds checks
 	$(BIN)/pytest -m "not soak" --numprocesses 2
 	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
-	    $(BIN)/pytest -m "not soak" -k "not changed_byte" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
+	    $(BIN)/pytest -m "not soak" -k "not ($(STATISTICS))" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
 

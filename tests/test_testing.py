@@ -108,7 +108,7 @@ def registered(monkeypatch):
     registry.register(Smallest)
 
 
-@pytest.mark.parametrize("scheme", [Smallest(), Smallest(features=1), Smallest(key=bytes(16))], ids=["3", "1", "keyed"])
+@pytest.mark.parametrize("scheme", [Smallest(features=1), Smallest(key=bytes(16))], ids=["1", "keyed"])
 def test_it_keeps_the_promises(scheme):
     digest = check_scheme(scheme)
     assert check_scheme(scheme, golden=digest) == digest

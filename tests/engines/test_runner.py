@@ -265,8 +265,7 @@ def workers_of(folder):
     return {json.loads(path.read_bytes())["process"] for path in folder.glob("run-*/done/sign-*.json")}
 
 
-@pytest.mark.parametrize("coordinator_dies", [False, True])
-@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize(("workers", "coordinator_dies"), [(2, True), (4, False)])
 def test_processes_that_are_killed_at_any_time_leave_a_whole_result(folder, workers, coordinator_dies):
     rng = random.Random(workers)  # noqa: S311 - moments
     coordinator = process("coordinator", folder, TASKS)

@@ -5,11 +5,11 @@ import importlib.util
 import json
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,23 +22,25 @@ from neardup.interfaces.scrapy import UNFINISHED, NearDuplicatePipeline
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
 
-CRAWL = """
-import json, sys
+# Loads everything, and forks for each crawl: a line of standard input describes one, and is answered by its process
+# and, in the end, its exit code.
+CRAWLS = """
+import json, os, sys, tempfile
 import tldextract
+from neardup import Index
 from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.downloadermiddlewares import cookies
+from scrapy.settings import default_settings
+from scrapy.utils.misc import load_object
 
 cookies._split_domain = tldextract.TLDExtract(suffix_list_urls=())  # or it would ask the network for a list
-
-start, folder, feed, stats, settings = sys.argv[1:]
-
 
 class Pages(Spider):
     name = "pages"
 
     async def start(self):
-        yield Request(start, dont_filter=True)
+        yield Request(begin, dont_filter=True)
 
     def parse(self, response):
         if response.css("article"):
@@ -54,20 +56,44 @@ class Pages(Spider):
             json.dump({"reason": reason, **self.crawler.stats.get_stats()}, file, default=str)
 
 
-process = CrawlerProcess({
-    "ADDONS": {"neardup.interfaces.scrapy.NearDuplicates": 500},
-    "NEARDUP_INDEX": folder,
-    "FEEDS": {feed: {"format": "jsonlines", "overwrite": False}},
-    "TELNETCONSOLE_ENABLED": False,
-    "ROBOTSTXT_OBEY": False,
-    "DOWNLOAD_DELAY": 0,
-    "CONCURRENT_REQUESTS": 4,
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
-    "LOG_LEVEL": "WARNING",
-    **json.loads(settings),
-})
-process.crawl(Pages)
-process.start()
+def crawl():
+    process = CrawlerProcess({
+        "ADDONS": {"neardup.interfaces.scrapy.NearDuplicates": 500},
+        "NEARDUP_INDEX": folder,
+        "FEEDS": {feed: {"format": "jsonlines", "overwrite": False}},
+        "TELNETCONSOLE_ENABLED": False,
+        "ROBOTSTXT_OBEY": False,
+        "DOWNLOAD_DELAY": 0,
+        "CONCURRENT_REQUESTS": 4,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
+        "LOG_LEVEL": "WARNING",
+        **settings,
+    })
+    process.crawl(Pages)
+    process.start()
+
+
+with tempfile.TemporaryDirectory() as loaded, Index.create(loaded + "/seen") as index:
+    index.admit(["a"], ["a text"])
+for components in (
+    default_settings.EXTENSIONS_BASE,
+    default_settings.DOWNLOADER_MIDDLEWARES_BASE,
+    default_settings.FEED_EXPORTERS_BASE.values(),
+    default_settings.DOWNLOAD_HANDLERS_BASE.values(),
+    ["neardup.interfaces.scrapy.NearDuplicates"],
+):
+    for component in components:
+        load_object(component)
+for line in sys.stdin:
+    begin, folder, feed, stats, said, settings = json.loads(line)
+    number = os.fork()
+    if number == 0:
+        for place, name in enumerate((os.devnull, os.devnull, said)):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), place)
+        crawl()
+        sys.exit()
+    print(number, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), flush=True)
 """
 
 
@@ -170,32 +196,33 @@ def sites():
         site.close()
 
 
+@pytest.fixture(scope="module")
+def crawls():
+    environment = os.environ | {"no_proxy": "*"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", CRAWLS], bufsize=0, env=environment, **pipes) as program:
+        yield program
+
+
 @pytest.fixture
-def crawl(tmp_path):
-    script = tmp_path / "crawl.py"
-    script.write_text(CRAWL)
+def crawl(tmp_path, crawls):
     number = iter(range(100))
 
-    def start(root, **settings):
-        run = next(number)
-        paths = [str(tmp_path / name) for name in ("seen", f"items{run}.jsonl", f"stats{run}.json")]
-        given = json.dumps({f"NEARDUP_{name.upper()}": value for name, value in settings.items()})
-        command = [sys.executable, str(script), root + "/", *paths, given]
-        environment = os.environ | {"no_proxy": "*"}
-        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment), *paths[1:]
-
     def crawl(root, kill_when=None, **settings):
-        program, items, stats = start(root, **settings)
-        with program:
-            if kill_when is not None:
-                deadline = time.monotonic() + 120
-                while not kill_when():
-                    assert program.poll() is None, program.stderr.read()
-                    assert time.monotonic() < deadline
-                    time.sleep(0.05)
-                program.send_signal(signal.SIGKILL)
-            _, told = program.communicate(timeout=120)
-        told = "\n".join(line for line in told.splitlines() if "DropItem" not in line)
+        run = next(number)
+        names = ("seen", f"items{run}.jsonl", f"stats{run}.json", f"said{run}")
+        folder, items, stats, said = (str(tmp_path / name) for name in names)
+        given = {f"NEARDUP_{name.upper()}": value for name, value in settings.items()}
+        crawls.stdin.write(json.dumps([f"{root}/", folder, items, stats, said, given]).encode() + b"\n")
+        process = int(crawls.stdout.readline())
+        if kill_when is not None:
+            while not kill_when():
+                ended, _, _ = select.select([crawls.stdout], [], [], 0.05)
+                assert not ended, Path(said).read_text()
+            os.kill(process, signal.SIGKILL)
+        code = int(crawls.stdout.readline())
+        assert code == (0 if kill_when is None else -signal.SIGKILL)
+        told = "\n".join(line for line in Path(said).read_text().splitlines() if "DropItem" not in line)
         passed = []
         if Path(items).exists():
             for line in Path(items).read_text().splitlines():

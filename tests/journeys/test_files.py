@@ -55,9 +55,13 @@ def rows_of(path):
 def big(tmp_path):
     """Enough documents for a run that is still at work when it is stopped."""
     path = tmp_path / "big.jsonl"
-    words = [f"word{number * 7919 % 10_007}" for number in range(20_200)]
+    return written(path, 20_000)
+
+
+def written(path, number):
+    words = [f"word{place * 7919 % 10_007}" for place in range(number + 200)]
     with path.open("w") as file:
-        file.writelines(json.dumps({"text": " ".join(words[start : start + 200])}) + "\n" for start in range(20_000))
+        file.writelines(json.dumps({"text": " ".join(words[start : start + 200])}) + "\n" for start in range(number))
     return path
 
 
@@ -225,9 +229,8 @@ def test_elsewhere_there_is_neither():
     assert b"\r" not in done.stdout
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_the_demo_fits_any_terminal_encoding(encoding):
-    run("demo", env=environment(PYTHONIOENCODING=encoding, COLUMNS="60"))
+def test_the_demo_fits_any_terminal_encoding():
+    run("demo", env=environment(PYTHONIOENCODING="ascii", COLUMNS="60"))
 
 
 # Interruptions
@@ -237,14 +240,15 @@ def test_the_demo_fits_any_terminal_encoding(encoding):
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -signal.SIGKILL)],
 )
-def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, big, number, code):
+def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, number, code):
+    written(tmp_path / "in.jsonl", 4_000)
     old = tmp_path / "old.jsonl"
     old.write_text("as it was")
     os.mkfifo(tmp_path / "report")  # nobody reads it: the run cannot come to its end before it is stopped
     before = names(tmp_path)
     ours, theirs = os.openpty()
     with subprocess.Popen(
-        [*PROGRAM, "dedup", big, "--force", "--out", old, "--dropped", "gone.jsonl", "--report", "report"],
+        [*PROGRAM, "dedup", "in.jsonl", "--force", "--out", old, "--dropped", "gone.jsonl", "--report", "report"],
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -197,7 +197,7 @@ def generated(number, seed=7):
 
 @pytest.fixture(scope="module")
 def generated_texts():
-    return generated(300)
+    return generated(200)
 
 
 @pytest.mark.parametrize("keep", KEEPS)

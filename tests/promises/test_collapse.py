@@ -282,7 +282,7 @@ def admitted(request, tmp_path_factory):
         yield documents, texts, signed
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(case=asked(), top=st.none() | st.integers(1, 25))
 def test_it_does_not_matter_who_knows_the_hits(admitted, case, top):
     (documents, texts, index), (chosen, rules, keeps) = admitted, case

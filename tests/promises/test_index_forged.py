@@ -414,7 +414,7 @@ def run(number, seed):
 
 
 def test_forgeries():
-    run(1_000, 1)
+    run(500, 1)
 
 
 @pytest.mark.soak

@@ -272,7 +272,7 @@ SHINGLED = {"shingle": 1, "permutations": 64, "threshold": 0.6}
 @pytest.mark.parametrize(
     "scheme", [MinHash(**SHINGLED), MinHash(**SHINGLED, key=bytes(16)), MinHash(**SHINGLED, bag=True)]
 )
-@pytest.mark.parametrize(("size", "shared"), [(1000, 667), (1000, 720), (1000, 750), (1000, 780), (1000, 850)])
+@pytest.mark.parametrize(("size", "shared"), [(1000, 667), (1000, 750), (1000, 850)])
 def test_match_rates_of_long_texts_follow_the_law(scheme, size, shared):
     """Many more features than minima: within four standard errors of the curve."""
     number, true = 400, shared / (2 * size - shared)

@@ -380,12 +380,13 @@ def test_a_search_table_follows_every_change(neardup, pages, tmp_path):
         assert search._table.state()[:2] == (index.store.next_ordinal, len(index))
 
 
-def test_the_table_follows_pages_that_are_answered(neardup, pages, tmp_path):
+def test_the_table_follows_pages_that_are_answered(neardup, pages, tmp_path, monkeypatch):
     neardup("index", pages, "--to", "seen", "--search")
-    lines = json.dumps({"id": "z", "text": f"{BAKER} zebra", "title": "Zoo"}) + "\n"
-    command = [sys.executable, "-m", "neardup", "seen", "seen"]
+    (tmp_path / "lines").write_text(json.dumps({"id": "z", "text": f"{BAKER} zebra", "title": "Zoo"}) + "\n")
     for more, expected in (([], []), (["--admit"], ["z"])):
-        subprocess.run([*command, *more], input=lines.encode(), check=True, capture_output=True, cwd=tmp_path)
+        with (tmp_path / "lines").open() as lines, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", lines)
+            neardup("seen", "seen", *more)
         assert found(neardup, "zebra zoo") == expected
 
 
