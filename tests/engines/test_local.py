@@ -26,8 +26,9 @@ def test_items_are_in_work_side_by_side():
         assert sorted(engine.map(lambda _: meeting.wait(), range(2))) == [0, 1]
 
 
+@pytest.mark.parametrize("most", [None, 1])
 @pytest.mark.parametrize("threads", THREADS)
-def test_only_a_few_items_ahead_are_taken(threads):
+def test_only_a_few_items_ahead_are_taken(threads, most):
     taken = 0
 
     def items():
@@ -37,9 +38,9 @@ def test_only_a_few_items_ahead_are_taken(threads):
             yield item
 
     with LocalEngine(threads) as engine:
-        results = engine.map(lambda item: item, items())
+        results = engine.map(lambda item: item, items(), most=most)
         assert next(results) == 0
-        assert taken <= 4 * threads + 2
+        assert taken <= (4 * threads if most is None else most) + 2
         results.close()
 
 

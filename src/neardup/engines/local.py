@@ -31,15 +31,17 @@ class LocalEngine:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results in order; at any time a few items ahead are being processed."""
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], *, most: int | None = None
+    ) -> Iterator[Result]:
+        """Yield the results in order; at any time up to *most* items, by default 4 per thread, are being processed."""
         if self._pool is None:
             yield from map(function, items)
             return
         waiting: deque[Future[Result]] = deque()
         for item in items:
             waiting.append(self._pool.submit(function, item))
-            if len(waiting) > 4 * self.threads:
+            if len(waiting) > (4 * self.threads if most is None else most):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

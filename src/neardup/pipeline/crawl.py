@@ -7,17 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.index.disk.columns import STRING
 from neardup.model.errors import DataError, counted, kind_of, require_kind
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.index import Index
+from neardup.pipeline.records import URL, address_fields
 from neardup.sources.addresses import Addresses
-from neardup.sources.hosts import host
 from neardup.text.columns import text_column
 from neardup.text.containers import column_missing, table_or_column
 
-URL, HOST, TEXT = "url", "host", "text"
+TEXT = "text"
 
 Moment = datetime | float | None
 
@@ -97,7 +96,7 @@ class CrawlFilter:
         urls, column, table = self._parted(pages, texts, fields)
         ids = self._ids(urls)
         with self._busy:
-            return self._index.visit(ids, column, address_fields(self._index, urls, table), at=at)
+            return self._index.visit(ids, column, address_fields(self._index.fields, urls, table), at=at)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
         return _parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
@@ -108,16 +107,6 @@ class CrawlFilter:
                 what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
                 raise DataError(f"url {position}", what)
         return [self.id_of(url) for url in urls]
-
-
-def address_fields(index: Index, urls: Sequence[str | None], fields: pa.Table) -> pa.Table:
-    """Add the URLs and their hosts to the fields, if the index has such fields and they are missing."""
-    for name, made in ((URL, lambda url: url.encode("utf-8", "replace").decode()), (HOST, host)):
-        if index.fields.get(name) == STRING and name not in fields.column_names:
-            values = [None if url is None else made(url) for url in urls]
-            column = pa.array(values, pa.large_string())
-            fields = fields.append_column(name, column) if fields.num_columns else pa.table({name: column})
-    return fields
 
 
 def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:

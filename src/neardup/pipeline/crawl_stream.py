@@ -9,10 +9,10 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.errors import require
 from neardup.model.verdicts import as_record
-from neardup.pipeline.crawl import address_fields
 from neardup.pipeline.field_values import READ
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
+from neardup.pipeline.records import address_fields
 from neardup.pipeline.search import Search
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -94,7 +94,7 @@ class Answering:
             fields[name] = pa.array(values, self._type(name))
         table = pa.table(fields)
         if self._admit:
-            table = address_fields(self._index, urls, self._without_empty(table))
+            table = address_fields(self._index.fields, urls, self._without_empty(table))
         return self._index.visit(ids, pa.array(texts, pa.large_string()), table, remember=self._admit)
 
     def _without_empty(self, table: pa.Table) -> pa.Table:

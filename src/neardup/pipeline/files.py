@@ -30,6 +30,7 @@ from neardup.model.errors import (
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
+from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
@@ -124,10 +125,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     one file for each input, or with *part_size* numbered files (``part-00000.jsonl``) of about that many bytes of text,
     in the format *out_format* (``parquet``, ``jsonl.zst``, ...; default: that of the inputs).
 
-    With *against*, the documents are compared with those of a state or of other files, too: these rank before all of
-    the inputs, and are in no output. The decisions on the inputs are those of one run over both. *state* is a folder
-    that does the same, and to which the run adds its documents; it is made if there is none. Both are runs in pieces;
-    the default for *work* is then a folder inside the state, next to the first output, or a temporary one.
+    With *against*, the documents are compared with those of a state, of an index with texts or of other files, too:
+    these rank before all of the inputs, and are in no output. The decisions on the inputs are those of one run over
+    both. *state* is a folder that does the same, and to which the run adds its documents; it is made if there is none.
+    Both are runs in pieces; the default for *work* is then a folder inside the state, next to the first output, or a
+    temporary one.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
@@ -272,13 +274,16 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -
         return {}
     paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     for path in paths:
-        rule = "must be a state, or files of documents, not an index"
-        require(not (require_path("against", path) / MANIFEST).is_file(), "against", os.fspath(path), rule)
+        require_path("against", path)
         rule = "must be the only one, because it is a state; add the documents of the others to it first"
         require(len(paths) == 1 or not is_state(Path(path)), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return {"state": Path(paths[0])}
-    return {"compared": tuple(os.fspath(path) for path in paths)}
+    indexes = [path for path in paths if (Path(path) / MANIFEST).is_file()]
+    return {
+        "compared": tuple(os.fspath(path) for path in paths if path not in indexes),
+        "indexes": tuple(IndexTexts(os.fspath(path)) for path in indexes),
+    }
 
 
 def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path:

@@ -35,8 +35,12 @@ from neardup.pipeline.admissions import Admissions
 from neardup.pipeline.crawl_decisions import Judge
 from neardup.pipeline.fields import field_kinds, field_values, moment_of
 from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
+from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.state import State
+from neardup.pipeline.transfer import Filled, fill
 from neardup.schemes import registry
 from neardup.schemes.terms import common_of
+from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
 from neardup.text.extraction import Extraction, other_extraction
 
@@ -137,9 +141,7 @@ class Index:
 
         def terms_of(manifest: Any) -> Any:
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
-            made = own_terms.scheme_of_keys(manifest)
-            layout, columns = own_terms.layout_of(made, manifest), own_terms.columns_of(manifest)
-            return own_terms.terms(made, layout, columns, chosen=manifest.terms["chosen"])
+            return own_terms.terms_of(manifest)
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.discarded_bytes:
@@ -395,6 +397,35 @@ class Index:
             self._store.require_writer()
             given, names, columns = self._admissible(ids, documents, fields)
             return self._admissions.admitted(names, given, columns, microseconds_or_now(at))
+
+    def fill(
+        self,
+        state: State,
+        *,
+        url: str | None = None,
+        addresses: Addresses | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Filled:
+        """Fill a new index with the kept documents of a state (see ``State``), without comparing them again.
+
+        Their texts are read again from the inputs of the runs that added them. The index then answers as if these
+        documents had been admitted in the order of the inputs, at the times of the runs, and the decisions of the state
+        had been made: each of them is kept. Dropped and empty documents are not in it; of documents with the same id,
+        the last is. The ids are those of the state, or the URLs of the field *url* in the normal form of *addresses*;
+        the fields of the index are read from the records. *threads* sign; the default is all cores.
+
+        All documents are acknowledged together: if it fails or is interrupted, the index is as it was.
+
+        Raises ``StorageRefused`` if the index has, or had, documents, or the scheme of the state is another one;
+        ``DataError`` for inputs that were changed since they were added.
+        """
+        require_kind("state", state, State)
+        require_function("progress", progress)
+        with self._store.busy:
+            self._store.require_writer()
+            ways: dict[str, Any] = {"url": url, "addresses": addresses, "threads": threads}
+            return fill(self, state, **ways, progress=progress or (lambda *_: None))
 
     def visit(
         self,

@@ -2,11 +2,12 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Final
 
 import numpy as np
@@ -20,16 +21,18 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
-from neardup.pipeline.crawl import HOST, URL, Moment, address_fields
-from neardup.pipeline.field_values import READ
+from neardup.pipeline.crawl import Moment
 from neardup.pipeline.fields import field_kinds
 from neardup.pipeline.index import Index
-from neardup.pipeline.inputs import MOST_ID_BYTES
+from neardup.pipeline.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.search import TITLE, Search, keeping_up
+from neardup.pipeline.spilled.state import State
+from neardup.pipeline.transfer import Filled, fill
+from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected, WithoutText
-from neardup.sources.formats import STDIN, common_format, display, expand
+from neardup.sources.formats import common_format, expand
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
@@ -42,9 +45,6 @@ _STEP_DOCUMENTS: Final = 1 << 13
 _STEP_BITS: Final = 25  # 32 MiB of text
 _REPLACED, _UNCHANGED, _NO_TEXT = "replaced", "unchanged", "no text"
 _ANOTHER: Final = "Create another index for that"
-_NAMELESS: Final = (
-    "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,13 +158,13 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         if index is None and search:
             asked = {*dict(field_kinds(fields or {})), *signed}
             kinds = {name: kind for name, kind in kinds.items() if name in asked or _is_plain(documents, name)}
-        required = (
-            frozenset(fields or ()) - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
-            if index is None
-            else frozenset()
-        )
-        given, refused = _fields(documents, kinds, signed, required)
-        ids, rejected = _named(documents, urls, addresses or Addresses(), refused)
+        required = {*signed} - {BODY} | (_required(fields or (), url=url, search=search) if index is None else set())
+        found = fields_of(documents, kinds, signed)
+        for name in found.missing:
+            if len(documents) and name in required:
+                raise found.missing[name]
+        names = documents.ids.to_pylist()
+        ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
         if strict and rejected:
             raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
         created = index is None
@@ -177,12 +177,12 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             index.require_extraction(extraction)
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
-        batch = _Batch(documents.texts, ids, urls, given)
+        batch = _Batch(documents.texts, ids, urls, found.table)
         counts = _admitted(index, batch, rows, at, progress, table)
         total, estimated = len(index), index.estimates
-    named = len(ids) - len(rejected)
+    number = len(ids) - len(rejected)
     return Added(
-        documents=named,
+        documents=number,
         new=counts[New.name],
         exact=counts[ExactDuplicate.name],
         near=counts[NearDuplicate.name],
@@ -191,7 +191,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         no_text=counts[_NO_TEXT],
         replaced=counts[_REPLACED],
         unchanged=counts[_UNCHANGED],
-        repeated=named - len(rows),
+        repeated=number - len(rows),
         rejected=[*documents.rejected, *rejected],
         without_text=documents.without_text,
         quoted_lines=documents.quoted_lines,
@@ -199,6 +199,59 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         created=created,
         total=total,
     )
+
+
+def fill_index(  # noqa: PLR0913 - every one an option of the command line
+    state: AnyPath,
+    folder: AnyPath,
+    *,
+    url: str | None = None,
+    scheme: Scheme | None = None,
+    key: bytes | None = None,
+    fields: Mapping[str, Any] | None = None,
+    texts: bool = False,
+    search: bool = False,
+    durability: Durability = "commit",
+    memory: int = 1 << 28,
+    addresses: Addresses | None = None,
+    progress: Progress | None = None,
+) -> Filled:
+    """Make an index in a folder of the kept documents of a state; see ``Index.fill``.
+
+    Its scheme is that of the state; *scheme*, if given, must have the same settings, and must be given if it has a list
+    of common shingles or a table of weights. The other options are as in ``add_files``. If it fails, there is no index.
+    """
+    kinds = dict(field_kinds(fields or {}))
+    ways: dict[str, Any] = {"durability": durability, "memory": memory}
+    with ExitStack() as undo, ExitStack() as stack:
+        earlier = stack.enter_context(State.open(state))
+        own = schemes.read(earlier.header.scheme, key) if scheme is None else scheme
+        earlier.require(own)
+        kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
+        if is_index(folder):  # without documents, as of a killed run
+            index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
+            _require_such(index, kinds, texts=texts, search=search)
+        else:
+            _require_room(folder)
+            ways["representative"] = earlier.header.policy["representative"]
+            index = Index.create(folder, own, fields=kinds, texts=texts or search, **ways)
+            undo.callback(rmtree, folder, ignore_errors=True)
+            stack.enter_context(index)
+        required = _required(fields or (), url=url, search=search)
+        follow = progress or (lambda *_: None)
+        done = fill(
+            index,
+            earlier,
+            url=url,
+            addresses=addresses,
+            progress=follow,
+            required=required,
+        )
+        undo.pop_all()
+        table = keeping_up(index, make=search, progress=progress)
+        if table:
+            stack.enter_context(table)
+    return done
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +267,7 @@ class _Batch:
         """Return the ids, texts and fields of some documents."""
         fields = self.fields.take(pa.array(rows)) if self.fields.num_columns else self.fields
         if self.urls is not None:
-            fields = address_fields(index, [self.urls[row] for row in rows.tolist()], fields)
+            fields = address_fields(index.fields, [self.urls[row] for row in rows.tolist()], fields)
         return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
 
 
@@ -243,51 +296,6 @@ def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one 
     return verdict.name if has_text else _NO_TEXT
 
 
-def _named(
-    documents: Collection, urls: list[str | None] | None, addresses: Addresses, refused: dict[int, str]
-) -> tuple[list[str | None], list[Rejected]]:
-    """Return the id of each document; for a document without a valid id, or *refused*, no id and the reason."""
-    ids: list[str | None] = documents.ids.to_pylist()
-    if urls is not None:
-        for row, url in enumerate(urls):
-            if url and url.strip():
-                ids[row] = addresses.id_of(url)
-    aside: list[Rejected] = []
-    standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
-    for row, own in enumerate(ids):
-        size = len(own.encode()) if own else 0
-        reason, code = refused.get(row, ""), "value"
-        if size > MOST_ID_BYTES:
-            reason, code = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}", "id too long"
-        elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
-            reason, code = _NAMELESS, "no id"
-        if reason:
-            aside.append(Rejected(*documents.place(row), reason, code))
-            ids[row] = None
-    return ids, aside
-
-
-def _fields(
-    documents: Collection, kinds: Mapping[str, str], signed: Sequence[str], required: frozenset[str]
-) -> tuple[pa.Table, dict[int, str]]:
-    """Return the existing fields of the scheme and of the index, and the documents with invalid values.
-
-    Strings, and fields that are signed, are used as written; values of other kinds are parsed.
-    """
-    columns: dict[str, Any] = {}
-    refused: dict[int, str] = {}
-    for name in dict.fromkeys([*signed, *kinds]):
-        kind = kinds.get(name, STRING)
-        try:
-            column = documents.column(name, literal=kind != "flag")
-        except FieldMissing:
-            if len(documents) and (name in required or (name in signed and name != BODY)):
-                raise
-            continue
-        columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, refused)
-    return pa.table(columns), refused
-
-
 def _is_plain(documents: Collection, name: str) -> bool:
     """Return whether a field contains only strings and numbers."""
     try:
@@ -299,19 +307,9 @@ def _is_plain(documents: Collection, name: str) -> bool:
     return True
 
 
-def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> Any:
-    """Parse the values of a kind in a column; an invalid value is null, and its row is refused."""
-    if not len(column) or (kind == "flag" and pa.types.is_boolean(column.type)):
-        return column
-    read = READ[kind]
-    values: list[Any] = []
-    for row, written in enumerate(column.to_pylist()):
-        try:
-            values.append(None if written in {None, ""} else read.read(written))
-        except (ValueError, KeyError, OverflowError):
-            values.append(None)
-            refused.setdefault(row, f"its {name!r} must be {read.expected}")
-    return pa.array(values, read.type)
+def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[str]:
+    """Return which of the fields of a new index some record must have."""
+    return {*fields} - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
 
 
 def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:

@@ -53,6 +53,12 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
     return Terms(columns, Lookup(keyed, scheme.pooled, design if by_tables else None))
 
 
+def terms_of(manifest: Manifest) -> Terms:
+    """Return what a store must know to read an existing index; its key is not needed for that."""
+    made = scheme_of_keys(manifest)
+    return terms(made, layout_of(made, manifest), columns_of(manifest), chosen=bool(manifest.terms["chosen"]))
+
+
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
     """Return the columns of an index of this scheme."""
     nothing = pa.table({name: pa.array([], pa.string()) for name in scheme.columns}) if scheme.columns else []

@@ -99,6 +99,11 @@ class Shards:
         require(quoting, "quoting", request.quoting, "can only be used with CSV and TSV")
         return found
 
+    def behind(self, others: Mapping[str, Any]) -> Self:
+        """Return the same inputs after others, given by name and identity, which must be ``copied`` before the cut."""
+        inputs, identities = [*others, *self.inputs], [*others.values(), *self.identities]
+        return type(self)(inputs, self.request, (), identities)
+
     def copied(self, copies: Mapping[str, Path]) -> Self:
         """Return the same inputs with local copies in the places of standard input and of files at URLs."""
         inputs = [str(copies.get(path, path)) for path in self.inputs]
@@ -177,10 +182,10 @@ class Shards:
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
         return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
 
-    def of_texts(self) -> Self:
-        """Return the same shards for a process in any folder that reads only the texts."""
+    def of_texts(self, columns: Sequence[str] = ()) -> Self:
+        """Return the same shards for a process in any folder that reads only the texts and these fields."""
         inputs = [os.path.abspath(path) for path in self.inputs]  # noqa: PTH100 - links stay
-        request = replace(self.request, columns=())
+        request = replace(self.request, columns=tuple(columns))
         return type(self)(inputs, request, self.shards, self.identities, ignored=self.ignored, size=self.size)
 
     @property

@@ -444,3 +444,42 @@ def test_a_field_that_no_record_has_is_refused(neardup, tmp_path):
     shown = neardup("index", "tt.jsonl", "--to", "x", "--field", "nope:string", code=1).err
     assert "there is no field 'nope'; the fields are: id, text; correct --field" in shown
     assert not (tmp_path / "x").exists()
+
+
+@pytest.fixture
+def state(neardup, pages):
+    neardup("dedup", pages, "--out", "kept.jsonl", "--state", "crawls")
+    return "crawls"
+
+
+def test_an_index_is_filled_from_a_state(neardup, state):
+    shown = neardup("index", "--from", state, "--to", "seen", "--url", "url", "--search")
+    assert shown.out.splitlines()[0] == "2  kept documents in the state crawls"
+    assert shown.out.splitlines()[1].startswith("2  documents in the index seen (created), ")
+    assert ids("seen") == ["http://a.example/storm", "http://a.example/baker"]
+    assert "baker" in neardup("search", "seen", "loaf").out
+    told = json.loads(neardup("index", "--from", state, "--to", "other", "--json").out)
+    assert told | {"seconds": 0} == {"documents": 2, "repeated": 0, "rejected": [], "total": 2, "seconds": 0}
+    assert ids("other") == ["storm", "baker"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--threshold", "0.8"], "threshold was 0.6 and is 0.8; use the same"),
+        (["--id", "name"], "--id name cannot be used with --from, which reads the inputs of the state as its runs did"),
+        (["--strict"], "--strict cannot be used with --from"),
+        (["--text-view", "main"], "--text-view main cannot be used with --from"),
+        (["pages.jsonl"], "inputs pages.jsonl cannot be used with --from"),
+    ],
+)
+def test_what_differs_from_the_state_is_refused(neardup, state, options, words, tmp_path):
+    assert words in neardup("index", *options, "--from", state, "--to", "seen", code=2).err
+    assert not (tmp_path / "seen").exists()
+
+
+def test_only_a_new_index_is_filled(neardup, state, pages):
+    neardup("index", pages, "--to", "seen")
+    shown = neardup("index", "--from", state, "--to", "seen", code=2).err
+    assert "seen: has documents already; only a new index can be filled; name a new folder with --to" in shown
+    assert "inputs are needed: files of documents, or --from STATE" in neardup("index", "--to", "new", code=2).err

@@ -77,5 +77,14 @@ def test_options_that_do_not_fit_are_refused(neardup, crawls):
 def test_inputs_of_earlier_runs_that_are_needed_and_moved(neardup, crawls):
     (crawls / "one.jsonl").rename(crawls / "moved.jsonl")
     err = neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls", code=1).err
-    assert "one.jsonl: new documents must be compared" in err
+    assert "one.jsonl: its texts are needed again, but it was moved or changed" in err
     assert "neardup state forget" in err
+
+
+def test_new_documents_are_compared_with_an_index(neardup, crawls):
+    neardup("index", "--from", "crawls", "--to", "found", "--texts")
+    told = json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "found", "--json").out)
+    assert (told["known"], told["kept"]) == (1, 0)
+    neardup("index", "one.jsonl", "--to", "signatures")
+    shown = neardup("dedup", "two.jsonl", "--dry-run", "--against", "signatures", code=2).err
+    assert "--against signatures is an index without texts; compare with a state or files" in shown

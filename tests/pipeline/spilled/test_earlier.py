@@ -57,3 +57,19 @@ def test_texts_that_are_gone_are_named_and_nothing_is_added(batches, tmp_path):
         assert len(state.segments) == 1
     moved.rename(batches[0][0])
     assert dedup_files([copies], state=tmp_path / "state").result.summary.known > 0
+
+
+def test_texts_are_read_again_with_the_fields_that_are_wanted(batches, tmp_path):
+    dedup_files(batches[0], state=tmp_path / "state")
+    dedup_files(batches[1], state=tmp_path / "state")
+    with State.open(tmp_path / "state") as state:
+        earlier = state.earlier().with_fields(["title"])
+    lines = [json.loads(line) for batch in batches[:2] for path in batch for line in path.read_text().splitlines()]
+    titles = [
+        title
+        for shard in range(len(earlier.sizes))
+        for piece in earlier.pieces(shard)
+        for title in piece.column("title").to_pylist()
+    ]
+    assert titles == [line["title"] for line in lines]
+    assert [earlier.segment_of(shard) for shard in range(len(earlier.sizes))] == [0, 0, 1, 1]

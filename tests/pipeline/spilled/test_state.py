@@ -193,7 +193,7 @@ def test_other_folders_are_refused(batches, tmp_path):
     with pytest.raises(StorageRefused, match="there is no folder"):
         dedup_files(batches[0], state=tmp_path / "nothing" / "state")
     Index.create(tmp_path / "index").close()
-    with pytest.raises(ParameterError, match="not an index"):
+    with pytest.raises(ParameterError, match="is an index without texts"):
         dedup_files(batches[0], against=tmp_path / "index")
     with pytest.raises(StorageRefused, match="no such folder"):
         State.open(tmp_path / "nothing")

@@ -1,6 +1,6 @@
 """Merging segments, and writing the next state of an index: first new files, then their manifest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,13 @@ import numpy as np
 from neardup.index.disk.arrays import ArraysWriter, Stored
 from neardup.index.disk.columns import CHANGING, Columns
 from neardup.index.disk.files import Disk
+from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
 from neardup.index.disk.segment import Segment, write_segment
+from neardup.model.arrays import Positions
 
 FAN: Final = 4  # segments of similar size that are merged into one
 UPDATES: Final = "updates of an index"
@@ -103,12 +105,40 @@ def write(
         return State(following.commit(disk, folder), kept, log)
 
 
+def write_parts(files: Files, before: Manifest, parts: Iterable[Gathered], removed: Callable[[], Positions]) -> State:
+    """Write *parts* as the only segments, and commit them together, without the documents of the *removed* ordinals.
+
+    The ordinals of the parts ascend from 0. *removed* is called after the last part was taken.
+    """
+    disk, folder = files.disk, files.folder
+    segments: list[Segment] = []
+    for number, part in enumerate(parts, before.next_file):
+        stored = write_segment(disk, folder / f"segment-{number:08}", files.columns, [part], files.lookup)
+        segments.append(files.opened(stored))
+    ordinals = removed()
+    for segment in segments:
+        segment.update_removed(ordinals)
+    number = before.next_file + len(segments)
+    following = replace(
+        before,
+        next_file=number + 1,
+        next_ordinal=segments[-1].last + 1 if segments else before.next_ordinal,
+        segments=tuple(part.stored for part in segments),
+        updates=_write_updates(disk, folder / f"updates-{number:08}", segments),
+    )
+    return State(following.commit(disk, folder), segments, None)
+
+
 def discard(disk: Disk, folder: Path, number: int) -> None:
-    """Remove the files of a failed commit at once, as they may fill the disk, unless the commit reached the disk."""
+    """Remove the files of a failed commit at once, as they may fill the disk, unless the commit reached the disk.
+
+    Its files have this number or later ones.
+    """
     with suppress(OSError):  # the next writer removes what is left
         if Manifest.read(disk, folder).next_file <= number:
-            for kind in KINDS:
-                disk.remove(folder / f"{kind}{number:08}")
+            for name in disk.names(folder):
+                if any(name.startswith(kind) and name >= f"{kind}{number:08}" for kind in KINDS):
+                    disk.remove(folder / name)
             disk.remove(folder / UNFINISHED)
 
 

@@ -14,6 +14,7 @@ from neardup.kernels.postings import pack
 from neardup.model.arrays import Positions, TextBatch, Words
 
 if TYPE_CHECKING:
+    from neardup.index.disk.gathered import Gathered
     from neardup.index.disk.recent import Recent
     from neardup.index.disk.segment import Segment
 
@@ -21,6 +22,7 @@ LISTS: Final = ("id", "content", "equal", "keeper", "key")
 
 Rows = npt.NDArray[Any]
 Part: TypeAlias = "Segment | Recent"  # some documents, by position
+Written: TypeAlias = "Segment | Gathered"  # documents that can be written as a segment
 
 _ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
@@ -37,7 +39,7 @@ def ordinal_keys(ordinals: Positions) -> Words:
     return ordinals.astype(np.uint64) * _ORDINAL
 
 
-def alive_in(part: Part) -> int:
+def alive_in(part: Written) -> int:
     """Count the documents of a part that were not removed."""
     return int(part.alive.sum()) if len(part.alive) else part.documents
 

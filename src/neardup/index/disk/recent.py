@@ -1,57 +1,33 @@
 """The documents that were admitted last: in memory, and in the log."""
 
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.disk.buffers import Growing, GrowingStrings
 from neardup.index.disk.columns import Batch, Columns, as_bytes, decoded
+from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.lookup import Lookup
-from neardup.index.disk.part import Rows, id_keys, ordinal_keys, packed_keys
+from neardup.index.disk.part import Rows
 from neardup.index.disk.postings import Chains, Division, Hits, LateChains, Query
-from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import ROOM
 
 
-class Recent:
-    """A part of an index that grows."""
-
-    bits = 1  # its keys are whole
+class Recent(Gathered):
+    """Gathered documents that are found, and change."""
 
     def __init__(self, columns: Columns, lookup: Lookup, salt: Words) -> None:
-        self._lookup, self._salt = lookup, salt
-        self._fixed = {name: Growing(kind, shape) for name, (kind, shape) in columns.fixed.items()}
-        self._strings = {name: GrowingStrings() for name in columns.strings}
-        self._alive = Growing(np.bool_)
+        super().__init__(columns, lookup, salt)
         self._chains = Chains(pooled=lookup.pooled)
         self._late: LateChains | None = None  # the keys of documents that became leaders
         self._ids: dict[str, int] = {}
         self._equals: dict[bytes, list[int]] = {}  # the existing documents, by group
 
     @property
-    def documents(self) -> int:
-        """The number of documents, including removed ones."""
-        return self._alive.size
-
-    @property
-    def alive(self) -> Flags:
-        """Which documents were not removed."""
-        return self._alive.values
-
-    @property
-    def ordinals(self) -> Positions:
-        """The number of each document's admission, ascending."""
-        return self._fixed["ordinal"].values
-
-    @property
     def nbytes(self) -> int:
         """The memory that it takes, approximately."""
-        columns = sum(column.nbytes for column in self._fixed.values())
-        strings = sum(column.nbytes for column in self._strings.values())
-        return columns + strings + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python objects
+        return super().nbytes + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python objects
 
     def propose(self, _: Rows, query: Query) -> Hits:
         """Find the documents that share a key with each asking row."""
@@ -68,13 +44,9 @@ class Recent:
         """Add documents in order; return for each leader the earlier documents that share a key."""
         rows, found = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         first = self.documents
-        self._alive.extend(np.ones(len(rows), np.bool_))
         query = query or Query.of(self._lookup.keyed(rows, found), found, ROOM)
+        self.extend(batch)
         hits = self._with_late(self._chains.find_and_add(query, first, self._alive.room), query)
-        for name, fixed in self._fixed.items():
-            fixed.extend(cast("Any", batch[name]))
-        for name, strings in self._strings.items():
-            strings.extend(cast("TextBatch", batch[name]))
         for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):
             self._ids[own] = place
         for place, group in enumerate(as_bytes(cast("Words", batch["equal"])), first):
@@ -137,45 +109,6 @@ class Recent:
         """Return the documents with these representatives."""
         own = self._fixed["keeper"].values
         return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, keepers))
-
-    def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
-        """Copy the values of a column for some documents."""
-        return np.asarray(self._fixed[name].values[positions])
-
-    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
-        """Copy the first *most* bytes of the values of a column of strings for some documents."""
-        return self._strings[name].take(positions, most)
-
-    def lists(self, name: str) -> int:
-        """Return the number of lists of this name."""
-        if name != "key":
-            return 1
-        none = self._lookup.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
-        return 1 if self._lookup.pooled else none.shape[1]
-
-    def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
-        """Return one of the lists for a new part, in any order."""
-        pooled = self._lookup.pooled and name == "key"
-        keys, positions = self._keys if name == "key" else self._listed(name)
-        return packed_keys(keys, renumbered[positions], number, bits, pooled=pooled)
-
-    @cached_property
-    def _keys(self) -> tuple[Words, Positions]:
-        """Return all keys and their positions; only for a part that is complete."""
-        present = np.flatnonzero(self._fixed["present"].values & self._fixed["leads"].values)
-        return self._lookup.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
-
-    def _listed(self, name: str) -> tuple[Words, Positions]:
-        """Return the keys of one list (uint64[n, 1]) and their positions."""
-        everybody = np.arange(self.documents)
-        if name == "id":
-            return id_keys(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
-        if name == "keeper":
-            keepers = self._fixed["keeper"].values
-            others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
-            return ordinal_keys(keepers[others]).reshape(-1, 1), others
-        known = np.flatnonzero(self._fixed[name].values.any(axis=1))
-        return self._fixed[name].values[known], known
 
 
 def _first_besides(places: list[int], own: int) -> int:

@@ -13,7 +13,7 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
 from neardup.index.disk.lookup import Lookup
-from neardup.index.disk.part import LISTS, Part, Rows, ordinal_keys, packed_keys
+from neardup.index.disk.part import LISTS, Rows, Written, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
     Hits,
@@ -277,7 +277,7 @@ class Segment:
         return np.asarray((ordinal_keys(keepers[others]) & above) | renumbered[stay[others]].astype(np.uint64))
 
 
-def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part], lookup: Lookup) -> Stored:
+def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Written], lookup: Lookup) -> Stored:
     """Write the existing documents of some parts, in their order, as one segment.
 
     Columns are copied some documents at a time, and lists are made one by one, which takes 16 bytes per document. In
@@ -321,7 +321,7 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Part
 class _Lists:
     """The lists of one name for a new segment."""
 
-    def __init__(self, parts: Sequence[Part], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
+    def __init__(self, parts: Sequence[Written], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
         self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
         self._first: Words | None = None
         self._oversized: set[int] = set()  # the lists with keys of more than ``ROOM`` entries
@@ -371,7 +371,7 @@ class _Lists:
         return keys
 
 
-def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Part, Positions]]) -> None:
+def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Written, Positions]]) -> None:
     offsets: list[Positions] = [np.zeros(1, np.int64)]
 
     def data() -> Iterator[npt.NDArray[Any]]:

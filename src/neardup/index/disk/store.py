@@ -6,7 +6,7 @@ It stores documents and proposes candidates.
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from neardup.index.disk import merger
 from neardup.index.disk.columns import NEVER, Batch, Columns, flattened
 from neardup.index.disk.files import LOCK, Disk
+from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import NAME as MANIFEST
@@ -125,6 +126,36 @@ class Store(Reader):
         ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
         changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
         self._write("change", {**changed, **flattened(batch or {})})
+
+    def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions]) -> None:
+        """Write the first documents of the index and commit them together; then merge the segments if they are many.
+
+        Ordinals ascend from 0. *removed* is called after the last batch was taken: the documents with these ordinals
+        are left out. Raises ``StorageRefused`` if the index has, or had, documents.
+        """
+        self.require_new()
+        with self.change():
+            before, parts = self.manifest, self._gathered(batches)
+            self._commit(lambda files: merger.write_parts(files, before, parts, removed))
+            self._next_ordinal = self.manifest.next_ordinal
+        if len(self.segments) > merger.FAN:
+            self.compact()
+
+    def require_new(self) -> None:
+        """Raise ``StorageRefused`` if the index has, or had, documents."""
+        if self.next_ordinal:
+            raise StorageRefused(str(self.folder), "has documents already; only a new index can be filled", "not empty")
+
+    def _gathered(self, batches: Iterable[Batch]) -> Iterator[Gathered]:
+        """Gather batches into parts as large as the memory allows."""
+        part = Gathered(self.columns, self._lookup, self.salt)
+        for batch in batches:
+            part.extend(batch)
+            if part.nbytes > self._memory // 2:
+                yield part
+                part = Gathered(self.columns, self._lookup, self.salt)
+        if part.documents:
+            yield part
 
     def see(self, places: Places, moment: int) -> None:
         """Record that different documents were seen at a *moment*, and that callers know which of them are kept."""
@@ -313,21 +344,27 @@ class Store(Reader):
         self, segments: Sequence[Segment | None], merged: Sequence[Part], next_log: merger.NextLog | None
     ) -> None:
         """Write some parts as one segment, in place of ``None`` or at the end, as the next state of the index."""
-        before, disk, folder = self.manifest, self._disk, self.folder
-        files = merger.Files(disk, folder, self.columns, self._lookup, self._segment)
-        try:
-            state = self._guarded(lambda: merger.write(files, before, segments, merged, next_log))
-        except BaseException:
-            merger.discard(disk, folder, before.next_file)
-            raise
-        self.manifest, self.segments = state.manifest, state.segments
-        if state.log:
-            old, self._log, self._log_begin = self._log, state.log, state.log.size
+        before = self.manifest
+        log = self._commit(lambda files: merger.write(files, before, segments, merged, next_log))
+        if log:
+            old, self._log, self._log_begin = self._log, log, log.size
             self.recent = self._new_recent()
             if old is not None:
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):
-            self._guarded(lambda name=name: disk.remove(folder / name))  # type: ignore[misc]
+            self._guarded(lambda name=name: self._disk.remove(self.folder / name))  # type: ignore[misc]
+
+    def _commit(self, write: Callable[[merger.Files], merger.State]) -> LogWriter | None:
+        """Write the next state of the index, whose files are removed again if that fails; return its new log."""
+        number, disk, folder = self.manifest.next_file, self._disk, self.folder
+        files = merger.Files(disk, folder, self.columns, self._lookup, self._segment)
+        try:
+            state: merger.State = self._guarded(lambda: write(files))
+        except BaseException:
+            merger.discard(disk, folder, number)
+            raise
+        self.manifest, self.segments = state.manifest, state.segments
+        return state.log
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
         """Run an operation on files; if the system refuses, discard the memory."""

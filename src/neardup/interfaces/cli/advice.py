@@ -78,6 +78,7 @@ _NEXT_STORAGE = {
     "newer format": "update neardup",
     "no room": "make room, and start the same command again: it continues",
     "not a work folder": "name a new folder for dedup --work, and the same one for neardup work",
+    "not empty": "name a new folder with --to",
     "not an index": "to create one: neardup index INPUT --to DIR",
     "other extraction": "use the same --text-view, and the same version, or another folder",
     "other settings": "leave out these options, or use the values of the index",

@@ -140,7 +140,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         action="append",
         default=_HIDDEN,
-        help="compare with the documents of a state, or of other files, and change neither; may be repeated for files",
+        help="compare with the documents of a state, of an index with texts, or of other files, and change none;"
+        " may be repeated for indexes and files",
     )
 
 

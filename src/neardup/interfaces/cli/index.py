@@ -35,7 +35,15 @@ INTERRUPTED = "interrupted; admitted documents are in the index; run the same co
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    add_inputs(parser)
+    add_inputs(parser, least=0)
+    parser.add_argument(
+        "--from",
+        dest="state",
+        metavar="STATE",
+        default=_HIDDEN,
+        help="instead of inputs: fill a new index with the documents that dedup --state STATE kept, which is faster"
+        " because they are not compared again",
+    )
     parser.add_argument("--to", metavar="DIR", required=True, default=_HIDDEN, help="the folder of the index")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser, with_url=True)
@@ -71,7 +79,18 @@ def run(arguments: argparse.Namespace) -> int:
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1 (MiB)")
     require_path("to", arguments.to)
     chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
-    fields = _fields(given.get("field", []))
+    options: dict[str, Any] = {
+        "url": given.get("url"),
+        "fields": _fields(given.get("field", [])),
+        "texts": arguments.texts,
+        "search": arguments.search,
+        "durability": arguments.durability,
+        "memory": arguments.memory * _MEGABYTE,
+        **chosen,
+    }
+    if "state" in given:
+        return _fill(arguments, options)
+    require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")
     say_if_cold()
     from neardup.pipeline.ingestion import add_files
 
@@ -80,15 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
         added = add_files(
             arguments.inputs,
             arguments.to,
-            url=given.get("url"),
-            fields=fields,
-            texts=arguments.texts,
-            search=arguments.search,
-            durability=arguments.durability,
-            memory=arguments.memory * _MEGABYTE,
             progress=progress,
             **reading_of(arguments),
-            **chosen,
+            **options,
         )
     seconds = time.monotonic() - started
     if added.quoted_lines:
@@ -98,6 +111,44 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(added, arguments.to, seconds)
     return 1 if added.rejected else 0
+
+
+def _fill(arguments: argparse.Namespace, options: dict[str, Any]) -> int:
+    """Fill a new index from a state and summarise; return 1 if documents were rejected."""
+    _require_alone(arguments)
+    say_if_cold()
+    from neardup.pipeline.ingestion import fill_index
+
+    started = time.monotonic()
+    with progress_bars() as progress:
+        filled = fill_index(arguments.state, arguments.to, progress=progress, **options)
+    seconds = time.monotonic() - started
+    if arguments.json:
+        print(json.dumps({**asdict(filled), "seconds": round(seconds, 3)}))
+        return 1 if filled.rejected else 0
+    show_counts(
+        [
+            (filled.documents, f"kept {plural(filled.documents, 'document')} in the state {arguments.state}", True),
+            (filled.repeated, "with the id of a later document: left out", False),
+            (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index", False),
+        ]
+    )
+    show_rejected(filled.rejected)
+    in_index = f"{plural(filled.total, 'document')} in the index {arguments.to} (created), {seconds:.1f} s"
+    show_counts([(filled.total, in_index, True)])
+    return 1 if filled.rejected else 0
+
+
+def _require_alone(arguments: argparse.Namespace) -> None:
+    """Refuse inputs, and options for reading them, together with a state."""
+    plain = argparse.ArgumentParser()
+    add_reading_options(plain)
+    rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
+    require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
+    given, defaults = vars(arguments), vars(plain.parse_args([]))
+    for name in ("text", "id", "format", "quoting", "glob", "text_view", "strict", "max_bytes"):
+        if given.get(name) != defaults.get(name):
+            raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 
 def _fields(described: list[str]) -> dict[str, Any]:

@@ -19,11 +19,11 @@ _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 _KINDS: dict[str, Any] = {"whole": whole, "number": number, "text": str}
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the inputs of a verb."""
+def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
+    """Add the inputs of a verb, which needs at *least* this many of them: 0 or 1."""
     parser.add_argument(
         "inputs",
-        nargs="+",
+        nargs="+" if least else "*",
         metavar="INPUT",
         help=".jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, a folder of text or HTML files, or - for"
         " standard input; patterns and several inputs of one format are fine",

@@ -151,8 +151,20 @@ class Earlier:
         try:
             yield from texts.shards.pieces(texts.shards.shards[own])
         except DataError as error:
-            rule = "new documents must be compared with texts in it, but it was moved or changed since they were added"
+            rule = "its texts are needed again, but it was moved or changed since they were added"
             raise DataError(error.where, rule, "earlier input") from error
+
+    def segment_of(self, shard: int) -> int:
+        """Return the number of the segment that a shard's documents are in."""
+        return self._shards[shard][0]
+
+    def with_fields(self, names: Sequence[str]) -> "Earlier":
+        """Return the same leaders; ``pieces`` then have these fields, too."""
+        segments = []
+        for segment in self._segments:
+            texts = [TextSource(one.shards.of_texts(names), one.edges) for one in segment.texts]
+            segments.append(StoredSegment(segment.folder, texts))
+        return Earlier(segments)
 
     def _tables(self, name: str) -> list[pa.Table]:
         return [segment.table(name) for segment in self._segments]

@@ -16,6 +16,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import Change, DataError, NeardupError, OutputRefused, ParameterError, RunChanged
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
+from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import changes
@@ -74,6 +75,7 @@ class Settings:
     state: Path | None = None
     adds: bool = False  # to the state
     compared: tuple[str, ...] = ()  # inputs that are only compared with
+    indexes: tuple[IndexTexts, ...] = ()  # the same, before these inputs
     executors: Executors | None = None
     announce: Callable[[Forecast], None] = lambda _: None
     ignore_common: float | None = None  # the share of documents from which a shingle does not count
@@ -100,9 +102,12 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
 def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngine, progress: Progress) -> StoredResult:
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
+    compared += len(settings.indexes)
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
     if state is not None:
         _require_for_state(shards, state, adds=settings.adds)
+    pages = shards.extraction
+    shards = _with_indexes(shards, settings)
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
@@ -113,7 +118,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         "reading": {
             **asdict(settings.request),
             "columns": None,
-            "extraction": shards.extraction,
+            "extraction": pages,
         },
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
@@ -133,7 +138,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
 
         stages = by(scheme)
-        if any(map(is_distant, shards.inputs)):
+        if settings.indexes or any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
         begun = _split(journal, stages, partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
@@ -174,6 +179,13 @@ def _split(journal: Journal, stages: Stages, begun: Callable[[], dict[str, Any]]
         raise
 
 
+def _with_indexes(shards: Shards, settings: Settings) -> Shards:
+    """Return the inputs after the indexes that they are compared with; refuse these if they cannot be."""
+    for index in settings.indexes:
+        index.require(settings.request, settings.scheme.columns, shards.extraction)
+    return shards.behind({index.path: index.identity for index in settings.indexes})
+
+
 def _require_for_state(shards: Shards, state: State, *, adds: bool) -> None:
     """Raise an error for inputs that cannot be compared with a state, or be added to it."""
     state.require_extraction(shards.extraction)
@@ -198,11 +210,12 @@ def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, st
 
 
 def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:
-    """Copy standard input and files at URLs into the work folder, once the outputs are accepted.
+    """Copy standard input, files at URLs and indexes into the work folder, once the outputs are accepted.
 
     A run that continues compares standard input with its copy.
     """
-    names = {
+    indexes = {index.path: index for index in settings.indexes}
+    names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
         path: f"{SPOOLED}.{shards.kind(source).format}" if path == STDIN else place(path)
         for source, path in enumerate(shards.inputs)
         if is_distant(path)
@@ -212,7 +225,9 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     def copy_input(task: int) -> dict[str, Any]:
         name = names[distant[task]]
         with journal.output(name) as file:
-            if distant[task] == STDIN:
+            if distant[task] in indexes:
+                indexes[distant[task]].write(file, settings.request)
+            elif distant[task] == STDIN:
                 copy(file)
             else:
                 fetch(distant[task], file)

@@ -136,12 +136,14 @@ class State:
         """The key of its digests, as hexadecimal digits; ``None`` if it has no documents yet."""
         return None if self._header is None else self._header.salt
 
-    def require(self, scheme: Scheme, policy: Policy) -> None:
-        """Raise ``StorageRefused`` unless the decisions in the state were made by the same rule."""
+    def require(self, scheme: Scheme, policy: Policy | None = None) -> None:
+        """Raise ``StorageRefused`` unless this is the scheme of the state, and with *policy* the rest of its rules."""
         if self._header is None:
             return
-        known, own = self._header, header_of(scheme, policy, "", None)
-        found = [*_differences(known.scheme, own.scheme), *_differences(known.policy, own.policy)]
+        known, own = self._header, header_of(scheme, policy or Policy(), "", None)
+        found = [*_differences(known.scheme, own.scheme)]
+        if policy is not None:
+            found += _differences(known.policy, own.policy)
         if not found and known.key != own.key:
             found.append(Change("changed", "the secret key"))
         if not found and known.recipe != own.recipe:

@@ -1,0 +1,94 @@
+"""Documents in memory, column by column, which can be written as a segment."""
+
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.buffers import Growing, GrowingStrings
+from neardup.index.disk.columns import Batch, Columns
+from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.part import id_keys, ordinal_keys, packed_keys
+from neardup.kernels.strings import WHOLE
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+
+
+class Gathered:
+    """A part of an index that grows. Its documents cannot be found before they are in a segment."""
+
+    bits = 1  # its keys are whole
+
+    def __init__(self, columns: Columns, lookup: Lookup, salt: Words) -> None:
+        self._lookup, self._salt = lookup, salt
+        self._fixed = {name: Growing(kind, shape) for name, (kind, shape) in columns.fixed.items()}
+        self._strings = {name: GrowingStrings() for name in columns.strings}
+        self._alive = Growing(np.bool_)
+
+    @property
+    def documents(self) -> int:
+        """The number of documents, including removed ones."""
+        return self._alive.size
+
+    @property
+    def alive(self) -> Flags:
+        """Which documents were not removed."""
+        return self._alive.values
+
+    @property
+    def ordinals(self) -> Positions:
+        """The number of each document's admission, ascending."""
+        return self._fixed["ordinal"].values
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, approximately."""
+        columns = sum(column.nbytes for column in self._fixed.values())
+        return columns + sum(column.nbytes for column in self._strings.values())
+
+    def extend(self, batch: Batch) -> None:
+        """Add documents in order."""
+        for name, fixed in self._fixed.items():
+            fixed.extend(cast("Any", batch[name]))
+        for name, strings in self._strings.items():
+            strings.extend(cast("TextBatch", batch[name]))
+        self._alive.extend(np.ones(len(cast("Any", batch["rows"])), np.bool_))
+
+    def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
+        """Copy the values of a column for some documents."""
+        return np.asarray(self._fixed[name].values[positions])
+
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy the first *most* bytes of the values of a column of strings for some documents."""
+        return self._strings[name].take(positions, most)
+
+    def lists(self, name: str) -> int:
+        """Return the number of lists of this name."""
+        if name != "key":
+            return 1
+        none = self._lookup.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
+        return 1 if self._lookup.pooled else none.shape[1]
+
+    def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
+        """Return one of the lists for a new part, in any order."""
+        pooled = self._lookup.pooled and name == "key"
+        keys, positions = self._keys if name == "key" else self._listed(name)
+        return packed_keys(keys, renumbered[positions], number, bits, pooled=pooled)
+
+    @cached_property
+    def _keys(self) -> tuple[Words, Positions]:
+        """Return all keys and their positions; only for a part that is complete."""
+        present = np.flatnonzero(self._fixed["present"].values & self._fixed["leads"].values)
+        return self._lookup.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+
+    def _listed(self, name: str) -> tuple[Words, Positions]:
+        """Return the keys of one list (uint64[n, 1]) and their positions."""
+        everybody = np.arange(self.documents)
+        if name == "id":
+            return id_keys(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
+        if name == "keeper":
+            keepers = self._fixed["keeper"].values
+            others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
+            return ordinal_keys(keepers[others]).reshape(-1, 1), others
+        known = np.flatnonzero(self._fixed[name].values.any(axis=1))
+        return self._fixed[name].values[known], known
