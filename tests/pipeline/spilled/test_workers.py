@@ -40,23 +40,30 @@ def shared(tmp_path, sources, monkeypatch, worker, **options):
     return found[0], done
 
 
-def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monkeypatch):
-    small_parts(1000)
+def busy(work):
+    """Give a worker that lets the run go on when it has done a few tasks."""
+
+    def done():
+        return len([*work.glob("run-*/done/*")])
 
     def worker(waiting):
-        done = tmp_path.joinpath("w").glob
-        before = len([*done("run-*/done/*")])
+        before = done()
 
         def wait():
-            while len([*done("run-*/done/*")]) <= before + 5:
+            while done() <= before + 5:
                 time.sleep(0.01)
             waiting.set()
 
         threading.Thread(target=wait, daemon=True).start()
-        return work_on(tmp_path / "w", idle=120)
+        return work_on(work, idle=120)
 
+    return worker
+
+
+def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(1000)
     names = [os.path.relpath(path) for path in sources]
-    found, done = shared(tmp_path, names, monkeypatch, worker, out="out")
+    found, done = shared(tmp_path, names, monkeypatch, busy(tmp_path / "w"), out="out")
     assert done.tasks > 5
     assert done.ended == "finished"
     expected = dedup_files(names).result
@@ -67,12 +74,7 @@ def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monk
 @pytest.mark.parametrize("common", [0.1, CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)])
 def test_a_worker_knows_the_common_shingles(tmp_path, sources, small_parts, monkeypatch, common):
     small_parts(1000)
-
-    def worker(waiting):
-        threading.Timer(1.5, waiting.set).start()
-        return work_on(tmp_path / "w", idle=20)
-
-    found, done = shared(tmp_path, sources, monkeypatch, worker, ignore_common=common)
+    found, done = shared(tmp_path, sources, monkeypatch, busy(tmp_path / "w"), ignore_common=common)
     assert done.tasks > 5
     expected = dedup_files(sources, ignore_common=common).result
     assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
