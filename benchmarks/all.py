@@ -19,6 +19,7 @@ QUESTIONS: Final = (
     "templates",
     "mirrors",
     "comparing",
+    "extraction",
     "files",
     "threads",
     "growth",

@@ -1,0 +1,74 @@
+"""Question: what does the main text of pages cost."""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.html import HTMLTree
+
+from corpus import CACHE, corpus
+from environment import peers_python
+from figures import SMALL, Figure, publish
+from neardup import Extraction
+
+METHOD = """
+Pages of Debian documentation packages, from bytes to text, in one process: the main text of resiliparse as it is, of
+pages that are decoded already; `Extraction(view="main")`, which decodes, measures the markup and then asks resiliparse;
+`auto`, which also reads pages with little main text as visible text; and trafilatura with `fast=True`. Processor time,
+the best of three. The ratio of `main` to resiliparse is of time, the others are of speed.
+"""
+PAGES: Final = 100 if SMALL else 1500
+REPEATS: Final = 3
+PEER: Final = Path(__file__).parent / "peers" / "with_trafilatura.py"
+OPTIONS: Final = {
+    "main_content": True,
+    "alt_texts": False,
+    "list_bullets": False,
+    "comments": False,
+    "post_meta": False,
+}
+
+
+def main() -> None:
+    corpus()  # it unpacks the packages
+    paths = sorted((CACHE / "unpacked").rglob("*.html"))
+    paths = paths[:: max(1, len(paths) // PAGES)][:PAGES]
+    pages = [path.read_bytes() for path in paths]
+    size = sum(map(len, pages)) / 1e6
+    texts = [page.decode(errors="replace") for page in pages]
+    bare = best(lambda: [extract_plain_text(HTMLTree.parse(text), **OPTIONS) for text in texts])
+    found = {view: best(lambda view=view: Extraction(view=view).pages(pages)) for view in ("main", "auto", "visible")}
+    listed = CACHE / "extraction.json"
+    listed.write_text(json.dumps([str(path) for path in paths]))
+    command = [peers_python("web"), PEER, listed, str(REPEATS)]
+    peer = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    speeds = {
+        "resiliparse": bare,
+        "trafilatura, fast": peer,
+        **{f"neardup, {view}": own for view, own in found.items()},
+    }
+    figures = [Figure(name=name, value=size / seconds, unit="MB/s") for name, seconds in speeds.items()]
+    figures += [
+        Figure(name="main, to resiliparse", value=found["main"], unit="s", ratio=found["main"] / bare, at_most=1.45),
+        Figure(name="main, to trafilatura", value=found["main"], unit="s", ratio=peer / found["main"], at_least=5.5),
+        Figure(name="auto, to trafilatura", value=found["auto"], unit="s", ratio=peer / found["auto"]),
+    ]
+    publish("extraction", "From pages to text", METHOD, figures)
+
+
+def best(function: Callable[[], object]) -> float:
+    function()
+    times = []
+    for _ in range(REPEATS):
+        started = time.process_time()
+        function()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()
