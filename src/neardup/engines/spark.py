@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +19,7 @@ from neardup.model.errors import EngineFailed, ExtraMissing, NeardupError, Param
 
 _PARTS: Final = 256  # parts of the tasks at least: Spark may add executors later
 _PER_CORE: Final = 4
+_ROWS: Final = 1 << 16  # rows that pass to Spark together
 _LOOK: Final = 1.0  # seconds
 _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$", re.MULTILINE)
 _NO_JAVA: Final = "JAVA_GATEWAY_EXITED"
@@ -68,6 +69,11 @@ class SparkExecutors:
             failures = waiting.result()
         yield from (Failure(*row) for row in failures)
 
+    def rows(self, function: Callable[[int], pa.Table], tasks: int, columns: str) -> Any:
+        """Return a DataFrame of the rows of all tasks below a number; *columns* are their names and types."""
+        numbers = self.session.range(0, tasks, 1, max(1, tasks))
+        return numbers.mapInArrow(partial(_rows, function), columns)
+
     def require_shared(self, folder: Path) -> None:
         """Raise ``StorageRefused`` unless executors see a folder of this process."""
         probe = folder / f"probe-{secrets.token_hex(8)}"
@@ -97,6 +103,13 @@ def _do(opened: Opened, tasks: tuple[int, ...], batches: Iterable[pa.RecordBatch
         [failure._asdict() for failure in failures],
         pa.schema([("task", pa.int64()), ("host", pa.string()), ("message", pa.string())]),
     )
+
+
+def _rows(function: Callable[[int], pa.Table], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the tasks in *batches*, in a process of an executor."""
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            yield from function(task).to_batches(_ROWS)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -165,3 +166,17 @@ def test_the_name_of_tables():
     assert repr(tables) == (
         "<ShardedTables of 6 fingerprints in 2 shards, TableDesign(kind='blocks', distance=3, pieces=5)>"
     )
+
+
+def test_the_parts_of_a_join_are_the_whole_join(tmp_path):
+    one, other = population(200), population(90)
+    tables = HammingTables.build(one, 3, shards=3)
+    tables.save(tmp_path / "one")
+    tables, second = (
+        ShardedTables.open(tmp_path / "one"),
+        HammingTables.build(other, design=TableDesign(kind="blocks", distance=3, pieces=5), shards=2),
+    )
+    parts = [tuples(tables.join_part(*part)) for part in product(range(3), [second], range(2))]
+    assert sorted(pair for part in parts for pair in part) == tuples(tables.join(second)) == pairs(one, other, 3)
+    parts = [tuples(tables.join_part(i, None, j)) for i, j in combinations_with_replacement(range(3), 2)]
+    assert sorted(pair for part in parts for pair in part) == tuples(tables.self_join())

@@ -105,7 +105,7 @@ class ShardedTables:
     def join(self, other: "ShardedTables | HammingTables | Words") -> Found:
         """Find the pairs of near fingerprints of two indexes, as ``HammingTables.join`` does."""
         if isinstance(other, ShardedTables):
-            shards = other._shards  # noqa: SLF001 - of the same class
+            shards = other.shards
         else:
             own = other if isinstance(other, HammingTables) else HammingTables.build(other, self.distance, self.design)
             shards = [(0, lambda: own)]
@@ -116,6 +116,25 @@ class ShardedTables:
                 theirs = theirs.redesigned(self.design)
             parts += [_moved(ours().join(theirs), here, begin) for here, ours in self._shards]
         return _merged(parts)
+
+    def join_part(self, number: int, other: "ShardedTables | None", place: int) -> Found:
+        """Find the pairs of one shard with a shard of another index, or of this one (``None``), sorted.
+
+        The parts of all pairs of shards are the ``join``; those of all ``number <= place`` are the ``self_join``.
+        """
+        (begin, ours), (there, shard) = self._shards[number], (other or self).shards[place]
+        tables = ours()
+        if other is None and number == place:
+            return _moved(tables.self_join(), begin, begin)
+        theirs = shard()
+        if theirs.design != self.design:
+            theirs = theirs.redesigned(self.design)
+        return _moved(tables.join(theirs), begin, there)
+
+    @property
+    def shards(self) -> _Shards:
+        """The first position of each shard, and a function that opens or builds its tables."""
+        return self._shards
 
     @property
     def distance(self) -> int:
