@@ -38,7 +38,7 @@ from neardup.pipeline.spilled.forecast import Forecast, amount
 from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Collection, Quoting, Rejected
+from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected
 from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read, request_of
@@ -95,6 +95,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     glob: Sequence[str] = (),
     extraction: Extraction = _AUTO,
     html: str | None = None,
+    url: str = DEFAULT_URL,
     mark: AnyPath | None = None,
     out_format: str | None = None,
     part_size: int | None = None,
@@ -157,7 +158,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     else:
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
-        given |= {"glob": glob, "extraction": extraction, "html": html}
+        given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
         chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common), known)
         settings = Settings(
             request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
@@ -191,6 +192,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             glob=glob,
             extraction=extraction,
             html=html,
+            url=url,
             strict=strict,
             max_bytes=max_bytes,
             progress=follow,

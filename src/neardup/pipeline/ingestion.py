@@ -31,7 +31,7 @@ from neardup.pipeline.transfer import Filled, fill
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import Collection, QuotedLines, Quoting, Rejected, WithoutText
+from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Quoting, Rejected, WithoutText
 from neardup.sources.formats import common_format, expand
 from neardup.sources.read import MAX_BYTES, read
 from neardup.text.columns import gathered
@@ -150,6 +150,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             glob=glob,
             extraction=extraction,
             html=html,
+            url=url or DEFAULT_URL,
             strict=strict,
             max_bytes=max_bytes,
             progress=progress,

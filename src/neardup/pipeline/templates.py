@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import heappush, heappushpop
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -18,7 +19,11 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import require, require_kind
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.minhash import MinHash
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, Rejected, missing_field
+from neardup.sources.formats import display
 from neardup.sources.hosts import host
+from neardup.sources.read import MAX_BYTES, request_of
+from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
@@ -59,6 +64,52 @@ def learn_templates(
             gathered.add(*page)
         found = [_learned(own, extraction) for own in gathered.hosts()]
     return HostTemplates((one for one in found if one is not None), rule_of(extraction))
+
+
+def learn_from_files(
+    inputs: Sequence[str | PathLike[str]],
+    *,
+    html: str = "html",
+    url: str = DEFAULT_URL,
+    format: str | None = None,  # noqa: A002 - what users call it
+    extraction: Extraction = _AUTO,
+) -> tuple[HostTemplates, list[Rejected]]:
+    """Learn the templates of the pages in files, and return the rejected records, too.
+
+    The field *html* contains a page, *url* its address; pages without either are ignored. Inputs are those of a run in
+    pieces, and are read piece by piece. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
+    """
+    request = request_of(
+        text=html,
+        id=DEFAULT_ID,
+        columns=[url],
+        format=format,
+        quoting="auto",
+        glob=(),
+        strict=False,
+        max_bytes=MAX_BYTES,
+    )
+    shards = Shards.split(inputs, request)
+    rejected: list[Rejected] = []
+
+    def pages() -> Iterator[tuple[str | None, str]]:
+        existing: list[str] | None = None
+        found = False
+        for shard in shards.shards:
+            for piece in shards.pieces(shard):
+                rejected.extend(piece.rejected)
+                if not len(piece):
+                    continue
+                existing = piece.lacking(html)
+                found = found or existing is None
+                addresses = piece.column(url, literal=True).to_pylist()
+                for address, markup in zip(addresses, piece.texts.to_pylist(), strict=True):
+                    if markup is not None:
+                        yield address, markup
+        if existing is not None and not found:
+            raise missing_field(", ".join(map(display, shards.inputs)), html, existing)
+
+    return learn_templates(pages(), extraction=extraction), rejected
 
 
 def rule_of(extraction: Extraction) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from neardup.model.errors import DataError, FieldMissing, require
 from neardup.sources.formats import FOLDER, Kind, common_format, display, kind
+from neardup.sources.hosts import host
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction
@@ -25,6 +26,7 @@ Append = Callable[[Any, Mask, pa.Table | None], None]
 Advance = Callable[[int, float], None]  # the input, and how much of it has been read, from 0 to 1
 
 DEFAULT_TEXT: Final = "text"
+DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
 _PAGES: Final = 256  # that are read together
 _SHOWN: Final = 40  # how many column names a message lists
@@ -63,6 +65,7 @@ class Request:
     globs: tuple[str, ...] = ()
     extraction: Extraction = field(default_factory=Extraction)
     html: bool = False  # whether the text field is HTML
+    url: str = DEFAULT_URL  # the field of the address, by which a page has a template
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +165,22 @@ class Collection(ABC):
             return None
         return None
 
-    def extract(self, extraction: Extraction) -> None:
-        """Replace the texts, which are HTML, by those of these pages; nulls remain."""
+    def extract(self, request: Request) -> None:
+        """Replace the texts, which are HTML, by those of these pages; nulls remain.
+
+        With templates, the pages must have the field of the address.
+        """
         self.has_pages = True
-        parts = [chunk[begin : begin + _PAGES] for chunk in self.texts.chunks for begin in range(0, len(chunk), _PAGES)]
-        self.texts = pa.chunked_array([_of_pages(part, extraction) for part in parts], pa.large_string())
+        extraction, hosts = request.extraction, None
+        if extraction.templates is not None:
+            hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
+        done, parts = 0, []
+        for chunk in self.texts.chunks:
+            for begin in range(0, len(chunk), _PAGES):
+                markup = chunk[begin : begin + _PAGES]
+                parts.append(_of_pages(markup, extraction, None if hosts is None else hosts[done : done + len(markup)]))
+                done += len(markup)
+        self.texts = pa.chunked_array(parts, pa.large_string())
 
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
@@ -257,9 +271,10 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
         yield append
 
 
-def _of_pages(markup: pa.Array, extraction: Extraction) -> pa.Array:
+def _of_pages(markup: pa.Array, extraction: Extraction, hosts: pa.Array | None) -> pa.Array:
     there = markup.is_valid()
-    texts = pa.array(extraction.pages(markup.filter(there).to_pylist()).texts, pa.large_string())
+    own = [] if hosts is None else hosts.filter(there).to_pylist()
+    texts = pa.array(extraction.pages(markup.filter(there).to_pylist(), hosts=own).texts, pa.large_string())
     return pc.replace_with_mask(pa.nulls(len(markup), pa.large_string()), there, texts)
 
 

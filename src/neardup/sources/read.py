@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final, get_args
@@ -16,7 +17,7 @@ from neardup.model.errors import (
     require_sequence,
     require_whole,
 )
-from neardup.sources.collection import DEFAULT_TEXT, Advance, Collection, Quoting, Rejected, Request
+from neardup.sources.collection import DEFAULT_TEXT, DEFAULT_URL, Advance, Collection, Quoting, Rejected, Request
 from neardup.sources.formats import FOLDER, common_format, expand
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -37,6 +38,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
     glob: Sequence[str] = (),
     extraction: Extraction = _AUTO,
     html: str | None = None,
+    url: str = DEFAULT_URL,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
@@ -73,9 +75,12 @@ def read(  # noqa: PLR0913 - each is an option of its own
         glob=glob,
         extraction=extraction,
         html=html,
+        url=url,
         strict=strict,
         max_bytes=max_bytes,
     )
+    if extraction.templates is not None:
+        request = replace(request, columns=tuple(dict.fromkeys([*request.columns, url])))
     paths = expand(names)
     found = common_format(paths, format)
     require(
@@ -94,7 +99,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
             finalize(collection, rmtree, folder, ignore_errors=True)
         collection.text = request.text
         if request.html:
-            collection.extract(extraction)
+            collection.extract(request)
         if collection.rejected and not len(collection):
             raise nothing_left(collection.names, collection.rejected)
         advance(len(paths) - 1, 1.0)
@@ -111,6 +116,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     glob: Sequence[str],
     extraction: Extraction = _AUTO,
     html: str | None = None,
+    url: str = DEFAULT_URL,
     strict: bool,
     max_bytes: int,
 ) -> Request:
@@ -119,8 +125,11 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     require(html is None or text == DEFAULT_TEXT, "html", html, f"cannot be used with the text field {text!r}")
     if html is not None:
         require_name("html", html)
+    require_name("url", url)
     require_name("id", id)
     require_kind("extraction", extraction, Extraction)
+    rule = "can only be used with a field of HTML pages"
+    require(html is not None or extraction.templates is None, "templates", extraction.templates, rule)
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
     for pattern in require_sequence("glob", glob, "patterns"):
         require_name("glob", pattern)
@@ -135,6 +144,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
         globs=tuple(glob),
         extraction=extraction,
         html=html is not None,
+        url=url,
     )
 
 

@@ -164,7 +164,12 @@ class Shards:
         """Return the shards as plain values."""
         return {
             "inputs": [*self.inputs],
-            "request": {**asdict(self.request), "columns": [*self.request.columns], "globs": [*self.request.globs]},
+            "request": {
+                **asdict(replace(self.request, extraction=Extraction())),
+                "columns": [*self.request.columns],
+                "globs": [*self.request.globs],
+                "extraction": self.request.extraction.to_dict(),
+            },
             "shards": [[s.source, s.begin, s.end, s.first, s.size] for s in self.shards],
             "identities": self.identities,
             "ignored": self.ignored,
@@ -177,7 +182,7 @@ class Shards:
         if request is None:
             own = given["request"]
             tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
-            request = Request(**own | tuples | {"extraction": Extraction(**own["extraction"])})
+            request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
         names = ("source", "begin", "end", "first", "size")
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
         return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
@@ -272,7 +277,7 @@ class Shards:
         """
         for piece in self._pieces(shard, whole=whole):
             if self.request.html:
-                piece.extract(self.request.extraction)
+                piece.extract(self.request)
             yield piece
 
     def _pieces(self, shard: Shard, *, whole: bool) -> Iterator[Collection]:

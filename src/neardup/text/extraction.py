@@ -1,9 +1,10 @@
 """The text of web pages: their main text, or all that is visible."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -74,6 +75,18 @@ class Extraction:
     def extractor(self) -> str | None:
         """The library that the text depends on, with its version; ``None`` if there is none, or not here."""
         return None if self.view == "visible" else installed()
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Return the extraction as plain values."""
+        templates = None if self.templates is None else b64encode(self.templates.to_bytes()).decode()
+        return {"view": self.view, "templates": templates}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return the extraction that ``to_dict`` described; ``DataError`` if its templates are damaged."""
+        packed = given["templates"]
+        templates = None if packed is None else HostTemplates.from_bytes(b64decode(packed), "templates")
+        return cls(view=given["view"], templates=templates)
 
     def pages(
         self,
@@ -160,7 +173,9 @@ class Extraction:
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:
     """Return why pages that were extracted in two ways cannot be compared."""
     before, now = (
-        " by ".join(filter(None, (f"text view {one['text_view']}", one["extractor"]))) for one in (known, own)
+        " by ".join(filter(None, (f"text view {one['text_view']}", one["extractor"])))
+        + (f" with templates {one['templates']}" if "templates" in one else "")
+        for one in (known, own)
     )
     return f"the texts of its pages were extracted as {before}, and cannot be compared with {now}"
 

@@ -45,6 +45,7 @@ _VERBS = (  # modules of this package
     "reindex",
     "serve",
     "compare",
+    "templates",
     "rules",
     "mirrors",
     "plan",

@@ -100,8 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.inputs,
             arguments.to,
             progress=progress,
-            **reading_of(arguments),
-            **options,
+            **reading_of(arguments) | options,
         )
     seconds = time.monotonic() - started
     if added.quoted_lines:

@@ -40,7 +40,17 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         "--html", metavar="FIELD", default=_HIDDEN, help="the field that holds an HTML page, instead of a text"
     )
     reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
-    if with_url:
+    reading.add_argument(
+        "--templates",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="with --html: the templates of hosts, whose lines do not count; `neardup templates learn` writes them",
+    )
+    if not with_url:
+        reading.add_argument(
+            "--url", metavar="FIELD", default=_HIDDEN, help="with --templates: the field with the URL (default: url)"
+        )
+    else:
         reading.add_argument(
             "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
         )
@@ -271,7 +281,15 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "quoting": arguments.quoting,
         "glob": given.get("glob", ()),
         "html": given.get("html"),
-        "extraction": Extraction(view=arguments.text_view),
+        "extraction": Extraction(view=arguments.text_view, templates=_templates(given.get("templates"))),
+        **({"url": given["url"]} if "url" in given else {}),
         "strict": arguments.strict,
         "max_bytes": given.get("max_bytes", MAX_BYTES),
     }
+
+
+def _templates(path: str | None) -> Any:
+    """Return the templates in a file."""
+    from neardup.text.host_templates import HostTemplates
+
+    return None if path is None else HostTemplates.load(path)

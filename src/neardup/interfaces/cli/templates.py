@@ -1,0 +1,149 @@
+"""Learn or show the lines that the pages of a host share."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
+from neardup.model.errors import InputRefused, ParameterError, plural
+
+if TYPE_CHECKING:
+    from neardup.text.host_templates import HostTemplates
+
+_HIDDEN = argparse.SUPPRESS
+_ARROW = (".arrow",)
+_LEARNING = ("out", "html", "url", "text_view", "format", "force")
+
+EXAMPLE = "Example: neardup templates learn pages.jsonl --html html --url url --out templates.arrow"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument(
+        "action",
+        choices=("learn", "show"),
+        help="learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT, hosts",
+    )
+    parser.add_argument(
+        "inputs",
+        nargs="*",
+        metavar="INPUT",
+        help="learn: .jsonl .csv .tsv .parquet with a field of HTML and one of the URL; show: hosts (default: a list of"
+        " all hosts)",
+    )
+    parser.add_argument("--templates", metavar="FILE", default=_HIDDEN, help="show: the file that learn has written")
+    learning = parser.add_argument_group("learning")
+    learning.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the templates, a .arrow file")
+    learning.add_argument("--html", metavar="FIELD", default=_HIDDEN, help="the field with HTML (default: html)")
+    learning.add_argument("--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL (default: url)")
+    learning.add_argument(
+        "--text-view",
+        choices=("auto", "main", "visible"),
+        default=_HIDDEN,
+        help="the text that counts, as in dedup, which requires the same (default: auto)",
+    )
+    learning.add_argument(
+        "--format",
+        choices=("jsonl", "csv", "tsv", "parquet"),
+        default=_HIDDEN,
+        help="format of the inputs (default: by their names)",
+    )
+    learning.add_argument("--force", action="store_true", default=_HIDDEN, help="replace an output that exists")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do it; return 1 if records were rejected, or a host has no template."""
+    given = vars(arguments)
+    for name in _LEARNING if arguments.action == "show" else ("templates",):
+        if name in given:
+            other = "show" if name == "templates" else "learn"
+            raise ParameterError(name, None if given[name] is True else given[name], f"can only be used with {other}")
+    return _learn(arguments.inputs, given) if arguments.action == "learn" else _show(arguments.inputs, given)
+
+
+def _learn(inputs: list[str], given: dict[str, Any]) -> int:
+    if "out" not in given:
+        raise ParameterError("out", None, "is needed: a path for the templates")
+    from neardup.pipeline.templates import learn_from_files
+    from neardup.sources.output import check_file, write_file
+    from neardup.text.extraction import Extraction
+
+    force = given.get("force", False)
+    check_file(given["out"], _ARROW, inputs, force=force)
+    found, rejected = learn_from_files(
+        inputs,
+        extraction=Extraction(view=given.get("text_view", "auto")),
+        **{name: given[name] for name in ("html", "url", "format") if name in given},
+    )
+    write_file(given["out"], found.to_bytes(), _ARROW, force=force)
+    if given["json"]:
+        print(json.dumps({**_about(found), "rejected": len(rejected)}))
+    else:
+        _summarise(found)
+        show_rejected(rejected)
+    return 1 if rejected else 0
+
+
+def _show(hosts: list[str], given: dict[str, Any]) -> int:
+    if "templates" not in given:
+        raise ParameterError("templates", None, "is needed: the file that `neardup templates learn` has written")
+    from neardup.text.host_templates import HostTemplates
+
+    templates = HostTemplates.load(given["templates"])
+    if not hosts:
+        if given["json"]:
+            print(json.dumps(_about(templates)))
+        else:
+            show_lines([f"{one.host}: {_described(one)}" for one in templates.templates], errors=False)
+            _summarise(templates)
+        return 0
+    for name in hosts:
+        one = templates.get(name)
+        if one is None:
+            raise InputRefused(
+                name, "this host has no template: the file has others only, or too few of its pages differ"
+            )
+        if given["json"]:
+            print(json.dumps({**_of(one), "examples": [*one.examples]}))
+        else:
+            show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)], errors=False)
+    return 0
+
+
+def _of(one: Any) -> dict[str, Any]:
+    """Return what describes a template, without its lines."""
+    return {
+        "host": one.host,
+        "id": one.id,
+        "version": one.version,
+        "view": one.view,
+        "kept": one.kept,
+        "lines": len(one.lines),
+    }
+
+
+def _described(one: Any) -> str:
+    number = len(one.lines)
+    return f"{number:,} {plural(number, 'line')} of {one.kept:,} different pages, {one.view} text, id {one.id}"
+
+
+def _about(templates: "HostTemplates") -> dict[str, Any]:
+    return {
+        "id": templates.identity,
+        "text_view": templates.rule["extraction"]["text_view"],
+        "hosts": [_of(one) for one in templates.templates],
+    }
+
+
+def _summarise(templates: "HostTemplates") -> None:
+    hosts, lines = len(templates), len(templates.terms)
+    visible = sum(one.view == "visible" for one in templates.templates)
+    show_counts(
+        [
+            (hosts, f"{plural(hosts, 'host')} with a template", True),
+            (visible, "of these are read by their visible text", False),
+            (lines, f"{plural(lines, 'line')} of templates", True),
+        ]
+    )
+    show_lines([f"id of the templates: {templates.identity}"])

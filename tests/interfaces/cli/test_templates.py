@@ -1,0 +1,150 @@
+"""Templates on the command line: learned from files of pages, shown, and used by dedup and index."""
+
+import json
+
+import pytest
+from invented_sites import Site, article, edited
+
+from neardup import DataError, dedup_files
+from neardup.interfaces.cli import main
+from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates
+
+SITES = [Site(f"host{number}.example") for number in range(2)]
+
+
+def lines(pages):
+    return "".join(json.dumps({"url": url, "html": html, "n": n}) + "\n" for n, (url, html) in enumerate(pages))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Pages of two hosts: 22 articles of their own, and one that both have."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(22)]
+    both = [site.page("both", edited(article("both", 6), site.host)) for site in SITES]
+    (folder / "pages.jsonl").write_text(lines([*pages, *both]))
+    assert main(["templates", "learn", str(folder / "pages.jsonl"), "--out", str(folder / "templates.arrow")]) == 0
+    return folder
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+def run(*arguments):
+    return main([*map(str, arguments)])
+
+
+def test_learn_writes_what_show_prints(folder, capsys):
+    found = HostTemplates.load(folder / "templates.arrow")
+    assert run("templates", "show", "--templates", folder / "templates.arrow", "--json") == 0
+    about = json.loads(capsys.readouterr().out)
+    assert (about["id"], [one["host"] for one in about["hosts"]]) == (found.identity, [site.host for site in SITES])
+    assert run("templates", "show", SITES[0].host, "--templates", folder / "templates.arrow") == 0
+    shown = capsys.readouterr().out
+    assert SITES[0]._footer in shown
+    assert SITES[1]._footer not in shown
+    assert run("templates", "show", "--templates", folder / "templates.arrow") == 0
+    assert found.identity in capsys.readouterr().out
+    assert run("templates", "show", SITES[0].host, "--templates", folder / "templates.arrow", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["id"] == found.templates[0].id
+
+
+def test_dedup_uses_them_in_memory_and_in_pieces(folder, tmp_path, capsys):
+    pages, templates = folder / "pages.jsonl", folder / "templates.arrow"
+    common = ("dedup", pages, "--html", "html", "--id", "url", "--force")
+    assert run(*common, "--text-view", "visible", "--out", tmp_path / "visible.jsonl") == 0
+    assert len((tmp_path / "visible.jsonl").read_text().splitlines()) == 46
+    for how in ([], ["--work", tmp_path / "work"]):
+        out, report = tmp_path / "kept.jsonl", tmp_path / "why.jsonl"
+        assert run(*common, "--templates", templates, "--out", out, "--report", report, *how) == 0
+        assert out.read_text() == "".join(pages.read_text().splitlines(keepends=True)[:-1])
+        (drop,) = [one for one in map(json.loads, report.read_text().splitlines()) if not one["kept"]]
+        assert (drop["id"], drop["representative"]) == ("https://host1.example/both", "https://host0.example/both")
+        assert drop["resemblance"] > 0.6
+    capsys.readouterr()
+
+
+def test_an_index_uses_them(folder, tmp_path, capsys):
+    how = ("--html", "html", "--url", "url", "--templates", folder / "templates.arrow", "--json")
+    assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how) == 0
+    assert json.loads(capsys.readouterr().out)["near"] == 1
+    assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how[:4]) == 2
+    assert "with templates" in capsys.readouterr().err
+
+
+def test_other_fields_are_named(folder, tmp_path, capsys):
+    renamed = (folder / "pages.jsonl").read_text().replace('"url"', '"address"').replace('"html"', '"page"')
+    (tmp_path / "other.jsonl").write_text(renamed)
+    names = ("--html", "page", "--url", "address")
+    assert run("templates", "learn", tmp_path / "other.jsonl", "--out", tmp_path / "t.arrow", *names, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["id"] == HostTemplates.load(folder / "templates.arrow").identity
+    out = ("--templates", tmp_path / "t.arrow", "--out", tmp_path / "kept.jsonl", "--json")
+    assert run("dedup", tmp_path / "other.jsonl", *names, *out) == 0
+    assert json.loads(capsys.readouterr().out)["near"] == 1
+    assert run("dedup", tmp_path / "other.jsonl", "--html", "page", *out, "--force") == 1
+    assert "'url'" in capsys.readouterr().err
+
+
+def test_an_extraction_can_be_stored(folder):
+    first = Extraction(templates=HostTemplates.load(folder / "templates.arrow"))
+    assert Extraction.from_dict(json.loads(json.dumps(first.to_dict()))) == first
+    assert Extraction.from_dict(Extraction(view="main").to_dict()) == Extraction(view="main")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["templates", "learn", "pages.jsonl"], 2, "--out is needed"),
+        (["templates", "learn", "pages.jsonl", "--out", "t.txt"], 2, "must end in .arrow"),
+        (["templates", "learn", "pages.jsonl", "--out", "templates.arrow"], 2, "exists already"),
+        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--html", "page"], 1, "no field 'page'"),
+        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--url", "page"], 1, "no field 'page'"),
+        (["templates", "learn", "absent.jsonl", "--out", "t.arrow"], 2, "absent.jsonl"),
+        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--templates", "a"], 2, "only be used with show"),
+        (["templates", "show", "h", "--templates", "templates.arrow", "--html", "a"], 2, "only be used with learn"),
+        (["templates", "show", "h", "--templates", "templates.arrow"], 2, "has no template"),
+        (["templates", "show", "h"], 2, "--templates is needed"),
+        (["templates", "show", "--templates", "pages.jsonl"], 1, "is not a file of templates"),
+        (["templates", "show", "--templates", "absent.arrow"], 2, "cannot be read"),
+        (["dedup", "pages.jsonl", "--out", "o.jsonl", "--templates", "templates.arrow"], 2, "field of HTML"),
+        (
+            [
+                "dedup",
+                "pages.jsonl",
+                "--html",
+                "html",
+                "--text-view",
+                "visible",
+                "--dry-run",
+                "--templates",
+                "templates.arrow",
+            ],
+            2,
+            "learn them again",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_wrong_use_is_explained(capsys, arguments, code, message):
+    assert run(*arguments) == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_record_that_cannot_be_read_is_reported(folder, tmp_path, capsys):
+    (tmp_path / "pages.jsonl").write_text((folder / "pages.jsonl").read_text() + "{\n")
+    assert run("templates", "learn", tmp_path / "pages.jsonl", "--out", tmp_path / "t.arrow") == 1
+    assert "pages.jsonl:47" in capsys.readouterr().out
+    assert HostTemplates.load(tmp_path / "t.arrow") == HostTemplates.load(folder / "templates.arrow")
+
+
+def test_files_may_be_checked_by_functions(folder, tmp_path):
+    extraction = Extraction(templates=HostTemplates.load(folder / "templates.arrow"))
+    done = dedup_files([folder / "pages.jsonl"], html="html", extraction=extraction)
+    assert done.result.summary.near == 1
+    with pytest.raises(DataError, match="no field 'address'"):
+        dedup_files([folder / "pages.jsonl"], html="html", url="address", extraction=extraction)
