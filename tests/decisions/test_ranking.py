@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.ranking import ranking
+from neardup.decisions.ranking import AddressRanks, ranking, times_named
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import Policy
 
 
 def ranked(keep, lengths, values=None):
-    return ranking(Policy(keep=keep), np.array(lengths, np.int64), values).tolist()
+    policy = Policy(keep=keep)
+    return ranking(policy, np.array(lengths, np.int64), dict.fromkeys(policy.fields, values)).tolist()
 
 
 def by_value(keep, values, kind=None, chunks=1):
@@ -176,3 +177,39 @@ def test_what_has_no_order_is_a_data_error(kind):
 @pytest.mark.parametrize("keep", ["first", "last", "longest", "shortest", "max:x"])
 def test_no_documents(keep):
     assert ranked(keep, [], pa.chunked_array([], pa.int64())) == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.booleans(), st.integers(5, 8)), max_size=12),
+    st.permutations(["longest", "min:x", "https", "canonical", "shortest-id"]),
+    st.sampled_from([[], ["first"], ["last"]]),
+)
+def test_several_keys_are_in_order_of_importance(rows, order, end):
+    named = [len(rows) - place for place in range(len(rows))]
+    secure, sizes = np.array([row[2] for row in rows], np.bool_), np.array([row[3] for row in rows], np.int64)
+    addresses = AddressRanks(np.array(named, np.int64), secure, sizes)
+    policy = Policy(keep=",".join([*order[:3], *end]))
+    values = {name: pa.chunked_array([pa.array([row[1] for row in rows], pa.int64())]) for name in policy.fields}
+    found = ranking(policy, np.array([row[0] for row in rows], np.int64), values, addresses)
+
+    def key(place):
+        length, value, https, size = rows[place]
+        of = {"longest": -length, "min:x": value, "https": not https, "canonical": -named[place], "shortest-id": size}
+        return [*(of[each] for each in order[:3]), -place if end == ["last"] else place]
+
+    assert found.tolist() == sorted(range(len(rows)), key=key)
+
+
+def test_canonical_ties_go_to_https_then_to_the_shortest_id():
+    addresses = AddressRanks(np.array([1, 2, 2, 2]), np.array([True, False, True, True]), np.array([1, 1, 9, 8]))
+    values = {"canonical": pa.chunked_array([pa.array([""] * 4)])}
+    order = ranking(Policy(keep="canonical"), np.zeros(4, np.int64), values, addresses)
+    assert order.tolist() == [3, 2, 1, 0]
+    order = ranking(Policy(keep="canonical,first"), np.zeros(4, np.int64), values, addresses)
+    assert order.tolist() == [1, 2, 3, 0]
+
+
+@given(st.lists(st.integers(0, 5), max_size=9), st.lists(st.integers(0, 5), max_size=9))
+def test_addresses_are_counted(own, named):
+    found = times_named(np.array(own, np.uint64), np.array(named, np.uint64))
+    assert found.tolist() == [named.count(each) for each in own]

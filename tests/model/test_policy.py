@@ -17,7 +17,7 @@ from neardup.model.policy import Policy
     ],
 )
 def test_what_is_kept(keep, field):
-    assert Policy(keep=keep).field == field
+    assert Policy(keep=keep).fields == (() if field is None else (field,))
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,10 @@ def test_what_is_kept(keep, field):
         ("keep", ":x"),
         ("keep", None),
         ("keep", 5),
+        ("keep", "first,longest"),
+        ("keep", "longest,"),
+        ("keep", "longest, first"),
+        ("keep", "canonical:x"),
         ("verify", "yes"),
         ("verify", None),
         ("verify", True),

@@ -1,5 +1,7 @@
 """The ranking of documents by the keep policy."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
@@ -7,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import DataError, ValueRefused
-from neardup.model.policy import Policy
+from neardup.model.policy import CANONICAL, HTTPS, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
@@ -18,27 +20,67 @@ _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _SHOWN: Final = 40  # characters of a value in a message
 
 
-def ranking(policy: Policy, lengths: Positions, values: pa.ChunkedArray | None) -> Positions:
+@dataclass(frozen=True, slots=True, eq=False)
+class AddressRanks:
+    """What ranks documents by their addresses.
+
+    ``named``: by how many documents the address is named; ``https``: whether it begins so; ``sizes``: bytes of the id.
+    """
+
+    named: Positions
+    https: Flags
+    sizes: Positions
+
+
+def times_named(own: Words, named: Words) -> Positions:
+    """Return how many documents name each document's *own* address; both are hashes of addresses, by position."""
+    addresses, counts = np.unique(named, return_counts=True)
+    if len(addresses) == 0:
+        return np.zeros(len(own), np.int64)
+    places = np.minimum(np.searchsorted(addresses, own), len(addresses) - 1)
+    return np.where(addresses[places] == own, counts[places], 0)
+
+
+def ranking(
+    policy: Policy,
+    lengths: Positions,
+    values: Mapping[str, pa.ChunkedArray],
+    addresses: AddressRanks | None = None,
+) -> Positions:
     """Return positions from best to worst; ties go to the smallest position.
 
-    *lengths* are the texts' bytes; *values* is the column of the policy, if it has one. Documents without a value
-    (null, NaN, an empty or blank string) rank last. Ordered categories rank by their order. If any string is a number,
-    strings rank as numbers, exactly, with any number of digits; then all must be numbers, and ``ValueRefused`` has the
-    row of the first that is not. White space around a string does not count. Raises ``DataError`` for a column without
-    an order.
+    *lengths* are the texts' bytes; *values* are the columns of the policy, by name; *addresses* are needed if it ranks
+    them. Documents without a value (null, NaN, an empty or blank string) rank last. Ordered categories rank by their
+    order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
+    numbers, and ``ValueRefused`` has the row of the first that is not. White space around a string does not count.
+    Raises ``DataError`` for a column without an order.
     """
-    number = len(lengths)
-    match policy.keep.partition(":")[0]:
+    keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
+    order: Positions = np.lexsort(keys[::-1])
+    return order
+
+
+def _key(
+    kind: str, field: str, lengths: Positions, values: Mapping[str, pa.ChunkedArray], addresses: AddressRanks | None
+) -> Positions:
+    """Return integers by position: the smallest ranks best."""
+    if addresses is not None and kind == CANONICAL:
+        return -addresses.named
+    if addresses is not None and kind == HTTPS:
+        return (~addresses.https).astype(np.int64)
+    if addresses is not None and kind == SHORTEST_ID:
+        return addresses.sizes
+    match kind:
         case "first":
-            return np.arange(number)
+            return np.arange(len(lengths))
         case "last":
-            return np.arange(number)[::-1].copy()
+            return -np.arange(len(lengths))
         case "longest":
-            return np.argsort(-lengths, kind="stable")
+            return -lengths
         case "shortest":
-            return np.argsort(lengths, kind="stable")
-        case kind:
-            return _by_value(values, policy.field or "", descending=kind == "max")
+            return lengths
+        case _:
+            return _by_value(values[field], field, descending=kind == "max")
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:
@@ -49,13 +91,12 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
         ranks = pc.rank(
             values,
             sort_keys="descending" if descending else "ascending",  # nulls are at the end
-            tiebreaker="first",
+            tiebreaker="min",
         )
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise DataError(f"column {field!r}", f"has the type {values.type}, which has no order") from error
-    order: Positions = np.empty(len(values), np.int64)
-    order[ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1] = np.arange(len(values))
-    return order
+    found: Positions = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
 
 
 def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
@@ -99,7 +140,7 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
         if pc.any(odd).as_py():
             row = pc.index(odd.take(codes), value=True).as_py()
             rule = f"is {values[row].as_py()[:_SHOWN]!r}, which is not a number, but other values are"
-            raise ValueRefused(f"column {field!r}, row {row:,}", rule, "not a number", row)
+            raise ValueRefused(f"column {field!r}, row {row:,}", rule, "not a number", row, field)
         ranks = _ranks(pc.if_else(missing, None, written))
     else:
         ranks = pc.if_else(pc.equal(written, ""), None, written)

@@ -275,14 +275,14 @@ class FieldMissing(DataError):  # noqa: N818 - the name of the event
 
 
 class ValueRefused(DataError):  # noqa: N818 - the name of the event
-    """A value of a column that cannot be used with the others; *row* is its position."""
+    """A value of a column that cannot be used with the others; *row* is its position, *field* the column."""
 
     code = "value refused"
 
-    def __init__(self, where: str, rule: str, code: str, row: int) -> None:
+    def __init__(self, where: str, rule: str, code: str, row: int, field: str = "") -> None:
         super().__init__(where, rule, code)
-        self.args = (where, rule, code, row)
-        self.row = row
+        self.args = (where, rule, code, row, field)
+        self.row, self.field = row, field
 
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event

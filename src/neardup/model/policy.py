@@ -1,15 +1,19 @@
 """What happens to matches. Changing it costs nothing."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from neardup.model.errors import ParameterConflict, require
 
 Verify = Literal["exact", "estimate", "none"]
 Gather = Literal["kept", "components"]
 Representative = Literal["best-ranked", "closest"]
-SIMPLE_KEEPS = ("first", "last", "longest", "shortest")
-FIELD_KEEPS = ("max", "min")
+CANONICAL: Final = "canonical"
+HTTPS: Final = "https"
+SHORTEST_ID: Final = "shortest-id"
+SIMPLE_KEEPS: Final = ("first", "last", "longest", "shortest", CANONICAL, HTTPS, SHORTEST_ID)
+FIELD_KEEPS: Final = ("max", "min")
+_POSITIONS: Final = ("first", "last")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +22,15 @@ class Policy:
 
     ``keep``
         the ranking of documents, best first: ``first``, ``last`` (by position), ``longest``, ``shortest`` (by
-        bytes of text), ``max:FIELD``, ``min:FIELD`` (documents without a value rank last). Ties go to the
-        smallest position.
+        bytes of text), ``max:FIELD``, ``min:FIELD`` (documents without a value rank last). Of documents whose ids
+        are URLs also ``canonical`` (the address that the most documents name, see below), ``https`` (before others)
+        and ``shortest-id`` (by bytes of the id). Several, separated by commas, are in order of importance:
+        ``canonical,max:score``. Ties go to the smallest position.
+
+        ``canonical``: a document names the address in its field ``canonical``, which may be relative to its own one;
+        without one, or with an invalid one, it names its own. It ranks by the number of documents that name its
+        address, of all that are ranked together; http and https are the same. Ties at the end of the list go to https,
+        then to the shortest id. It only ranks: no document is dropped without a match.
     ``verify``
         ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the two feature
         sets); ``estimate``: the rule on their signatures; ``none``: every candidate is a match. ``none`` is
@@ -41,9 +52,10 @@ class Policy:
     representative: Representative = "best-ranked"
 
     def __post_init__(self) -> None:
-        kind, colon, field = self.keep.partition(":") if isinstance(self.keep, str) else ("", "", "")
-        known = kind in FIELD_KEEPS and field != "" if colon else kind in SIMPLE_KEEPS
-        require(known, "keep", self.keep, f"must be {', '.join(SIMPLE_KEEPS)}, max:FIELD or min:FIELD")
+        rule = f"must be {', '.join(SIMPLE_KEEPS)}, max:FIELD or min:FIELD, or several of these, separated by commas"
+        require(isinstance(self.keep, str) and all(map(_is_keep, self.keep.split(","))), "keep", self.keep, rule)
+        early = [each for each in self.keep.split(",")[:-1] if each in _POSITIONS]
+        require(not early, "keep", self.keep, "must have first or last at its end: positions do not tie")
         require(self.verify in get_args(Verify), "verify", self.verify, "must be exact, estimate or none")
         require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")
         require_representative(self.representative)
@@ -52,9 +64,28 @@ class Policy:
             raise ParameterConflict("representative", self.representative, "gather", self.gather)
 
     @property
-    def field(self) -> str | None:
-        """The column that ranks the documents; ``None`` if no column does."""
-        return self.keep.partition(":")[2] or None
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """The parts of *keep* in order of importance, each with its field (or nothing), and what decides ties."""
+        named = self.keep.split(",")
+        if CANONICAL in named and named[-1] not in _POSITIONS:
+            named += [HTTPS, SHORTEST_ID]
+        return tuple((kind, field) for kind, _, field in (each.partition(":") for each in named))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that rank the documents."""
+        named = [kind if kind == CANONICAL else field for kind, field in self.keys]
+        return tuple(dict.fromkeys(filter(None, named)))
+
+    @property
+    def ranks_addresses(self) -> bool:
+        """Whether ids count, as the addresses of documents."""
+        return any(kind in {CANONICAL, HTTPS, SHORTEST_ID} for kind, _ in self.keys)
+
+
+def _is_keep(named: str) -> bool:
+    kind, colon, field = named.partition(":")
+    return kind in FIELD_KEEPS and field != "" if colon else kind in SIMPLE_KEEPS
 
 
 def require_representative(representative: object) -> None:

@@ -18,6 +18,7 @@ from neardup.model.errors import require, require_name
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
+from neardup.pipeline.address_ranks import address_ranks
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.comparison import Comparison, Decided, exact_matcher, unverified
 from neardup.pipeline.documents import Documents
@@ -77,7 +78,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common)
-    needed = [*([policy.field] if policy.field else []), *_required(chosen)]
+    needed = [*policy.fields, *_required(chosen)]
     if ignore_common is not None:
         require_fitting(ignore_common, chosen)
     require_name("text", text)
@@ -145,9 +146,10 @@ class _Run:
         self._fields = documents.fields(scheme.columns) if scheme.columns else None
 
     def result(self) -> Result:
-        values = self._documents.column(self._policy.field) if self._policy.field else None
+        values = {name: self._documents.column(name) for name in self._policy.fields}
         shingled = self._shingle()
-        order = ranking(self._policy, shingled.lengths, values)
+        addresses = address_ranks(self._policy, self._documents.ids, values)
+        order = ranking(self._policy, shingled.lengths, values, addresses)
         leaders = self._equals(shingled, order)
         heads = Heads.of_leaders(leaders, order)
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)

@@ -27,7 +27,7 @@ from neardup.model.errors import (
     require_sequence,
     require_whole,
 )
-from neardup.model.policy import Gather, Policy, Representative, Verify
+from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.index_texts import IndexTexts
@@ -217,7 +217,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         )
     except ValueRefused as error:
         place = "{}:{}".format(*documents.place(error.row))
-        raise ValueRefused(place, f"its {policy.field!r} {error.rule}", error.code, error.row) from error
+        field = error.field.removeprefix(_RANK)
+        raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
     result = replace(result, source=None, summary=replace(result.summary, policy=policy))
     done = FilesResult(result, documents.rejected, documents)
     if report is not None:
@@ -325,7 +326,7 @@ def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
 
 def _columns(fields: Sequence[str], policy: Policy) -> list[str]:
     """Return the fields that are read besides the text and the id."""
-    return [*dict.fromkeys([*fields, *([policy.field] if policy.field else [])])]
+    return [*dict.fromkeys([*fields, *policy.fields])]
 
 
 def _listed(
@@ -347,7 +348,7 @@ def _table(documents: Collection, text: str, fields: Sequence[str], policy: Poli
     """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
     table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
     _add_fields(table, documents, fields)
-    keep = policy.keep if policy.field is None else _add_ranking(table, documents, policy.field, policy.keep)
+    keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
     return pa.table(table), keep
 
 
@@ -397,8 +398,13 @@ def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[s
                 raise
 
 
-def _add_ranking(table: dict[str, Any], documents: Collection, field: str, keep: str) -> str:
-    """Add the field that ranks, by its values; return the keep policy for the table."""
+def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
+    """Add the field of a part of the keep policy, by its values; return that part for the table."""
+    kind, _, field = keep.partition(":")
+    if kind == CANONICAL and CANONICAL not in table:
+        table[CANONICAL] = documents.column(CANONICAL, literal=True)
+    if not field:
+        return keep
     name = field if field not in table else f"{_RANK}{field}"  # signed as written, ranked by value
     table[name] = documents.column(field)
-    return f"{keep.partition(':')[0]}:{name}"
+    return f"{kind}:{name}"

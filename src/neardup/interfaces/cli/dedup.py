@@ -88,7 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep",
         default="first",
         metavar="WHICH",
-        help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD",
+        help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id is"
+        " a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;"
+        " several, separated by commas, in order of importance",
     )
     policy.add_argument(
         "--verify",

@@ -10,6 +10,7 @@ from neardup.index.memory.buckets import ROWS
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
 from neardup.model.protocols import FilterScheme
+from neardup.pipeline.address_ranks import address_ranks
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 
@@ -78,20 +79,22 @@ class StoredKeys:
 def _order(job: Job, signed: Signed) -> Positions:
     """Return all positions from best to worst: the leaders of a state, then inputs that are only compared with."""
     known = len(job.earlier)
-    values = None if job.policy.field is None else job.shards.column(job.policy.field, signed.ranking())
+    values = {field: job.shards.column(field, signed.ranking(field)) for field in job.policy.fields}
+    ids = signed.ids() if job.policy.ranks_addresses else None
     lengths = signed.column("length", np.int64)
     found = [np.arange(known)]
     for begin, end in ((known, signed.first), (signed.first, len(signed))):
         if begin == end:
             continue
-        own = None if values is None else values[begin - known : end - known]
+        own = {field: column[begin - known : end - known] for field, column in values.items()}
+        addresses = None if ids is None else address_ranks(job.policy, ids[begin:end], own)
         try:
-            found.append(begin + ranking(job.policy, lengths[begin:end], own))
+            found.append(begin + ranking(job.policy, lengths[begin:end], own, addresses))
         except ValueRefused as error:
             row = begin + error.row
             shard = int(np.searchsorted(signed.edges, row, side="right")) - 1
             place = "{}:{}".format(*job.shards.place(shard, row - int(signed.edges[shard])))
-            raise ValueRefused(place, f"its {job.policy.field!r} {error.rule}", error.code, row) from error
+            raise ValueRefused(place, f"its {error.field!r} {error.rule}", error.code, row, error.field) from error
     return np.concatenate(found)
 
 

@@ -58,7 +58,7 @@ class Job:
         exact = self.policy.verify == "exact"
         kind = self.scheme.sign_short_at if exact and isinstance(self.scheme, ColumnScheme) else self.scheme.sign_at
         row = kind(NOTHING, np.empty(0, np.int64)).rows if not self.scheme.columns else np.empty((0, 1))
-        return digest([self.scheme.recipe, row.dtype.str, row.shape[1], self.policy.field, exact])
+        return digest([self.scheme.recipe, row.dtype.str, row.shape[1], self.policy.fields, exact])
 
     @cached_property
     def deciding(self) -> str:

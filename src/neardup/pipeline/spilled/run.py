@@ -203,7 +203,7 @@ def _lacking(records: Sequence[Record], name: str) -> list[str] | None:
 def _require_fields(job: Job, documents: StoredDocuments) -> None:
     if documents.rejected and not len(documents):
         raise nothing_left(documents.names, documents.rejected)
-    replaced = {BODY} - {job.shards.request.text, job.shards.request.id, job.policy.field}  # by the text
+    replaced = {BODY} - {job.shards.request.text, job.shards.request.id, *job.policy.fields}  # by the text
     for name in fields_of(job):
         names = _lacking(documents.records, name)
         if names is not None and name not in replaced:

@@ -19,7 +19,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, Collection
 from neardup.text.columns import batches, text_lengths, whole_batch
 
-_RANKING: Final = "ranking"  # the column of the field that ranks
+_RANKING: Final = "ranking-"  # columns of fields that rank
 
 
 class Signed:
@@ -57,11 +57,11 @@ class Signed:
         """The digests that equal documents share."""
         return np.stack([self.column("equal", np.uint64), self.column("equal_high", np.uint64)], axis=1)
 
-    def ranking(self) -> list[pa.ChunkedArray]:
-        """Return the stored values of the field that ranks, of each shard; the leaders of a state need none."""
+    def ranking(self, field: str) -> list[pa.ChunkedArray]:
+        """Return the stored values of a field that ranks, of each shard; the leaders of a state need none."""
         tables = [self._table(shard) for shard in range(len(self.edges) - 1)]
         nothing = pa.chunked_array([], pa.large_binary())
-        return [table.column(_RANKING) if len(table) else nothing for table in tables]
+        return [table.column(_RANKING + field) if len(table) else nothing for table in tables]
 
     def sample(self, number: int) -> Words:
         """Return the keys of about this many different documents that have a signature, evenly spaced."""
@@ -128,7 +128,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         if (quoted := piece.quoted_lines) is not None:
             found["quoted_lines"] += quoted.records
             first_quoted = first_quoted or [quoted.source, quoted.first, quoted.last]
-    table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, None)])
+    table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, {})])
     files = job.save_table(_name(task), table)
     files |= job.save_table(_ids(task), pa.table({"id": pa.chunked_array(ids, pa.large_string())}))
     firsts = {"first_without_text": without, "first_quoted": first_quoted}
@@ -150,11 +150,8 @@ def fields_of(job: Job) -> list[str]:
 
 
 def _of_piece(job: Job, piece: Collection, lacking: Container[str], *, body: bool) -> pa.Table:
-    field = job.policy.field
-    values = None
-    if field is not None:
-        nothing = pa.nulls(len(piece), pa.large_binary())
-        values = pa.chunked_array([nothing]) if field in lacking else piece.raw_column(field)
+    nothing = pa.chunked_array([pa.nulls(len(piece), pa.large_binary())])
+    values = {_RANKING + field: nothing if field in lacking else piece.raw_column(field) for field in job.policy.fields}
     fields = None
     if job.scheme.columns:
         nulls = pa.chunked_array([pa.nulls(len(piece), pa.large_string())])
@@ -165,7 +162,7 @@ def _of_piece(job: Job, piece: Collection, lacking: Container[str], *, body: boo
     return _signed(job, piece.texts, fields, values)
 
 
-def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: Any) -> pa.Table:
+def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: dict[str, Any]) -> pa.Table:
     """Return the columns of some documents: see ``Signed``."""
     scheme = job.scheme
     number = len(texts)
@@ -206,7 +203,7 @@ def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: A
         "present": np.concatenate([np.empty(0, np.bool_), *(part.present for part in parts)]),
         "row": pa.Array.from_buffers(pa.binary(width), number, [None, raw]),
     }
-    return pa.table(columns if values is None else columns | {_RANKING: values})
+    return pa.table(columns | values)
 
 
 def _signatures(job: Job, corpus: Corpus, positions: Positions) -> Signatures:

@@ -94,8 +94,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     policy = Policy(keep=keep)
     chosen, _ = chosen_scheme(scheme, preset, threshold, ignore_common)
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
-    ranking = [policy.field] if policy.field is not None else []
-    columns = [*dict.fromkeys([id, text, *fields, *ranking])]
+    columns = [*dict.fromkeys([id, text, *fields, *policy.fields])]
     for parameter, name in (("text", text), ("id", id), *(("columns", name) for name in columns)):
         if name not in frame.columns:
             raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")

@@ -1,0 +1,64 @@
+"""What ranks documents by their addresses: how often an address is named as canonical, https, and the length."""
+
+from hashlib import blake2b
+from typing import Final
+from urllib.parse import urljoin
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.decisions.ranking import AddressRanks, times_named
+from neardup.model.arrays import Positions
+from neardup.model.policy import CANONICAL, Policy
+from neardup.sources.addresses import Addresses
+
+_ADDRESSES: Final = Addresses(ignore_scheme=True)
+_AT_ONCE: Final = 1 << 16  # strings of Python
+_BLANKS: Final = " \t\r\n"
+
+
+def address_ranks(policy: Policy, ids: pa.ChunkedArray, values: dict[str, pa.ChunkedArray]) -> AddressRanks | None:
+    """Return what *policy* needs of the addresses, which are the *ids*; ``None`` if they do not count.
+
+    *values* are the columns that rank, by name: that named ``canonical`` has the address that each document names. See
+    ``Policy``.
+    """
+    if not policy.ranks_addresses:
+        return None
+    ids = ids.cast(pa.large_string())
+    own = pc.utf8_lower(pc.utf8_ltrim(ids, _BLANKS))
+    named = np.zeros(len(ids), np.int64)
+    if CANONICAL in policy.fields:
+        named = _times_named(ids, values[CANONICAL].cast(pa.large_string()))
+    https = pc.fill_null(pc.starts_with(own, "https:"), fill_value=False)
+    sizes = pc.fill_null(pc.binary_length(ids), 0)
+    return AddressRanks(named, https.to_numpy(zero_copy_only=False).astype(np.bool_), sizes.to_numpy().astype(np.int64))
+
+
+def named_address(own: str, canonical: str | None) -> str:
+    """Return the address that a document names as canonical, in normal form: its own without a valid other one.
+
+    >>> named_address("http://a.example/b/c?sid=1", "../c"), named_address("http://a.example/b", None)
+    ('https://a.example/c', 'https://a.example/b')
+    """
+    if canonical is not None and canonical.strip():
+        try:
+            return _ADDRESSES.normal(urljoin(own, canonical.strip()))
+        except ValueError:  # such as an invalid address of IPv6
+            pass
+    return _ADDRESSES.normal(own)
+
+
+def _times_named(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> Positions:
+    own, named = bytearray(), bytearray()
+    for begin in range(0, len(ids), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        for each, canonical in zip(ids[part].to_pylist(), canonicals[part].to_pylist(), strict=True):
+            own += _digest(_ADDRESSES.normal(each or ""))
+            named += _digest(named_address(each or "", canonical))
+    return times_named(np.frombuffer(own, np.uint64), np.frombuffer(named, np.uint64))
+
+
+def _digest(address: str) -> bytes:
+    return blake2b(address.encode("utf-8", "surrogatepass"), digest_size=8).digest()
