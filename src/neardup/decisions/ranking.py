@@ -64,12 +64,8 @@ def _key(
     kind: str, field: str, lengths: Positions, values: Mapping[str, pa.ChunkedArray], addresses: AddressRanks | None
 ) -> Positions:
     """Return integers by position: the smallest ranks best."""
-    if addresses is not None and kind == CANONICAL:
-        return -addresses.named
-    if addresses is not None and kind == HTTPS:
-        return (~addresses.https).astype(np.int64)
-    if addresses is not None and kind == SHORTEST_ID:
-        return addresses.sizes
+    if addresses is not None and kind in {CANONICAL, HTTPS, SHORTEST_ID}:
+        return _of_address(kind, addresses)
     match kind:
         case "first":
             return np.arange(len(lengths))
@@ -81,6 +77,12 @@ def _key(
             return lengths
         case _:
             return _by_value(values[field], field, descending=kind == "max")
+
+
+def _of_address(kind: str, addresses: AddressRanks) -> Positions:
+    if kind == CANONICAL:
+        return -addresses.named
+    return -addresses.https.astype(np.int64) if kind == HTTPS else addresses.sizes
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:
