@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from errno import ENOSPC
 
 import pyarrow as pa
 import pytest
@@ -303,3 +304,24 @@ def test_the_index_extracts_pages_as_the_state_does(tmp_path, monkeypatch):
         with pytest.raises(StorageError, match="compared with text view visible by another 1"):
             index.fill(state)
         assert not len(index)
+
+
+def test_a_full_disk_leaves_no_files_and_the_same_index_can_be_filled_later(tmp_path, state, monkeypatch):
+    with Index.create(tmp_path / "index") as index:
+        monkeypatch.setattr(index.store, "_memory", 1 << 12)
+        before = {path.name for path in (tmp_path / "index").iterdir()}
+        segments, write = [], merger.write_segment
+
+        def full(disk, path, *given):
+            segments.append(path)
+            if len(segments) == 2:
+                raise OSError(ENOSPC, "No space left on device")
+            return write(disk, path, *given)
+
+        monkeypatch.setattr(merger, "write_segment", full)
+        with pytest.raises(StorageError, match="No space left on device"):
+            index.fill(state)
+        assert {path.name for path in (tmp_path / "index").iterdir()} == before
+        assert len(index) == 0
+        monkeypatch.setattr(merger, "write_segment", write)
+        assert index.fill(state).total == len(index) > 0
