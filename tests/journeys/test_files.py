@@ -430,7 +430,7 @@ def as_nobody(place, home, **changes):
             stdin=subprocess.DEVNULL,
             cwd="/",
             env=variables | changes,
-            timeout=PATIENCE,
+            timeout=5 * PATIENCE,  # it may compile
         )
         if command[0] == "-c" and (done.returncode or not done.stdout.decode().startswith(str(place))):
             pytest.skip(f"another user cannot run this Python with another copy: {done.stderr.decode()[-200:]}")
