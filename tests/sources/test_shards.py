@@ -3,12 +3,14 @@
 import gzip
 import json
 import os
+from itertools import pairwise
 from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 
 from neardup.model.errors import DataError, ParameterError
 from neardup.sources import delimited
@@ -508,3 +510,43 @@ def test_a_quotation_mark_that_is_not_closed_is_found_without_reading_the_rest(t
         with pytest.raises(DataError, match=r"x\.csv(\.gz)?:102: the quotation mark .* is not closed"):
             pieces_of(shards)
         assert read_bytes < 40_000 or name == "x.csv.gz"  # one block of it expands to everything
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_lines_over_frames_are_cut_into_shards(tmp_path, number):
+    chance = Random(number)  # noqa: S311 - nothing secret
+    lines = [json.dumps({"text": "x" * chance.choice([0, 3, 40, 400])}) for _ in range(60)]
+    lines[5:5] = ["{broken", ""]
+    data = "\n".join(lines).encode() + b"\n" * (number % 2)
+    edges = sorted(chance.choices(range(len(data) + 1), k=chance.choice([1, 5, 30, 200])))
+    parts = [data[begin:end] for begin, end in pairwise([0, *edges, len(data)])]
+    frames = [zstandard.ZstdCompressor(write_checksum=n % 2 == 0, write_content_size=n % 3 > 0) for n in range(6)]
+    packed = b"".join(frames[n % 6].compress(part) for n, part in enumerate(parts))
+    path = put(tmp_path / "a.jsonl.zst", packed)
+    for size in (1, 100, 1 << 20):
+        check_equal(tmp_path, [path], ".jsonl", size)
+    assert len(split([path], 1).shards) > (1 if len(edges) > 1 else 0)
+    assert len(split([path], 1 << 20).shards) == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "metadata", "checksum", "garbage", "empty block", "reserved"])
+def test_damaged_frames_raise_the_same_errors_as_at_once(tmp_path, damage):
+    one = zstandard.ZstdCompressor(write_checksum=True).compress(b'{"text": "a b c"}\n' * 9)
+    packed = {
+        "cut": one * 3 + one[:-5],
+        "metadata": one * 2 + b"\x50\x2a\x4d\x18\x04\0\0\0abcd" + one,
+        "checksum": one + one[:-1] + b"!" + one,
+        "garbage": one * 2 + b"garbage",
+        "empty block": one + one[:6] + b"\0\0\0" * 3 + one,
+        "reserved": one + one[:6] + b"\x07\0\0" + one,
+    }[damage]
+    path = put(tmp_path / "a.jsonl.zst", packed)
+    for size in (1, 1 << 20):
+        check_equal(tmp_path, [path], ".jsonl", size)
+
+
+def test_frames_are_limited_together(tmp_path):
+    one = zstandard.ZstdCompressor().compress(b'{"text": "a b c"}\n' * 9)
+    path = put(tmp_path / "a.jsonl.zst", one * 5)
+    with pytest.raises(DataError, match="it expands to more than 500 bytes"):
+        split([path], 1, max_bytes=500)

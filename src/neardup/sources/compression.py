@@ -47,6 +47,9 @@ _MAGIC: Final = (
     (b"\xfe\xff", "UTF-16 text"),
 )
 _PADDED: Final = {"gzip", "xz"}  # zero bytes may follow: tapes and some loggers write them
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_REPEATED: Final = 1  # the type of a block that is one byte, repeated
+_MOST_BLOCKS: Final = 1 << 22  # of a frame, and frames of a file: these are 512 GiB
 _SKIPPABLE: Final = b"\x2a\x4d\x18"  # a zstd stream may start with a frame of metadata: 0x5?, then these
 
 
@@ -150,7 +153,8 @@ class _File:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _check_size(source: str, size: int, most: int) -> None:
+def check_size(source: str, size: int, most: int) -> None:
+    """Raise ``DataError`` if expanded data is larger than allowed."""
     if size > most:
         raise DataError(source, f"it expands to more than {most:,} bytes", "too large")
 
@@ -212,8 +216,13 @@ def identity(path: str) -> list[Any]:
     return found if about.st_size <= 2 * _ENDS else [*found, about.st_mtime_ns]
 
 
-def stream(path: str, compression: str | None, max_bytes: int, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a file, expanded, about *size* at a time. Raises the errors of ``load``."""
+def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
+    path: str, compression: str | None, max_bytes: int, size: int, begin: int = 0, end: int | None = None
+) -> Iterator[bytes]:
+    """Yield the bytes of a file, expanded, about *size* at a time. Raises the errors of ``load``.
+
+    *begin* and *end* select frames of a compressed file: see ``frame_edges``.
+    """
     source = display(path)
     try:
         with Path(path).open("rb") as file:
@@ -223,21 +232,59 @@ def stream(path: str, compression: str | None, max_bytes: int, size: int) -> Ite
                 yield from iter(lambda: file.read(size), b"")
                 return
             held, before = bytearray(), 0
-            for chunk in _expansion(source, file, compression):
+            for chunk in _expansion(source, file, compression, begin, end):
                 held += chunk
-                _check_size(source, before + len(held), max_bytes)
-                if not before and len(held) >= _HEAD:
+                check_size(source, before + len(held), max_bytes)
+                if not begin and not before and len(held) >= _HEAD:
                     _check_plain(source, bytes(held[:_HEAD]))
                 if len(held) >= size:
                     yield bytes(held)
                     before += len(held)
                     held = bytearray()
-            if not before:
+            if not begin and not before:
                 _check_plain(source, bytes(held[:_HEAD]))
             if held:
                 yield bytes(held)
     except OSError as error:
         raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+
+
+def frame_edges(path: str) -> list[int]:
+    """Return where the frames of a zstd file begin, and its size.
+
+    They are found by the sizes of their blocks, without expanding them. A file with anything else, such as frames of
+    metadata, or with very many blocks is not divided: a reader finds what is wrong with it.
+    """
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        edges = [0]
+        for _ in range(_MOST_BLOCKS):
+            if edges[-1] == size:
+                return edges
+            end = _frame_end(file, edges[-1])
+            if end is None or end > size:
+                break
+            edges.append(end)
+    return [0, size]
+
+
+def _frame_end(file: BinaryIO, begin: int) -> int | None:
+    """Return where a zstd frame ends (RFC 8878, section 3.1.1), or ``None`` if that is unknown."""
+    file.seek(begin)
+    head = file.read(5)
+    if len(head) < 5 or head[:4] != _ZSTD:  # noqa: PLR2004 - the magic number, and the frame's descriptor
+        return None
+    single, checksum = head[4] >> 5 & 1, head[4] >> 2 & 1
+    place = begin + 5 + (1 - single) + (0, 1, 2, 4)[head[4] & 3] + (single, 2, 4, 8)[head[4] >> 6]
+    for _ in range(_MOST_BLOCKS):
+        file.seek(place)
+        block = int.from_bytes(file.read(3), "little")
+        place += 3 + (1 if block >> 1 & 3 == _REPEATED else block >> 3)
+        if block & 1:
+            return place + 4 * checksum
+        if not block:  # an empty block, or the end of a file that is cut off
+            return None
+    return None
 
 
 def _check_plain(source: str, head: bytes) -> None:
@@ -252,7 +299,7 @@ def _plain(source: str, file: BufferedIOBase, most: int) -> memoryview:
     data = bytearray()
     while chunk := available(file):
         data += chunk
-        _check_size(source, len(data), most)
+        check_size(source, len(data), most)
     _check_plain(source, bytes(data[:_HEAD]))
     return memoryview(data)
 
@@ -271,21 +318,25 @@ def available(file: BufferedIOBase) -> bytes:
     return file.read1(1 << 20)
 
 
-def _expansion(source: str, file: BinaryIO, compression: str) -> Iterator[bytes]:
+def _expansion(
+    source: str, file: BinaryIO, compression: str, begin: int = 0, end: int | None = None
+) -> Iterator[bytes]:
+    file.seek(begin)
     head = file.read(8)
     if head and sniff(head) != compression:
         raise DataError(
             source, f"its ending is that of {compression}, but its first bytes are not those of {compression}"
         )
-    file.seek(0)
-    return _members(source, file, _expander(compression), padded=compression in _PADDED)
+    file.seek(begin)
+    chunks = iter(lambda: file.read(_STEP if end is None else min(_STEP, end - file.tell())), b"")
+    return _members(source, chunks, _expander(compression), padded=compression in _PADDED, later=begin > 0)
 
 
 def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
     data = bytearray()
     for chunk in _expansion(source, file, compression):
         data += chunk
-        _check_size(source, len(data), most)
+        check_size(source, len(data), most)
     _check_plain(source, bytes(data[:_HEAD]))
     return memoryview(data)
 
@@ -300,15 +351,20 @@ def _expander(compression: str) -> Callable[[], _Expander]:
     return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj
 
 
-def _members(source: str, file: BinaryIO, new: Callable[[], _Expander], *, padded: bool) -> Iterator[bytes]:
+def _members(
+    source: str, chunks: Iterator[bytes], new: Callable[[], _Expander], *, padded: bool, later: bool = False
+) -> Iterator[bytes]:
     """Yield the expanded members (or frames) of a file; a *padded* file ends in zeros.
+
+    *later* means that members before these are complete.
 
     The decompressors' own file objects silently accept a file that is cut off; here the last member must be complete.
     """
     member: _Expander | None = None
-    complete = 0
+    complete = int(later)
     try:
-        while rest := file.read(_STEP):
+        for chunk in chunks:
+            rest = chunk
             while rest := rest.lstrip(b"\0") if padded and complete and member is None else rest:
                 member = member or new()
                 yield member.decompress(rest)

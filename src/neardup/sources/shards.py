@@ -1,9 +1,10 @@
 """The inputs of a run, cut into shards: parts of files that are read one at a time, and as often as needed.
 
-A shard is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; a range of row
-groups of a Parquet file; or some of the sorted files of a folder. Other files, which are compressed or have records
-that may span lines, must be read from the beginning: each is one shard. A shard is read in *pieces*, collections of
-bounded size, so that no more than one piece is in memory at a time. The inputs may have different formats.
+A shard is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; the lines that
+begin in a range of frames of JSON lines with zstd; a range of row groups of a Parquet file; or some of the sorted files
+of a folder. Other files, which are compressed or have records that may span lines, must be read from the beginning:
+each is one shard. A shard is read in *pieces*, collections of bounded size, so that no more than one piece is in memory
+at a time. The inputs may have different formats.
 """
 
 import os
@@ -19,7 +20,7 @@ import pyarrow as pa
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
 from neardup.sources.collection import Collection, Request
-from neardup.sources.compression import Contents, identity, load, stream
+from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, expand, input_kind, is_url, kind, matches
 from neardup.text.extraction import Extraction
 
@@ -34,7 +35,8 @@ _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decim
 class Shard:
     """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
 
-    *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk.
+    *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk. The bytes of a *torn*
+    shard, expanded, begin in the middle of a line, which belongs to the shard before.
     """
 
     source: int
@@ -42,6 +44,7 @@ class Shard:
     end: int
     first: int
     size: int
+    torn: bool = False
 
 
 class Shards:
@@ -137,6 +140,8 @@ class Shards:
                 ]
             elif found == Kind("jsonl"):
                 shards += _line_shards(source, path, size)
+            elif found == Kind("jsonl", "zstd") and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
+                shards += _frame_shards(source, path, edges, size, self.request.max_bytes)
             elif found.compression is None and (header := self._header(path, found)):
                 shards += _line_shards(source, path, size, len(header))
             else:
@@ -170,7 +175,7 @@ class Shards:
                 "globs": [*self.request.globs],
                 "extraction": self.request.extraction.to_dict(),
             },
-            "shards": [[s.source, s.begin, s.end, s.first, s.size] for s in self.shards],
+            "shards": [[s.source, s.begin, s.end, s.first, s.size, s.torn] for s in self.shards],
             "identities": self.identities,
             "ignored": self.ignored,
             "size": self.size,
@@ -183,7 +188,7 @@ class Shards:
             own = given["request"]
             tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
             request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
-        names = ("source", "begin", "end", "first", "size")
+        names = ("source", "begin", "end", "first", "size", "torn")
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
         return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
 
@@ -331,8 +336,8 @@ class Shards:
             lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
             yield Contents(source, lines, first=shard.first)
             return
-        first, held = 1, [b""]
-        for block in stream(path, found.compression, self.request.max_bytes, self.size):
+        first, held = shard.first, [b""]
+        for block in self._expanded(path, found.compression, shard):
             cut = block.rfind(_NEWLINE) + 1
             if cut:
                 yield Contents(source, memoryview(b"".join([*held, block[:cut]])), first=first)
@@ -342,6 +347,22 @@ class Shards:
         rest = b"".join(held)
         if rest or first == 1:  # even an empty file is a piece
             yield Contents(source, memoryview(rest), first=first)
+
+    def _expanded(self, path: str, compression: str, shard: Shard) -> Iterator[bytes]:
+        """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
+        most, skipping, ended = self.request.max_bytes, shard.torn, True
+        for block in stream(path, compression, most, self.size, shard.begin, shard.end):
+            begin = block.find(_NEWLINE) + 1 if skipping else 0
+            if begin or not skipping:
+                skipping = False
+                yield block[begin:]
+            ended = block.endswith(_NEWLINE)
+        if not ended and shard.end < Path(path).stat().st_size:
+            for block in stream(path, compression, most, _HEAD, shard.end):
+                end = block.find(_NEWLINE) + 1
+                yield block[: end or None]
+                if end:
+                    return
 
 
 def is_distant(path: str) -> bool:
@@ -411,6 +432,26 @@ def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
 def _line_count(data: bytes) -> int:
     """Return the number of lines of delimited text, where a lone return ends a line, too."""
     return data.count(_NEWLINE) + data.count(b"\r") - data.count(b"\r\n")
+
+
+def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most: int) -> list[Shard]:
+    """Cut a zstd file after frames, at these *edges*, and count its lines; *most* bytes may be expanded."""
+    found: list[Shard] = []
+    total, first, torn = 0, 1, False
+    for begin, end in ((edges[b], edges[e]) for b, e in _ranges(np.diff(edges).tolist(), size)):
+        lines, was_torn = 0, torn
+        for block in stream(path, "zstd", most, _READ, begin, end):
+            total += len(block)
+            check_size(display(path), total, most)
+            lines += block.count(_NEWLINE)
+            torn = not block.endswith(_NEWLINE)
+        if found and not lines:  # no line begins here, unless it is the last one
+            found[-1] = replace(found[-1], end=end, size=end - found[-1].begin)
+        else:
+            own = Shard(source=source, begin=begin, end=end, first=first + was_torn, size=end - begin, torn=was_torn)
+            found.append(own)
+        first += lines
+    return found
 
 
 def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Shard]:
