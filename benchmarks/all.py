@@ -16,6 +16,7 @@ QUESTIONS: Final = (
     "kinds",
     "presets",
     "common_shingles",
+    "web_templates",
     "templates",
     "mirrors",
     "comparing",
