@@ -13,6 +13,9 @@ HEADS = [
     "<link rel=canonical href=/a><link rel=canonical href=/b>",
     "<head></head><body><link rel=canonical href=/a>",
     "<html lang=' de-AT'><title> \n</title>",
+    "<link rel=canonical href=/a>" * 64,
+    "<link rel=canonical href=/a>" * 65,
+    "<link rel=canonical href=/a>" * 64 + "<link rel=canonical href=>",
     "",
 ]
 
@@ -55,3 +58,9 @@ def test_the_version_is_named():
 def test_without_the_library_it_is_named(function):
     with pytest.raises(ExtraMissing, match=r"resiliparse.*neardup\[warc\]"):
         function()
+
+
+@pytest.mark.parametrize("read", [main_text, visible_content])
+def test_pages_with_very_many_canonical_links_have_none(read):
+    link = "<link rel=canonical href=/a>"
+    assert [read(link * number).canonical for number in (1, 64, 65, 50_000)] == ["/a", "/a", None, None]

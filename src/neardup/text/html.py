@@ -42,6 +42,7 @@ _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
+MOST_CANONICALS: Final = 64  # links with the address of a page
 _META_WINDOW: Final = 1024
 _META_CHARSET: Final = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -72,7 +73,8 @@ _CHARSETS: Final = {
 class PageContent(NamedTuple):
     """The text of a page without its title, and what its markup defines; ``None`` where it does not.
 
-    ``canonical`` is the address in the link of this name in the head, as written; ``None`` if several differ.
+    ``canonical`` is the address in the link of this name in the head, as written; ``None`` if several
+    differ, or if there are more than 64.
     """
 
     text: str
@@ -139,6 +141,7 @@ class _Page:
         self.title: str | None = None
         self.lang: str | None = None
         self._canonicals: dict[str, None] = {}
+        self._canonical_links = 0
         self._head_is_over = False
         self._pieces: list[str | object] = []  # text as written, and the two kinds of ends
         self._pre = 0  # <pre> elements open
@@ -150,7 +153,8 @@ class _Page:
 
     @property
     def canonical(self) -> str | None:
-        return next(iter(self._canonicals)) if len(self._canonicals) == 1 else None
+        clear = len(self._canonicals) == 1 and self._canonical_links <= MOST_CANONICALS
+        return next(iter(self._canonicals)) if clear else None
 
     def text(self) -> str:
         paragraphs: list[str] = []
@@ -228,7 +232,10 @@ class _Page:
 
     def _link(self, attributes: str) -> None:
         values = _values(attributes)
-        if "canonical" in values.get("rel", "").lower().split() and (address := values.get("href", "").strip()):
+        if "canonical" not in values.get("rel", "").lower().split():
+            return
+        self._canonical_links += 1
+        if address := values.get("href", "").strip():
             self._canonicals[address] = None
 
     def _end(self, name: str) -> None:

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from neardup.model.errors import ExtraMissing
-from neardup.text.html import PageContent
+from neardup.text.html import MOST_CANONICALS, PageContent
 
 
 def main_text(markup: str) -> PageContent:
@@ -23,7 +23,8 @@ def main_text(markup: str) -> PageContent:
     ).strip()
     head, root = tree.head, tree.document.query_selector("html")
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
-    named = {address for link in links if (address := (link.getattr("href") or "").strip())}
+    listed = links if len(links) <= MOST_CANONICALS else ()  # going through all would take quadratic time
+    named = {address for link in listed if (address := (link.getattr("href") or "").strip())}
     lang = None if root is None else (root.getattr("lang") or "").strip()
     return PageContent(text, tree.title or None, named.pop() if len(named) == 1 else None, lang or None)
 
