@@ -369,3 +369,22 @@ def test_a_name_with_dots_is_a_field_of_a_struct(collection, tmp_path):
 def test_a_missing_nested_column_names_those_that_there_are(collection):
     with pytest.raises(DataError, match=r"'body\.y'; the fields are: body\.content, body\.x\.y, a\.b, a\.b$"):
         collection(NESTED, text="body.y")
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.dictionary(pa.int8(), pa.binary())]
+)
+def test_binary_html_may_have_any_encoding(collection, kind):
+    text = "Привет, как дела? Это русский текст."
+    page = f'<meta charset="windows-1251"><p>{text}'.encode("cp1251")
+    pages = pa.array([page, None, b"", b"<p>b"]).cast(kind)
+    got = collection({"page": pages, "id": ["1", "2", "3", "4"]}, html="page")
+    assert got.texts.to_pylist() == [text, None, "", "b"]
+    assert (got.ids.to_pylist(), got.rejected) == (["1", "2", "3", "4"], [])
+    assert len(collection({"text": pages}).rejected) == 1
+
+
+def test_html_in_strings_must_be_utf8(collection):
+    bad = pa.array([b"\xff", b"<p>b"]).view(pa.string())
+    got = collection({"page": bad}, html="page")
+    assert (got.texts.to_pylist(), len(got.rejected)) == (["b"], 1)

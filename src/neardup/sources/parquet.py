@@ -1,10 +1,11 @@
 """Parquet: the whole table is kept, and its chosen rows are written with the same schema and codecs.
 
 The text column contains strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
-in UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected. Ids may be strings, numbers
-or times; null, NaN, empty, or a missing column ``id`` are replaced by ``FILE:ROW``, counted from 1. Files of zero rows
-contain no documents. A name with dots, ``body.content``, is a field of a struct, unless a column has exactly this name.
-Several files must have equal columns, in the same order; no two columns of a file may have the same name.
+in UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected, but binary HTML may have
+any encoding. Ids may be strings, numbers or times; null, NaN, empty, or a missing column ``id`` are replaced by
+``FILE:ROW``, counted from 1. Files of zero rows contain no documents. A name with dots, ``body.content``, is a field of
+a struct, unless a column has exactly this name. Several files must have equal columns, in the same order; no two
+columns of a file may have the same name.
 """
 
 import io
@@ -89,7 +90,8 @@ class ParquetTable(Collection):
                     display(path), f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}"
                 )
             schema = table.schema if piece is None else piece.schema
-            text, name = _texts(path, table, request.text, schema), _ids(path, table, request.id, first, schema)
+            name = _ids(path, table, request.id, first, schema)
+            text = _texts(path, table, request.text, schema, binary=request.html)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             rows: Sequence[int] = range(first, first + len(table))
             if broken:
@@ -397,8 +399,8 @@ def _column(where: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.Chu
     return pc.struct_field(column, path[1:]) if path[1:] else column
 
 
-def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.ChunkedArray:
-    """Return the text column as ``string`` or ``large_string``; its validity is not checked."""
+def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema, *, binary: bool) -> pa.ChunkedArray:
+    """Return the text column as strings, or *binary* if it may be and is; its validity is not checked."""
     column = _column(path, table, name, schema)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
@@ -408,6 +410,10 @@ def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.Chunk
         raise DataError(display(path), rule)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
     unpacked = column.cast(kind) if kind is not column.type else column
+    if binary and not any(
+        test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    ):
+        return unpacked.cast(pa.large_binary())
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
 
