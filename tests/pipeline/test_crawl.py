@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from neardup import Checksum, CrawlFilter, DataError, Empty, ExactDuplicate, Index, Known, MinHash, NearDuplicate, New
 from neardup.errors import StorageRefused
-from neardup.urls import Addresses
+from neardup.sources.url_rules import Evidence, HostRules
+from neardup.urls import Addresses, UrlRules
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -319,3 +320,25 @@ def test_the_host_of_a_page_needs_no_other_normaliser(tmp_path, monkeypatch):
             "site1.example",
         ]
     assert made == []
+
+
+def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
+    evidence = Evidence(12, 12, 1.0)
+    rules = UrlRules({"a.example": HostRules(final_slash=evidence)})
+    ruled = Addresses(rules=rules)
+    with Index.create(tmp_path / "index") as index:
+        CrawlFilter(index)
+        pages = CrawlFilter(index, ruled)
+        pages.admit("http://a.example/b/", "one two three four five")
+        assert isinstance(pages.judge("http://a.example/b", "one two three four five"), Known)
+        with pytest.raises(StorageRefused, match="no URL rules would be used"):
+            CrawlFilter(index)
+    for mode in "rw":
+        with Index.open(tmp_path / "index", mode=mode) as index:
+            CrawlFilter(index, Addresses(rules=UrlRules({"a.example": HostRules(final_slash=Evidence(20, 20, 1.0))})))
+            with pytest.raises(StorageRefused, match=rules.id):
+                CrawlFilter(index, Addresses(rules=UrlRules({"a.example": HostRules(case=evidence)})))
+    with Index.create() as index:
+        CrawlFilter(index).admit("http://a.example/b", "one two three four five")
+        with pytest.raises(StorageRefused, match="its ids follow no URL rules"):
+            CrawlFilter(index, ruled)

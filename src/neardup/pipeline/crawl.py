@@ -44,6 +44,8 @@ class CrawlFilter:
         if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
         require_kind("addresses", self._addresses, Addresses)
+        if index is not None:
+            index.require_url_rules(self._addresses.rules)
         self._busy = threading.RLock()
 
     @property

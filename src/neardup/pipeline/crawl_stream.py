@@ -54,6 +54,7 @@ class Answering:
     ) -> None:
         require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
+        index.require_url_rules(self._addresses.rules)
         self._text, self._url, self._id = text, url, id
         self._search = search
         self._signed: tuple[str, ...] = index.scheme.columns

@@ -41,6 +41,7 @@ from neardup.pipeline.transfer import Filled, fill
 from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.sources.addresses import Addresses
+from neardup.sources.url_rules import UrlRules
 from neardup.text.columns import text_column
 from neardup.text.extraction import Extraction, other_extraction
 
@@ -205,6 +206,20 @@ class Index:
             self._store.restate(extraction=own)
         elif known != own:
             raise StorageRefused(str(self._store.folder), other_extraction(known, own), "other extraction")
+
+    def require_url_rules(self, rules: UrlRules | None) -> None:
+        """Record which rules of hosts the ids of pages follow, if any; call it before using ids of URLs.
+
+        Raises ``StorageRefused`` if there are documents whose ids follow other rules: they would not be found.
+        """
+        known, own = self._store.manifest.terms.get("url_rules"), None if rules is None else rules.id
+        if known == own:
+            return
+        if self._store.next_ordinal:
+            reason = f"its ids follow {_rules(known)}, but {_rules(own)} would be used now"
+            raise StorageRefused(str(self._store.folder), reason, "other URL rules")
+        if self._store.writes:
+            self._store.restate(url_rules=own)
 
     @property
     def store(self) -> Store:
@@ -558,3 +573,7 @@ def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
     require_kind("disk", disk, Disk)
     require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
     return Ways(durability, require_whole("memory", memory, LEAST_MEMORY, unit="bytes"), disk)
+
+
+def _rules(identity: str | None) -> str:
+    return "no URL rules" if identity is None else f"the URL rules {identity}"

@@ -174,6 +174,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         table = keeping_up(index, make=search, progress=progress)
         if table:
             stack.enter_context(table)
+        if urls is not None:
+            index.require_url_rules(None if addresses is None else addresses.rules)
         if documents.has_pages:
             index.require_extraction(extraction)
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id

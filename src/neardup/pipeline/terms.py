@@ -186,6 +186,7 @@ def columns_of(manifest: Manifest) -> Columns:
     expect(given["representative"] in get_args(Representative), "invalid choice of representatives")
     expect(field_kinds(dict(fields)) == fields, "invalid fields")
     expect(isinstance(given.get("extraction"), dict | None), "invalid extraction of pages")
+    expect(isinstance(given.get("url_rules"), str | None), "invalid URL rules")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
 
 

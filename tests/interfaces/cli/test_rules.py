@@ -48,3 +48,12 @@ def test_broken_lines_are_reported(neardup, report):
     shown = neardup("rules", "why.jsonl", "--out", "rules.json", code=1)
     assert "why.jsonl:25" in shown.out
     assert (report / "rules.json").exists()
+
+
+def test_an_index_follows_the_rules(neardup, report):
+    neardup("rules", "why.jsonl", "--out", "rules.json")
+    (report / "pages.jsonl").write_text('{"url": "http://a.example/3/", "text": "one two three four"}\n')
+    neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", "--rules", "rules.json")
+    shown = neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", code=2)
+    assert "use the same rules" in shown.err
+    assert "--url" in neardup("index", "pages.jsonl", "--to", "other", "--rules", "rules.json", code=2).err

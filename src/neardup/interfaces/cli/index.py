@@ -12,7 +12,9 @@ from neardup.interfaces.cli.common_shingles import add_list_option
 from neardup.interfaces.cli.options import (
     add_inputs,
     add_reading_options,
+    add_rules_option,
     add_scheme_options,
+    addresses_of,
     describes_scheme,
     key_of,
     reading_of,
@@ -47,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="DIR", required=True, default=_HIDDEN, help="the folder of the index")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser, with_url=True)
+    add_rules_option(parser)
     making = parser.add_argument_group("what a new index keeps")
     making.add_argument("--texts", action="store_true", help="keep the texts, and verify near duplicates on them")
     making.add_argument(
@@ -88,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         "memory": arguments.memory * _MEGABYTE,
         **chosen,
     }
+    known = {"url"} <= given.keys() and "state" not in given
+    require("rules" not in given or known, "rules", given.get("rules"), "needs --url FIELD, and inputs with URLs")
     if "state" in given:
         return _fill(arguments, options)
     require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")
@@ -99,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         added = add_files(
             arguments.inputs,
             arguments.to,
+            addresses=addresses_of(arguments),
             progress=progress,
             **reading_of(arguments) | options,
         )

@@ -13,6 +13,7 @@ from neardup.model.presets import PRESETS
 if TYPE_CHECKING:
     from neardup.model.options import Option
     from neardup.model.protocols import Scheme
+    from neardup.sources.addresses import Addresses
 
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
@@ -94,6 +95,27 @@ def add_view_option(parser: "argparse._ActionsContainer") -> None:
         help="of HTML: its main text, without navigation and advertisements (main), all visible text (visible), or main"
         " text, but of pages with little of it all visible text (auto)",
     )
+
+
+def add_rules_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the URL rules that ids follow."""
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="URL rules of hosts, found by neardup rules: URLs that differ in nothing else are one page",
+    )
+
+
+def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
+    """Return the addresses with the URL rules that an option names."""
+    path = vars(arguments).get("rules")
+    if path is None:
+        return None
+    from neardup.sources.addresses import Addresses
+    from neardup.sources.url_rules import UrlRules
+
+    return Addresses(rules=UrlRules.read(path))
 
 
 def add_scheme_options(parser: argparse.ArgumentParser) -> None:

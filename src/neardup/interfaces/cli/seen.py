@@ -8,6 +8,7 @@ from typing import Any
 
 from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.folders import add_index_argument, opened
+from neardup.interfaces.cli.options import add_rules_option, addresses_of
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, OutputRefused, counted, require
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--admit", action="store_true", help="remember the pages")
     parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines")
     parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    add_rules_option(parser)
     parser.add_argument("--url", metavar="FIELD", default="url", help="the field that holds the URL, if there is one")
     parser.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id where there is no URL")
 
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         opened(arguments, "w" if admit else "r") as index,
         (keeping_up(index) if admit else None) or nullcontext() as table,
     ):
-        answering = Answering(index, **fields, admit=admit, search=table)
+        answering = Answering(index, **fields, addresses=addresses_of(arguments), admit=admit, search=table)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):
             if number == 0 and lines[0]:
