@@ -2,6 +2,8 @@
 
 from zlib import crc32
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from invented_sites import Site, article, edited
 
@@ -9,7 +11,7 @@ import neardup
 from neardup import Extraction, ParameterError
 from neardup.decisions.templates import RULE
 from neardup.pipeline import templates as module
-from neardup.pipeline.templates import learn_templates, rule_of
+from neardup.pipeline.templates import learn_from_files, learn_templates, rule_of
 from neardup.sources.hosts import host
 
 SITES = [Site(f"host{number}.example") for number in range(3)]
@@ -120,6 +122,17 @@ def test_visible_text_has_templates_too():
         Extraction(templates=learned)
     with pytest.raises(ParameterError, match="learned now"):
         learn_templates(PAGES, extraction=Extraction(templates=LEARNED))
+
+
+def test_binary_pages_in_parquet_may_have_any_encoding(tmp_path):
+    pages = [(url, f"<meta charset=latin1>{page}<p>Ch\u00e2teau".encode("latin-1")) for url, page in PAGES[:24]]
+    pq.write_table(
+        pa.table({"url": [url for url, _ in pages], "html": [page for _, page in pages]}), tmp_path / "p.parquet"
+    )
+    found, rejected = learn_from_files([tmp_path / "p.parquet"])
+    assert found == learn_templates(pages)
+    assert "Ch\u00e2teau" in found.templates[0].examples
+    assert not rejected
 
 
 def test_a_page_of_nothing_but_its_template_keeps_its_visible_text():

@@ -19,7 +19,7 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import require, require_kind
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, Rejected, missing_field
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Rejected, missing_field
 from neardup.sources.formats import display
 from neardup.sources.hosts import host
 from neardup.sources.read import MAX_BYTES, request_of
@@ -80,7 +80,8 @@ def learn_from_files(
     pieces, and are read piece by piece. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
     """
     request = request_of(
-        text=html,
+        text=DEFAULT_TEXT,
+        html=html,
         id=DEFAULT_ID,
         columns=[url],
         format=format,
@@ -92,11 +93,11 @@ def learn_from_files(
     shards = Shards.split(inputs, request)
     rejected: list[Rejected] = []
 
-    def pages() -> Iterator[tuple[str | None, str]]:
+    def pages() -> Iterator[tuple[str | None, bytes | str]]:
         existing: list[str] | None = None
         found = False
         for shard in shards.shards:
-            for piece in shards.pieces(shard):
+            for piece in shards.pieces(shard, markup=True):
                 rejected.extend(piece.rejected)
                 if not len(piece):
                     continue

@@ -274,14 +274,15 @@ class Shards:
             row -= len(piece)
         raise IndexError(row)
 
-    def pieces(self, shard: Shard, *, whole: bool = False) -> Iterator[Collection]:
+    def pieces(self, shard: Shard, *, whole: bool = False, markup: bool = False) -> Iterator[Collection]:
         """Yield the records of a shard as collections; those of a *whole* record can be written, too.
 
+        With *markup*, the texts of a field of HTML remain HTML.
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
         has changed, and for one that cannot be read.
         """
         for piece in self._pieces(shard, whole=whole):
-            if self.request.html:
+            if self.request.html and not markup:
                 piece.extract(self.request)
             yield piece
 
