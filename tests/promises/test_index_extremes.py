@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup import DataError, ExactDuplicate, Index, MinHash, New, Signatures, SimHash
-from neardup.index.disk import reader, recent
+from neardup.index.disk import gathered, reader
 from neardup.model.candidates import ROOM
 from neardup.model.verdicts import as_record
 from neardup.pipeline.verification import Verifier
@@ -236,7 +236,7 @@ def words(number):
 def test_every_id_is_itself(tmp_path, monkeypatch, colliding):
     if colliding:  # all ids have one key: more of them than there is room for
         constant = lambda ids, _: np.full(len(ids), 42, np.uint64)  # noqa: E731
-        for module in (recent, reader):
+        for module in (gathered, reader):
             monkeypatch.setattr(module, "id_keys", constant)
     ids = list(dict.fromkeys([*STRANGE, *(f"more {place}" for place in range(300))]))
     texts = words(len(ids))

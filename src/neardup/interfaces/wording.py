@@ -2,7 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from neardup.model.errors import plural
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from neardup.pipeline.clusters import LargeCluster
     from neardup.pipeline.result import Summary
     from neardup.sources.collection import WithoutText
@@ -138,6 +142,12 @@ def percent(share: float) -> str:
     if whole == "100%" and share < 1:
         return "over 99%"
     return "under 1%" if whole == "0%" and share > 0 else whole
+
+
+def not_pages(skipped: "Mapping[str, int]") -> str:
+    """Describe the records of archives that are not pages, by reason."""
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in sorted(skipped.items()))
+    return f"{plural(sum(skipped.values()), 'record')} not read as pages: {reasons}"
 
 
 def without_text(found: "WithoutText") -> str:

@@ -32,14 +32,14 @@ from neardup.model.protocols import Scheme, require_scheme
 from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.result import Result
+from neardup.pipeline.result import Result, with_places
 from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
 from neardup.pipeline.spilled.forecast import Forecast, amount
 from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected
-from neardup.sources.formats import FOLDER, STDIN, Kind, common_format, expand, is_url, kind, local
+from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
+from neardup.sources.formats import STDIN, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
@@ -219,7 +219,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         place = "{}:{}".format(*documents.place(error.row))
         field = error.field.removeprefix(_RANK)
         raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
-    result = replace(result, source=None, summary=replace(result.summary, policy=policy))
+    decisions = with_places(result.decisions, documents.places())
+    result = replace(result, decisions=decisions, source=None, summary=replace(result.summary, policy=policy))
     done = FilesResult(result, documents.rejected, documents)
     if report is not None:
         _write_report(report, done, page, force=force)
@@ -320,8 +321,8 @@ def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
         elif path is not None:
             check_output(path, inputs, force=force, format=format, glob=glob)
     mark = outputs["mark"]
-    if mark is not None and kind(os.fspath(mark)) is None and common_format(expand(inputs), format) == FOLDER:
-        raise ParameterError("mark", os.fspath(mark), "requires fields; the files of a folder have none")
+    if mark is not None:
+        check_marks(os.fspath(mark), {common_format(expand(inputs), format)})
 
 
 def _columns(fields: Sequence[str], policy: Policy) -> list[str]:

@@ -73,6 +73,7 @@ class Added:
     without_text: WithoutText | None
     quoted_lines: QuotedLines | None
     ignored: int
+    skipped: dict[str, int]
     created: bool
     total: int
 
@@ -199,6 +200,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         without_text=documents.without_text,
         quoted_lines=documents.quoted_lines,
         ignored=documents.ignored,
+        skipped=dict(documents.skipped),
         created=created,
         total=total,
     )

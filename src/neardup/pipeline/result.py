@@ -80,7 +80,9 @@ class Result:
     - ``resemblance``, ``contained_in_kept``, ``contains_kept``: measured on both documents' feature
       sets for verified rules; for ``estimate`` only the estimated resemblance, and null if the scheme estimates
       another measure; for ``shared key`` null;
-    - ``exact``: whether both texts are equal byte by byte.
+    - ``exact``: whether both texts are equal byte by byte;
+    - for web archives also the ``url``, the ``date``, and the place of each record: ``record_id``, ``warc_filename``,
+      ``warc_record_offset``, ``warc_record_length``.
 
     ``representatives``: int64, for each document the position of the document it is dropped for, or -1. ``source``: the
     container of documents that ``dedup`` was called with; ``None`` for files.
@@ -162,6 +164,14 @@ def decisions_table(
     named = ids.cast(pa.large_string()) if ids.type == pa.string() and ids.nbytes > _MOST_BYTES else ids
     names = named.take(pa.array(representative[dropped]))
     return decided_rows(ids, 0, representative, names, dropped, evidence, exact)
+
+
+def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:
+    """Return decisions with columns with the place of each document, if there are any."""
+    if places is not None:
+        for name in places.column_names:
+            decisions = decisions.append_column(name, places.column(name))
+    return decisions
 
 
 def decided_rows(  # noqa: PLR0913, PLR0917 - every column

@@ -2,9 +2,11 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -12,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.errors import DataError, FieldMissing, require
-from neardup.sources.formats import FOLDER, Kind, common_format, display, kind
+from neardup.model.errors import DataError, FieldMissing, ParameterError, require
+from neardup.sources.formats import FOLDER, WARC, Kind, common_format, display, kind
 from neardup.sources.hosts import host
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.tables import check_representable, conformed, table_writer, united
@@ -39,11 +41,12 @@ class Rejected:
     *code* is a stable name of the kind of error, for programs: ``encoding`` (invalid UTF-8), ``json`` (invalid JSON),
     ``type`` (a value of a wrong type), ``fields`` (more or fewer than the header has), ``quotes are text`` (the same,
     with quotation marks that were read as text), ``torn quotes``, ``too large`` (a file above the cap), ``too long`` (a
-    record), ``unreadable`` (a file); in an index also ``id too long``, ``no id`` and ``value``.
+    record), ``unreadable`` (a file), ``damaged`` (a part of an archive); in an index also ``id too long``, ``no id``
+    and ``value``.
     """
 
     source: str  # the file, or "<stdin>"
-    position: int  # its line, or in Parquet its record number, from 1
+    position: int  # its line, or in Parquet its record number, from 1; in an archive a byte, from 0
     reason: str  # the rule it breaks
     code: str
 
@@ -96,12 +99,14 @@ class Collection(ABC):
     are not documents; *ignored* counts the files of a folder that were not requested; *quoted_lines* describes line
     ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
     field, and *has_pages* whether texts were extracted from web pages.
+    *skipped* counts, by reason, the records of archives that are not pages.
     """
 
     text: str = DEFAULT_TEXT
     has_pages: bool = False
     quoted_lines: QuotedLines | None = None
     globs: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 - everything that reading gives
         self,
@@ -147,6 +152,10 @@ class Collection(ABC):
             return None
         source, position = self.place(pc.index(self.texts.is_null(), True).as_py())
         return WithoutText(number, source, position, self.text)
+
+    def places(self) -> pa.Table | None:
+        """Return columns with the place of each document; ``None`` if its id is enough."""
+        return None
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field of a piece as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
@@ -218,8 +227,7 @@ class Collection(ABC):
         Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
         the records have a field of one of these names.
         """
-        no_fields = self.format == FOLDER and kind(os.fspath(path)) is None
-        require(not no_fields, "mark", os.fspath(path), "requires fields; the files of a folder have none")
+        check_marks(os.fspath(path), {self.format})
         check_target(path, self.inputs, self.format, force=force)
         self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
 
@@ -236,6 +244,15 @@ class Collection(ABC):
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
         """Yield all records with all of their fields, some at a time, at least once."""
+
+
+def check_marks(path: str, formats: AbstractSet[str]) -> None:
+    """Raise ``ParameterError`` for an output that documents of these *formats* cannot be marked in."""
+    found = kind(path)
+    if found is None and FOLDER in formats:
+        raise ParameterError("mark", path, "requires fields; the files of a folder have none")
+    if WARC in formats if found is None else found.format == WARC:
+        raise ParameterError("mark", path, "requires fields; write JSON lines or Parquet, as archives have none")
 
 
 @contextmanager

@@ -16,10 +16,23 @@ FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
 SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
 FOLDER: Final = "folder"
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
-FORMATS: Final = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+FORMATS: Final = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".warc": "warc",
+    ".wet": "warc",
+}
+WARC: Final = "warc"
+WARC_COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".lz4": "lz4"}
 NAMED: Final = ("jsonl", "csv", "tsv", "parquet")  # the names of formats
 DOCUMENTS: Final = frozenset({".txt", ".md", ".text", ".html", ".htm", ".xhtml"})
-KNOWN: Final = ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), and .parquet"
+KNOWN: Final = (
+    ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), .parquet, and .warc (also with .gz, .zst"
+    " or .lz4)"
+)
 _UNKNOWN: Final = {".json": "json ending", ".txt": "text ending", ".md": "text ending", ".html": "text ending"}
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -41,9 +54,11 @@ def kind(path: str) -> Kind | None:
     True
     """
     name = PurePath(path.lower())
-    compression = COMPRESSIONS.get(name.suffix)
+    compression = (COMPRESSIONS | WARC_COMPRESSIONS).get(name.suffix)
     found = FORMATS.get(name.suffix if compression is None else PurePath(name.stem).suffix)
     if found is None or (found == "parquet" and compression is not None):
+        return None
+    if compression not in {None, *(WARC_COMPRESSIONS if found == WARC else COMPRESSIONS).values()}:
         return None
     return Kind(found, compression)
 

@@ -15,13 +15,14 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from neardup.model.errors import OutputError, OutputRefused, ParameterError
+from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
 from neardup.sources.formats import (
     DOCUMENTS,
     FOLDER,
     FORMATS,
     KNOWN,
     STDIN,
+    WARC,
     Kind,
     common_format,
     expand,
@@ -73,15 +74,28 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
         for source in paths:
             _check_apart(path, source)  # such as standard output that is appended to an input
         return
-    folder = wanted == FOLDER and kind(path) is None
+    found = kind(path)
+    folder = wanted == FOLDER and found is None
     if folder and is_url(path):
         raise ParameterError("output", path, "must be a local folder, or end in a known format")
     if not folder and kind(path) is None:
         _refuse_folder(path)
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
+    if not folder and (wanted if found is None else found.format) == WARC:
+        _check_archive(path, paths, wanted)
     for source in paths:
         _check_apart(path, source)
     _check_place(path, folder=folder, force=force, glob=glob)
+
+
+def _check_archive(path: str, paths: Sequence[str], wanted: str) -> None:
+    """Refuse an archive as output whose records could not be copied from the inputs."""
+    endings = {None, "gzip"}
+    require(wanted == WARC, "output", path, "can only be an archive if all inputs are archives")
+    for one in (path, *paths):
+        found = kind(one)
+        rule = "must be .warc or .warc.gz if an archive is written; other archives can be written as .jsonl or .parquet"
+        require(found is not None and found.compression in endings, "output" if one == path else "inputs", one, rule)
 
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:

@@ -46,11 +46,11 @@ def read(  # noqa: PLR0913 - each is an option of its own
     """Read the documents of files, patterns, folders or, as ``-``, of standard input.
 
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
-    ``.xz``), ``.parquet``, or folders of text and HTML files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is
-    that of files with other names, and of standard input, which is JSON lines by default. *glob* chooses the files of a
-    folder by patterns such as ``*.py``. *extraction* decides how HTML becomes text; *html* is the field
-    that holds it, instead of *text*. *quoting* of CSV and TSV is
-    explained in ``neardup.sources.delimited``.
+    ``.xz``), ``.parquet``, web archives (``.warc``, also ``.gz``, ``.zst`` or ``.lz4``), or folders of text and HTML
+    files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is that of files with other names, and of standard
+    input, which is JSON lines by default. *glob* chooses the files of a folder by patterns such as ``*.py``.
+    *extraction* decides how HTML becomes text; *html* is the field that holds it, instead of *text*. *quoting* of CSV
+    and TSV is explained in ``neardup.sources.delimited``.
 
     The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
     saves a second pass. A record that cannot be read is rejected; with *strict* it raises ``DataError``. Each format's
@@ -159,6 +159,10 @@ def reader(form: str) -> Any:
             from neardup.sources.parquet import ParquetTable
 
             return ParquetTable
+        case "warc":
+            from neardup.sources.archives import Archives
+
+            return Archives
         case "folder":
             from neardup.sources.folder import Folder
 

@@ -1,10 +1,10 @@
 """The inputs of a run, cut into shards: parts of files that are read one at a time, and as often as needed.
 
 A shard is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; the lines that
-begin in a range of frames of JSON lines with zstd; a range of row groups of a Parquet file; or some of the sorted files
-of a folder. Other files, which are compressed or have records that may span lines, must be read from the beginning:
-each is one shard. A shard is read in *pieces*, collections of bounded size, so that no more than one piece is in memory
-at a time. The inputs may have different formats.
+begin in a range of frames of JSON lines with zstd; a range of row groups of a Parquet file; of whole captures of a web
+archive; or some of the sorted files of a folder. Other files, which are compressed or have records that may span
+lines, must be read from the beginning: each is one shard. A shard is read in *pieces*, collections of bounded size, so
+that no more than one piece is in memory at a time. The inputs may have different formats.
 """
 
 import os
@@ -21,7 +21,19 @@ from neardup.model.errors import DataError, require
 from neardup.sources import remote
 from neardup.sources.collection import Collection, Request
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
-from neardup.sources.formats import DOCUMENTS, FOLDER, STDIN, Kind, display, expand, input_kind, is_url, kind, matches
+from neardup.sources.formats import (
+    DOCUMENTS,
+    FOLDER,
+    STDIN,
+    WARC,
+    Kind,
+    display,
+    expand,
+    input_kind,
+    is_url,
+    kind,
+    matches,
+)
 from neardup.text.extraction import Extraction
 
 SHARD: Final = 1 << 26  # bytes
@@ -138,6 +150,10 @@ class Shards:
                     Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e]))
                     for b, e in _ranges(sizes, size) or [(0, 0)]
                 ]
+            elif found.format == WARC:
+                from neardup.sources.archives import ranges_of
+
+                shards += [Shard(source=source, begin=b, end=e, first=1, size=e - b) for b, e in ranges_of(path, size)]
             elif found == Kind("jsonl"):
                 shards += _line_shards(source, path, size)
             elif found == Kind("jsonl", "zstd") and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
@@ -201,7 +217,7 @@ class Shards:
     @property
     def extraction(self) -> dict[str, str | None] | None:
         """What decides the texts of web pages; ``None`` if no input has pages."""
-        pages = self.request.html or any(found.format == FOLDER for found in self._kinds)
+        pages = self.request.html or any(found.format in {FOLDER, WARC} for found in self._kinds)
         return self.request.extraction.identity if pages else None
 
     def kind(self, source: int) -> Kind:
@@ -294,6 +310,10 @@ class Shards:
                 from neardup.sources.parquet import pieces_of
 
                 yield from pieces_of(path, self.request, shard.begin, shard.end, shard.first, self.size, whole=whole)
+            case "warc":
+                from neardup.sources import archives
+
+                yield from archives.pieces_of(path, self.request, shard.begin, shard.end, self.size)
             case "folder":
                 from neardup.sources.folder import Folder
 

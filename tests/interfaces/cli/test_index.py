@@ -78,6 +78,7 @@ def test_twice_changes_nothing(neardup, pages):
         "without_text": None,
         "quoted_lines": None,
         "ignored": 0,
+        "skipped": {},
         "seconds": 0,
     }
     after = json.loads(neardup("stats", "seen", "--json").out)

@@ -1,7 +1,9 @@
 import os
+import struct
 import subprocess
 import sys
 
+from neardup.interfaces.http import metrics as module
 from neardup.interfaces.http.metrics import Metrics
 
 
@@ -39,3 +41,17 @@ def test_the_values_of_all_workers_are_added(tmp_path):
         assert f'neardup_requests_total{{route="judge",status="200"}} {number}.0\n' in text
         assert f'neardup_request_seconds_count{{route="judge"}} {number}.0\n' in text
     assert "neardup_documents 7.0\n" in text
+
+
+def test_a_file_that_a_worker_has_just_made_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setenv(module.FOLDER, str(tmp_path))
+    made = tmp_path / "counter_1.db"
+    made.touch()  # without its first bytes
+
+    def written(seconds):
+        assert seconds < 1
+        made.write_bytes(struct.pack("i", 8).ljust(4096, b"\0"))
+
+    monkeypatch.setattr(module.time, "sleep", written)
+    assert isinstance(Metrics().text(), bytes)
+    assert made.stat().st_size == 4096

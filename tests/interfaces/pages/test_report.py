@@ -157,7 +157,7 @@ def documents_of(texts, ids, names):
     def raw_texts(positions):
         return [texts[place].as_buffer().to_pybytes() for place in positions.tolist()]
 
-    return SimpleNamespace(raw_texts=raw_texts, ids=ids, names=names, ignored=7, without_text=None)
+    return SimpleNamespace(raw_texts=raw_texts, ids=ids, names=names, ignored=7, skipped={}, without_text=None)
 
 
 def test_texts_that_are_no_utf_8():

@@ -26,7 +26,7 @@ from neardup.interfaces.cli.terminal import (
     show_rejected,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import cluster_lines, common_words, pairs_not_compared, rule_of, without_text
+from neardup.interfaces.wording import cluster_lines, common_words, not_pages, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
 
 if TYPE_CHECKING:
@@ -237,6 +237,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
         **done.result.summary.as_dict(),
         "seconds": round(seconds, 3),
         "rejected": [asdict(one) for one in done.rejected],
+        "skipped": dict(done.documents.skipped),
         "without_text": asdict(without) if without else None,
         "quoted_lines": asdict(quoted) if quoted else None,
     }
@@ -265,6 +266,7 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             (len(done.rejected), f"{plural(len(done.rejected), 'record')} rejected, in no output", False),
             (lines, f"{plural(lines, 'record')} with line ends inside quotation marks", False),
             (done.documents.ignored, f"other {plural(done.documents.ignored, 'file')} ignored", False),
+            (sum(done.documents.skipped.values()), not_pages(done.documents.skipped), False),
         ],
         errors=errors,
     )

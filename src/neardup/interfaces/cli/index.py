@@ -22,7 +22,7 @@ from neardup.interfaces.cli.options import (
 )
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import without_text
+from neardup.interfaces.wording import not_pages, without_text
 from neardup.model.errors import ParameterError, plural, require, require_path
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def _show(added: "Added", folder: str, seconds: float) -> None:
             (added.repeated, "with the id of a later document: left out", False),
             (len(added.rejected), f"{plural(len(added.rejected), 'record')} rejected, not in the index", False),
             (added.ignored, f"other {plural(added.ignored, 'file')} ignored", False),
+            (sum(added.skipped.values()), not_pages(added.skipped), False),
         ]
     )
     show_rejected(added.rejected)

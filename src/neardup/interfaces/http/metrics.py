@@ -5,6 +5,8 @@ answers with the sum.
 """
 
 import os
+import struct
+import time
 from functools import cache
 from typing import Final
 
@@ -14,6 +16,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 MEDIA: Final = CONTENT_TYPE_LATEST
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+_ATTEMPTS: Final = 100
+_PAUSE: Final = 0.01  # seconds
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -49,8 +53,13 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return the metrics of all processes in the text format of Prometheus."""
-        registry = self._registry
-        if FOLDER in os.environ:
-            registry = CollectorRegistry()
-            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        if FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        for _ in range(_ATTEMPTS):
+            try:
+                return generate_latest(registry)
+            except struct.error:  # a worker that starts has made its file, and not written the first bytes yet
+                time.sleep(_PAUSE)
         return generate_latest(registry)

@@ -89,6 +89,7 @@ def _totals(done: "FilesResult") -> list[tuple[int, str]]:
         (summary.not_compared, "pairs at most, not compared: their buckets were oversized"),
         (summary.duplicate_ids, "documents with the id of an earlier document"),
         (done.documents.ignored, "other files ignored"),
+        (sum(done.documents.skipped.values()), "records of archives that are not pages"),
     ]
 
 

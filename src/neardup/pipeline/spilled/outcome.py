@@ -12,7 +12,7 @@ from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.comparison import Comparison
-from neardup.pipeline.result import decided_rows
+from neardup.pipeline.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures
 from neardup.pipeline.spilled.job import Job
@@ -89,6 +89,7 @@ class Decisions:
         self._measures = {name: job.array(f"{name}.npy") for name in MEASURES}
         self._rules = np.array(rules, dtype=object)
         self._ids = ids
+        self._places = signed.places()
 
     def _numbers(self, positions: Positions) -> Positions:
         """Return the numbers of documents at these positions, and -1 for -1."""
@@ -123,6 +124,8 @@ class Decisions:
             evidence,
             np.asarray(self._exact[first:last]),
         )
+        if self._places is not None:
+            rows = with_places(rows, self._places[begin:end])
         place = rows.column_names.index(_POSITION)
         known = pc.less(rows.column(place), self._number)
         return rows.set_column(place, _POSITION, pc.if_else(known, rows.column(place), None)) if self._first else rows

@@ -16,8 +16,8 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputRefused, ParameterError, require
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
-from neardup.sources.collection import Collection, converter
-from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, display, is_url, kind
+from neardup.sources.collection import Collection, check_marks, converter
+from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC_COMPRESSIONS, display, is_url, kind
 from neardup.sources.output import check_target, output_kind, write_table
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
@@ -70,8 +70,8 @@ def outputs_of(
             name = f"{_PART}{0:05}.{form or _endings(shards.inputs[compared])}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
-        if target == "mark" and FOLDER in formats and kind(path) is None:
-            raise ParameterError(target, path, "requires fields; the files of a folder have none")
+        if target == "mark":
+            check_marks(path, formats)
         if formats == {FOLDER} or kind(path) is not None or (Path(path).exists() and not Path(path).is_dir()):
             if len(formats) > 1 and kind(path) is None:
                 rule = "must be a folder, or end in a known format, as the inputs have several formats"
@@ -272,7 +272,11 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
 def _endings(path: str) -> str:
     """Return the ending of a file of a known format, with that of its compression, without the first dot."""
     name = PurePath(path.lower())
-    return f"{PurePath(name.stem).suffix}{name.suffix}"[1:] if name.suffix in COMPRESSIONS else name.suffix[1:]
+    return (
+        f"{PurePath(name.stem).suffix}{name.suffix}"[1:]
+        if name.suffix in COMPRESSIONS | WARC_COMPRESSIONS
+        else name.suffix[1:]
+    )
 
 
 def _names(shards: Shards, sources: Sequence[int], form: str | None) -> list[str]:

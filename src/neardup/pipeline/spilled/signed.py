@@ -13,6 +13,7 @@ from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
 from neardup.model.protocols import ColumnScheme
+from neardup.pipeline.result import with_places
 from neardup.pipeline.spilled.earlier import rows_of
 from neardup.pipeline.spilled.job import IDS, NOTHING, SIGNED, Job
 from neardup.schemes.checksum import BODY
@@ -89,6 +90,13 @@ class Signed:
         ]
         return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
+    def places(self) -> pa.Table | None:
+        """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
+        tables = [self._job.table(_ids(shard)) for shard in range(len(self.edges) - 1)]
+        own = [table for table, end in zip(tables, self.edges[1:].tolist(), strict=True) if end > self.first]
+        whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
+        return whole.drop_columns("id") if whole.num_columns > 1 else None
+
     def _table(self, shard: int) -> pa.Table:
         return self._job.table(_name(shard))
 
@@ -103,7 +111,8 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     started = time.thread_time()
     found: Counter[str] = Counter(documents=0, text=0, features=0, without_text=0, quoted_lines=0)
     tables: list[pa.Table] = []
-    ids: list[pa.Array] = []
+    ids: list[pa.Table] = []
+    skipped: Counter[str] = Counter()
     rejected: list[Any] = []
     without: list[Any] | None = None
     first_quoted: list[Any] | None = None
@@ -120,7 +129,8 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             found["features"] += int(tables[-1].column("features").to_numpy().sum())
         else:
             columns = own
-        ids += piece.ids.cast(pa.large_string()).chunks
+        ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
+        skipped.update(piece.skipped)
         found["documents"] += len(piece)
         if (missing := piece.without_text) is not None:
             found["without_text"] += missing.records
@@ -130,13 +140,15 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             first_quoted = first_quoted or [quoted.source, quoted.first, quoted.last]
     table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, {})])
     files = job.save_table(_name(task), table)
-    files |= job.save_table(_ids(task), pa.table({"id": pa.chunked_array(ids, pa.large_string())}))
+    no_ids = pa.table({"id": pa.array([], pa.large_string())})
+    files |= job.save_table(_ids(task), pa.concat_tables(ids) if ids else no_ids)
     firsts = {"first_without_text": without, "first_quoted": first_quoted}
     return {
         "seconds": time.thread_time() - started,
         **found,
         **firsts,
         "rejected": rejected,
+        "skipped": skipped,
         "lacking": columns if lacking is None else lacking,
         "files": files,
     }

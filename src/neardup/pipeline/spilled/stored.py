@@ -1,5 +1,6 @@
 """The documents and the result of a run in pieces: most of both stays in files, and is read where it is asked for."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ class StoredDocuments:
         ]
         self.rejected = [Rejected(*one) for record in self.records for one in record["rejected"]]
         self.ignored = job.shards.ignored
+        self.skipped: Counter[str] = sum((Counter(record["skipped"]) for record in self.records), Counter())
         self.names = tuple(display(path) for path in job.shards.inputs[job.compared :])
         self.text_bytes: int = sum(record["text"] for record in self.records)
         ids, first = self.signed.ids(), self.signed.first

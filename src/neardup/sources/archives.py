@@ -1,0 +1,362 @@
+"""The pages of web archives: WARC files, and WET files, whose records are texts.
+
+Documents are the records of the types ``response`` and ``resource`` that have status 2xx, if any, and are HTML, XHTML
+or plain text; and those of the type ``conversion`` that are plain text. Their id is the address by default.
+``warcinfo``, ``request`` and ``metadata`` records belong to others; all other records are counted by reason. Every gap
+of a file is a rejected record, whose position is the byte that it begins at, counted from 0.
+
+As an archive, the records that are written are copied byte for byte, and with them the ``warcinfo`` records and the
+``request`` and ``metadata`` records of the same capture.
+"""
+
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import pyarrow as pa
+
+from neardup.model.errors import DataError
+from neardup.sources.collection import (
+    DEFAULT_ID,
+    DEFAULT_TEXT,
+    Advance,
+    Append,
+    Collection,
+    Mask,
+    Rejected,
+    Request,
+    check_strict,
+    missing_field,
+)
+from neardup.sources.formats import display, kind
+from neardup.sources.hosts import host
+from neardup.sources.http_response import Response, media_type, response
+from neardup.sources.output import atomic
+from neardup.sources.tables import slices
+from neardup.sources.warc import CUT, Gap, Record, records
+from neardup.text.extraction import Extraction
+from neardup.text.html import decoded
+
+PLACES: Final = {
+    "url": pa.large_string(),
+    "date": pa.string(),
+    "record_id": pa.string(),
+    "warc_filename": pa.string(),
+    "warc_record_offset": pa.int64(),
+    "warc_record_length": pa.int64(),
+}
+"""The fields with the address of a page and the place of its record, named as in the indexes of Common Crawl."""
+
+_FIELDS: Final = PLACES | {
+    "title": pa.large_string(),
+    "canonical": pa.large_string(),
+    "lang": pa.large_string(),
+    "fetch_status": pa.int64(),
+    "content_mime_type": pa.string(),
+    "content_charset": pa.string(),
+    "content_languages": pa.string(),
+    "content_digest": pa.string(),
+    "content_truncated": pa.string(),
+}
+_IDS: Final = {DEFAULT_ID: "url", "record": "record_id"}
+_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+_PLAIN: Final = "text/plain"
+_PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
+_ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
+_TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
+_SUCCESS: Final = range(200, 300)
+_SNIFFED: Final = 512
+_BATCH: Final = 1 << 23  # bytes of text in one array
+
+
+@dataclass(slots=True)
+class _Capture:
+    """A record that is copied: the file, its place, its id, and those that it names as concurrent."""
+
+    path: str
+    offset: int
+    length: int | None
+    record_id: str
+    concurrent: tuple[str, ...]
+    warcinfo: bool = False
+
+
+@dataclass(slots=True)
+class _Pages:
+    """The documents of neighbouring records, and everything else that was found between them."""
+
+    fields: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in _FIELDS})
+    texts: list[str] = field(default_factory=list)
+    chunks: list[pa.Array] = field(default_factory=list)
+    captures: list[_Capture] = field(default_factory=list)
+    accessories: list[tuple[int, _Capture]] = field(default_factory=list)  # and how many documents precede it
+    rejected: list[Rejected] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    size: int = 0
+    held: int = 0
+
+    def pack(self) -> None:
+        self.chunks.append(pa.array(self.texts, pa.large_string()))
+        self.texts, self.held = [], 0
+
+
+class Archives(Collection):
+    """The pages of archives. ``skipped`` counts the records that are neither documents nor parts of one, by reason."""
+
+    def __init__(
+        self, inputs: Sequence[str], request: Request, advance: Advance, *, pages: "_Pages | None" = None
+    ) -> None:
+        """Read the pages of archives, or take *pages* of one that were read."""
+        check_fields(inputs, request)
+        if pages is None:
+            pages = _Pages()
+            for index, path in enumerate(inputs):
+                size = max(1, Path(path).stat().st_size)
+                for one in _records(path, 0, None):
+                    _add(pages, path, one, request)
+                    advance(index, min(1.0, one.offset / size))
+        pages.pack()
+        self._pages = pages
+        self.has_pages = True
+        self.skipped = pages.skipped
+        self._columns = {name: pa.array(values, _FIELDS[name]) for name, values in pages.fields.items()}
+        texts = pa.chunked_array(pages.chunks, pa.large_string())
+        super().__init__(inputs, texts, pa.chunked_array([self._ids(request)]), pages.rejected)
+
+    def _ids(self, request: Request) -> pa.Array:
+        named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
+        if not named.null_count:
+            return named
+        places = [f"{display(one.path)}:{one.offset}" for one in self._pages.captures]
+        return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
+
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return a field of the pages."""
+        column = self._columns.get(_IDS.get(name, name))
+        if column is None:
+            raise missing_field(", ".join(self.names), name, [*_FIELDS])
+        return column.cast(pa.large_string()) if literal else column
+
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the fields that there are if pages have no field *name*, otherwise ``None``."""
+        return None if name in {DEFAULT_TEXT, DEFAULT_ID} else super().lacking(name)
+
+    def places(self) -> pa.Table:
+        """Return the columns with the place of each page."""
+        return pa.table({name: self._columns[name] for name in PLACES})
+
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the pages as a table of their ids, texts and fields."""
+        table = pa.table({"id": self.ids, "text": self.texts, **self._columns})
+        yield from slices(table) if len(table) else [table]
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the file of a page, and the byte that its record begins at."""
+        capture = self._pages.captures[row]
+        return display(capture.path), capture.offset
+
+    @classmethod
+    @contextmanager
+    def writer(cls, path: str, form: str) -> Iterator[Append]:
+        """Copy records to a new archive; they have no fields that marks could be added to."""
+        del form
+        how = kind(path)
+        packed = how is None or how.compression == "gzip"
+        with atomic(path) as file:
+
+            def append(piece: Archives, mask: Mask, marks: pa.Table | None) -> None:
+                del marks
+                for capture in _chosen(piece._pages, mask.tolist()):
+                    file.write(_copied(capture, packed=packed))
+
+            yield append
+
+
+def check_fields(inputs: Sequence[str], request: Request) -> None:
+    """Raise ``FieldMissing`` for a field that archives do not have."""
+    for name in [request.id, *([request.text] if request.text != DEFAULT_TEXT else [])]:
+        if _IDS.get(name, name) not in _FIELDS:
+            raise missing_field(", ".join(display(path) for path in inputs), name, [*_FIELDS])
+
+
+def pieces_of(path: str, request: Request, begin: int, end: int, size: int) -> Iterator[Archives]:
+    """Yield the pages of the records that begin in a range of a file, about *size* bytes of text at a time.
+
+    A capture is not divided, so that its records stay together.
+    """
+    pages, address = _Pages(), ""
+    for one in _records(path, begin, end):
+        own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
+        if pages.size >= size and own != address:
+            yield Archives([path], request, _silent, pages=pages)
+            pages = _Pages()
+        address = own
+        _add(pages, path, one, request)
+    yield Archives([path], request, _silent, pages=pages)
+
+
+def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
+    """Cut a file into ranges of whole captures of about *size* bytes; one compressed as a stream is one range."""
+    whole = Path(path).stat().st_size
+    edges, address = [0], ""
+    if whole > size and _compression(path) in {None, "gzip"}:
+        for one in _records(path, 0, None):
+            own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
+            if isinstance(one, Record) and one.length and one.offset - edges[-1] >= size and own != address:
+                edges.append(one.offset)
+            address = own
+    return [*zip(edges, [*edges[1:], whole], strict=True)]
+
+
+def _silent(_index: int, _done: float) -> None:
+    return
+
+
+def _compression(path: str) -> str | None:
+    found = kind(path)
+    return found.compression if found is not None else None
+
+
+def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
+    return records(path, _compression(path), begin, end)
+
+
+def _add(pages: _Pages, path: str, one: Record | Gap, request: Request) -> None:
+    """Add a record to the pages, or count it."""
+    if isinstance(one, Gap):
+        code = "damaged" if one.damage else "too large"
+        until = (
+            f"; reading resumes at byte {one.end:,}"
+            if one.damage and one.end > one.offset and one.reason != CUT
+            else ""
+        )
+        pages.rejected.append(Rejected(display(path), one.offset, f"{one.reason}{until}", code))
+        check_strict(request, pages.rejected)
+        return
+    headers = one.headers
+    record_id = _bare(headers.get("warc-record-id", ""))
+    capture = _Capture(path, one.offset, one.length, record_id, tuple(map(_bare, one.concurrent)))
+    kind_ = headers.get("warc-type", "").lower()
+    if kind_ in _ACCESSORIES:
+        capture.warcinfo = kind_ == "warcinfo"
+        pages.accessories.append((len(pages.captures), capture))
+        return
+    found = _page(kind_, one, request.extraction)
+    if isinstance(found, str):
+        pages.skipped[found] += 1
+        return
+    fields, text = found
+    pages.captures.append(capture)
+    own = {
+        "url": _bare(headers.get("warc-target-uri", "")) or None,
+        "date": headers.get("warc-date"),
+        "record_id": record_id or None,
+        "warc_filename": Path(display(path)).name,
+        "warc_record_offset": None if one.length is None else one.offset,
+        "warc_record_length": one.length,
+        "content_languages": headers.get("warc-identified-content-language"),
+        "content_digest": headers.get("warc-payload-digest"),
+        "content_truncated": headers.get("warc-truncated"),
+        **fields,
+    }
+    for name, values in pages.fields.items():
+        values.append(own.get(name))
+    pages.texts.append(text)
+    pages.size += len(text)
+    pages.held += len(text)
+    if pages.held >= _BATCH:
+        pages.pack()
+
+
+def _bare(value: str) -> str:
+    """Return an id or address without the brackets that some writers put around it."""
+    return value[1:-1] if value.startswith("<") and value.endswith(">") else value
+
+
+def _page(kind_: str, record: Record, extraction: Extraction) -> tuple[dict[str, object], str] | str:
+    """Return the fields and the text of a page, or the reason why a record is not one."""
+    found = _payload(kind_, record)
+    if isinstance(found, str):
+        return found
+    mime = media_type(record.headers.get("warc-identified-payload-type", ""))[0] or found.type
+    if not mime and found.body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        mime = "text/html"
+    if mime not in (_PLAIN_TYPES if kind_ == "conversion" else _HTML | {_PLAIN}):
+        return _other(mime)
+    fields: dict[str, object] = {
+        "fetch_status": found.status,
+        "content_mime_type": mime or None,
+        "content_charset": found.charset,
+    }
+    if mime not in _HTML:
+        return fields, decoded(found.body, found.charset)
+    hosts = [host(_bare(record.headers.get("warc-target-uri", "")))] if extraction.templates is not None else []
+    page = extraction.pages([found.body], [found.charset], hosts)
+    return fields | {"title": page.titles[0], "canonical": page.canonicals[0], "lang": page.langs[0]}, page.texts[0]
+
+
+def _payload(kind_: str, record: Record) -> Response | str:
+    """Return what a record holds, or the reason why it is not a page."""
+    mime, charset = media_type(record.headers.get("content-type", ""))
+    if kind_ in {"conversion", "resource"} and mime != "application/http":
+        return Response(None, mime, charset, record.block)
+    if kind_ not in {"conversion", "resource", "response"}:
+        return kind_ if kind_ in {"revisit", "continuation"} else "unknown record type"
+    if mime != "application/http" and not record.block.startswith(b"HTTP/"):
+        return "no HTTP response"
+    found = response(record.block)
+    if found.status is None:
+        return "no HTTP response"
+    return found if found.status in _SUCCESS else f"status {found.status}"
+
+
+def _other(mime: str) -> str:
+    top = mime.partition("/")[0]
+    return f"type {top}" if top in _TYPES else "no known type"
+
+
+def _chosen(pages: _Pages, wanted: Sequence[bool]) -> Iterator[_Capture]:
+    """Yield the chosen captures and their accessories, in the order of the file."""
+    own = {one.record_id for one, chosen in zip(pages.captures, wanted, strict=True) if chosen and one.record_id}
+    named = {
+        name for one, chosen in zip(pages.captures, wanted, strict=True) if chosen for name in one.concurrent if name
+    }
+    accessories = iter(pages.accessories)
+    following = next(accessories, None)
+    for row in range(len(wanted) + 1):
+        while following is not None and following[0] <= row:
+            one = following[1]
+            if one.warcinfo or not own.isdisjoint(one.concurrent) or one.record_id in named:
+                yield one
+            following = next(accessories, None)
+        if row < len(wanted) and wanted[row]:
+            yield pages.captures[row]
+
+
+def _copied(capture: _Capture, *, packed: bool) -> bytes:
+    """Return the bytes of a record, *packed* as a gzip member or plain; unchanged if the file has them so."""
+    source = display(capture.path)
+    if capture.length is None:
+        rule = "its records have no bytes of their own that could be copied; write JSON lines or Parquet instead"
+        raise DataError(source, rule, "no members")
+    try:
+        with Path(capture.path).open("rb") as file:
+            data = _range(file, capture.offset, capture.length)
+        if _compression(capture.path) == "gzip":
+            return data if packed else zlib.decompress(data, 31)
+    except (OSError, zlib.error) as error:
+        raise DataError(source, f"it was changed while it was read ({error})", "changed") from error
+    return gzip.compress(data, mtime=0) if packed else data
+
+
+def _range(file: BinaryIO, offset: int, length: int) -> bytes:
+    file.seek(offset)
+    data = file.read(length)
+    if len(data) < length:
+        raise OSError("it is shorter now")
+    return data

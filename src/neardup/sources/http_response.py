@@ -1,0 +1,144 @@
+"""An HTTP response in a record: its status, headers and body, decoded under caps.
+
+A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one
+that breaks in the middle leaves what came before.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.message import Message
+from io import BytesIO
+from typing import Final
+
+import zstandard
+
+from neardup.sources.streams import brotli
+
+LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
+
+_STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
+_CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_STEP: Final = 1 << 16
+_CODINGS: Final = 5  # more are an attack
+_ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response; *status* is ``None`` without a status line, *type* in lower case, *charset* as declared.
+
+    *note* describes what is wrong with the coding of the body; empty if nothing is.
+    """
+
+    status: int | None
+    type: str
+    charset: str | None
+    body: bytes
+    note: str = ""
+
+
+def response(block: bytes) -> Response:
+    """Return the response that the block of a record holds."""
+    status = _STATUS.match(block)
+    size = next((place + len(end) for end in (b"\r\n\r\n", b"\n\n") if (place := block.find(end)) >= 0), len(block))
+    headers = _fields(block[:size])
+    body, note = block[size:], ""
+    codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
+    for coding in reversed(codings[-_CODINGS:]):
+        body, fault = _decoded(body, coding)
+        note = note or fault
+    kind, charset = media_type(headers.get("content-type", ""))
+    return Response(int(status[1]) if status else None, kind, charset, body[:LARGEST], note)
+
+
+def media_type(value: str) -> tuple[str, str | None]:
+    """Return the type and the charset of a ``Content-Type``."""
+    kind, _, rest = value.partition(";")
+    if not rest:
+        return kind.strip().lower(), None
+    message = Message()
+    message["content-type"] = value.encode("ascii", "replace").decode()
+    charset = message.get_param("charset")
+    return kind.strip().lower(), charset if isinstance(charset, str) and charset else None
+
+
+def _fields(head: bytes) -> dict[str, str]:
+    """Return the headers; values of equal names are joined."""
+    found: dict[str, str] = {}
+    for line in head.decode("latin-1").split("\n")[1:]:
+        name, colon, value = line.partition(":")
+        key = name.strip().lower()
+        if colon and key in found and key in {"content-encoding", "transfer-encoding"}:
+            found[key] += f", {value.strip()}"
+        elif colon:
+            found.setdefault(key, value.strip())
+    return found
+
+
+def _listed(value: str) -> list[str]:
+    return [name for part in value.lower().split(",") if (name := part.strip()) not in {"", "identity"}]
+
+
+def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
+    """Return a body without one coding, and what was wrong."""
+    pieces: list[bytes] = []
+    size, fault = 0, ""
+    try:
+        for piece in _pieces(body, coding.removeprefix("x-")):
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST:
+                fault = f"its body is longer than {LARGEST >> 20} MiB"
+                break
+    except (zlib.error, zstandard.ZstdError, OSError, EOFError, ValueError) as error:
+        fault = f"its {coding} coding is damaged ({error})"
+    except LookupError:
+        return body, f"its coding {coding!r} is unknown"
+    return (b"".join(pieces) if size else body), fault
+
+
+def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
+    match coding:
+        case "gzip":
+            return _inflated(body, 31)
+        case "deflate":  # zlib by the standard, and raw by some servers
+            zlib_header = len(body) > 1 and body[0] & 15 == 8 and (body[0] << 8 | body[1]) % 31 == 0  # noqa: PLR2004
+            return _inflated(body, 15 if zlib_header else -15)
+        case "zstd":
+            return _expanded(body)
+        case "br":
+            return brotli(BytesIO(body))
+        case "chunked":
+            return _chunks(body)
+    raise LookupError(coding)
+
+
+def _chunks(body: bytes) -> Iterator[bytes]:
+    """Yield the chunks of a body; unlike fastwarc's reader, with the extensions that a chunk may have."""
+    at = 0
+    while header := _CHUNK.match(body, at):
+        size = int(header[1], 16)
+        if not size:
+            return
+        yield body[header.end() : header.end() + size]
+        at = header.end() + size
+    raise EOFError("it is cut off")
+
+
+def _inflated(body: bytes, bits: int) -> Iterator[bytes]:
+    """Yield what zlib data holds; several gzip members may follow each other, and anything after them is ignored."""
+    while body:
+        expander = zlib.decompressobj(bits)
+        while body and not expander.eof:
+            yield expander.decompress(body, LARGEST)
+            body = expander.unconsumed_tail
+        if not expander.eof:
+            raise EOFError("it is cut off")
+        body = expander.unused_data if expander.unused_data[:2] == b"\x1f\x8b" else b""
+
+
+def _expanded(body: bytes) -> Iterator[bytes]:
+    with zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(BytesIO(body)) as reader:
+        yield from iter(lambda: reader.read(_STEP), b"")

@@ -1,0 +1,404 @@
+"""The records of a WARC file, each either complete or part of a gap that is reported.
+
+In a ``.warc.gz`` every gzip member is expanded alone, so a record is only accepted if its member is complete, its
+checksum is right, and the member ends where its ``Content-Length`` ends. After damage, reading resumes at the next
+member that begins a record. In a plain file a record must be followed by its line ends, and agree with its block
+digest if it has one; reading resumes at the next line that begins a record. Archives compressed as a stream (``.zst``,
+``.lz4``, gzip around a whole archive) have no places that reading could resume at.
+"""
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+import zstandard
+
+from neardup.model.errors import DataError
+from neardup.sources.formats import display
+from neardup.sources.streams import lz4
+
+LARGEST: Final = 1 << 26  # bytes of a record
+
+_READ: Final = 1 << 18
+_STEP: Final = 1 << 14  # compressed bytes that are expanded at a time
+_MEMBER: Final = b"\x1f\x8b\x08"
+_VERSION: Final = b"WARC/"
+_NEXT: Final = b"\r\n\r\nWARC/1."
+_ARC: Final = b"filedesc://"
+_BEGIN: Final = 1 << 12  # compressed bytes that show how a member begins
+_HEADERS: Final = 1 << 20  # bytes of the headers of a record
+_HEADERS_FIRST: Final = 1 << 12
+_ENDS: Final = (b"\r\n\r\n", b"\n\n")
+_DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
+_WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
+_ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
+_ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
+CUT: Final = "the file ends in the middle of a record"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A complete record. *offset* and *length* are bytes of the file; ``None`` if it cannot be read there alone.
+
+    The names of *headers* are in lower case; of equal names the first counts. *concurrent* are the records that it
+    names as parts of the same capture. *block* is everything after the headers.
+    """
+
+    offset: int
+    length: int | None
+    headers: dict[str, str]
+    concurrent: tuple[str, ...]
+    block: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Bytes of a file that hold no complete record, and why. Without *damage*, they are a record that is too large."""
+
+    offset: int
+    end: int
+    reason: str
+    damage: bool = True
+
+
+class _Bytes(Protocol):
+    """Bytes that are read from any place on; those before ``forget`` are not needed any more."""
+
+    def read(self, begin: int, end: int) -> bytes: ...
+    def forget(self, begin: int) -> None: ...
+
+
+class _Held:
+    """Bytes in memory, and those that follow, from a stream."""
+
+    def __init__(self, first: bytes, more: Iterator[bytes]) -> None:
+        self._held, self._more, self._begin = first, more, 0
+
+    def read(self, begin: int, end: int) -> bytes:
+        pieces = [self._held]
+        size = self._begin + len(self._held)
+        while size < end and (piece := next(self._more, None)) is not None:
+            pieces.append(piece)
+            size += len(piece)
+            if begin >= size:  # skipped bytes are not needed
+                pieces, self._begin = [], size
+        self._held = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return self._held[max(0, begin - self._begin) : max(0, end - self._begin)]
+
+    def forget(self, begin: int) -> None:
+        if 2 * (begin - self._begin) > len(self._held):  # bytes are moved once
+            self._held = self._held[begin - self._begin :]
+            self._begin = begin
+
+
+class _OfFile:
+    """The bytes of a plain file; some are held, as records are shorter than what is read at once."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._begin, self._held = file, 0, b""
+
+    def read(self, begin: int, end: int) -> bytes:
+        if not self._begin <= begin <= end <= self._begin + len(self._held):
+            self._file.seek(begin)
+            self._begin, self._held = begin, self._file.read(max(end - begin, _READ))
+        return self._held[begin - self._begin : end - self._begin]
+
+    def forget(self, begin: int) -> None:
+        pass
+
+
+def records(path: str, compression: str | None, begin: int = 0, end: int | None = None) -> Iterator[Record | Gap]:
+    """Yield the records of a file that begin in a range of bytes, and its gaps, in order.
+
+    *compression* is ``gzip``, ``zstd``, ``lz4`` or ``None``. The range must begin at a record; it counts for gzip and
+    plain files only. Raises ``DataError`` for a file that cannot be read, or is not a WARC file at all.
+    """
+    source = display(path)
+    try:
+        with Path(path).open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(0)
+            head = file.read(_BEGIN)
+            if not begin:
+                _check_beginning(source, head, compression)
+            last = size if end is None else min(end, size)
+            if compression == "gzip":
+                yield from _of_members(source, file, begin, last)
+            elif compression is None:
+                yield from _of_plain(source, file, begin, last)
+            else:
+                file.seek(0)
+                yield from _of_stream(source, file, compression, size)
+            if not size:
+                yield Gap(0, 0, "the file is empty")
+    except OSError as error:
+        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+
+
+def _check_beginning(source: str, head: bytes, compression: str | None) -> None:
+    """Raise ``DataError`` for an ARC file, and for a file that is compressed in another way than its name promises."""
+    plain = _beginning(head) if head.startswith(_MEMBER) else head
+    if plain.startswith(_ARC):
+        raise DataError(source, "it is an ARC file; convert it first, with `warcio recompress`", "arc")
+    if head.startswith(_VERSION) and compression is not None:
+        raise DataError(source, f"its ending is that of {compression}, but it is not compressed", "ending")
+    if head.startswith(_MEMBER) and compression != "gzip":
+        raise DataError(source, "its first bytes are those of gzip; its name must end in .warc.gz", "ending")
+
+
+def _beginning(member: bytes) -> bytes:
+    """Return the first bytes of what a gzip member holds; nothing for other bytes."""
+    try:
+        return zlib.decompressobj(31).decompress(member, 16)
+    except zlib.error:
+        return b""
+
+
+def _of_members(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Record | Gap]:
+    """Yield the records of the gzip members that begin before *last*."""
+    data = _OfFile(file)
+    while at < last:
+        member = _Member(data, at)
+        first = member.first()
+        if member.end is not None:
+            found = list(_in_order(source, _Held(first, iter(())), len(first)))
+            yield from _placed(found, at, member.end)
+        elif member.fault is None:  # a long one: gzip around a whole archive, or a large record
+            for one in _in_order(source, _Held(first, member.more())):
+                yield _without_place(one, at)
+            for _ in member.more():  # to its end
+                pass
+        resumed = member.end
+        if resumed is None:
+            resumed = _next_member(file, at + 1, last)
+            yield Gap(at, resumed, member.fault or "")
+        at = resumed
+
+
+class _Member:
+    """One gzip member. ``end`` is where it ends, once that is known, and ``fault`` what is wrong with it."""
+
+    def __init__(self, data: _OfFile, at: int) -> None:
+        self._data, self._at = data, at
+        self._expander = zlib.decompressobj(31)
+        self.end: int | None = None
+        self.fault: str | None = None
+
+    def first(self) -> bytes:
+        """Return the whole member, or the first bytes of a long one."""
+        pieces = []
+        size = 0
+        for piece in self.more():
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST:
+                break
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def more(self) -> Iterator[bytes]:
+        """Yield what follows, some at a time."""
+        while self.end is None and self.fault is None:
+            data = self._data.read(self._at, self._at + _STEP)
+            if not data:
+                self.fault = CUT
+                return
+            try:
+                piece = self._expander.decompress(data, LARGEST)
+            except zlib.error as error:
+                self.fault = f"its gzip member is damaged ({str(error).partition(': ')[2] or error})"
+                return
+            left = self._expander.unused_data if self._expander.eof else self._expander.unconsumed_tail
+            self._at += len(data) - len(left)
+            if self._expander.eof:
+                self.end = self._at
+            yield piece
+
+
+def _placed(found: list[Record | Gap], at: int, end: int) -> Iterator[Record | Gap]:
+    """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there."""
+    if any(isinstance(one, Gap) and one.damage for one in found):  # the checksum is right: it was written so
+        reason = next(one.reason for one in found if isinstance(one, Gap) and one.damage)
+        yield Gap(at, end, reason if reason != CUT else "its gzip member ends before its Content-Length")
+        return
+    for one in found:
+        if isinstance(one, Gap):
+            yield Gap(at, end, one.reason, one.damage)
+        else:
+            yield Record(at, end - at if len(found) == 1 else None, one.headers, one.concurrent, one.block)
+
+
+def _without_place(one: Record | Gap, at: int) -> Record | Gap:
+    """Return a record or gap of a stream, which has no place of its own in the file."""
+    if isinstance(one, Gap):
+        return Gap(at, at, one.reason, one.damage)
+    return Record(at, None, one.headers, one.concurrent, one.block)
+
+
+def _next_member(file: BinaryIO, at: int, last: int) -> int:
+    """Return where the next gzip member begins that begins with a record; *last* if there is none."""
+    while at < last:
+        file.seek(at)
+        data = file.read(_READ + _BEGIN)
+        place = data.find(_MEMBER, 0, _READ + len(_MEMBER) - 1)
+        while place >= 0:
+            if at + place < last and _beginning(data[place : place + _BEGIN]).startswith(_VERSION):
+                return at + place
+            place = data.find(_MEMBER, place + 1, _READ + len(_MEMBER) - 1)
+        at += _READ
+    return last
+
+
+def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Record | Gap]:
+    """Yield the records of a plain file that begin before *last*."""
+    data = _OfFile(file)
+    while at < last:
+        found, end, whole = _record(source, data, at)
+        if isinstance(found, Record) and (fault := _digest_fault(found)) is not None:
+            found = Gap(at, end, fault)
+        if isinstance(found, Gap) and found.damage:
+            end = _next_record(file, at + 1, last)
+            yield Gap(at, end, found.reason)
+        else:
+            yield found
+            if not whole:
+                yield Gap(at, end, CUT)
+        at = end
+
+
+def _next_record(file: BinaryIO, at: int, last: int) -> int:
+    """Return where the next record of a plain file begins; *last* if there is none."""
+    at = max(0, at - 4)
+    while at < last:
+        file.seek(at)
+        data = file.read(_READ + len(_NEXT))
+        place = data.find(_NEXT)
+        if place >= 0:
+            return min(at + place + 4, last)
+        at += _READ
+    return last
+
+
+def _of_stream(source: str, file: BinaryIO, compression: str, size: int) -> Iterator[Record | Gap]:
+    """Yield the records of a compressed stream, which have no places."""
+    expanded = _zstd(file) if compression == "zstd" else lz4(file)
+    try:
+        for one in _in_order(source, _Held(b"", expanded)):
+            yield _without_place(one, 0)
+    except (zstandard.ZstdError, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        yield Gap(0, size, f"its {compression} data is damaged or incomplete ({error})")
+
+
+def _zstd(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what zstd frames hold. A first frame may be the dictionary of all others, compressed or not."""
+    dictionary = None
+    head = file.read(8)
+    if head.startswith(_ZSTD_DICTIONARY):
+        content = file.read(int.from_bytes(head[4:], "little"))
+        if content.startswith(_ZSTD_FRAME):
+            content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
+        dictionary = zstandard.ZstdCompressionDict(content)
+    else:
+        file.seek(0)
+    expander = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_WINDOW)
+    member, rest = None, b""
+    while rest or (rest := file.read(1 << 14)):
+        member = member or expander.decompressobj()
+        yield member.decompress(rest)
+        rest = member.unused_data if member.eof else b""
+        member = None if member.eof else member
+    if member is not None:
+        raise EOFError("it ends in the middle")
+
+
+def _in_order(source: str, data: _Bytes, size: int | None = None) -> Iterator[Record | Gap]:
+    """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage."""
+    at = 0
+    while size is None or at < size:
+        if not (head := data.read(at, at + _HEADERS_FIRST)).strip():
+            if head:
+                at += len(head)
+                continue
+            return
+        found, end, whole = _record(source, data, at)
+        yield found
+        if isinstance(found, Gap) and found.damage:
+            return
+        if not whole and size is None:
+            yield Gap(at, end, CUT)
+        data.forget(end)
+        at = end
+
+
+def _record(source: str, data: _Bytes, at: int) -> tuple[Record | Gap, int, bool]:  # noqa: PLR0911 - each fault
+    """Return the record at a place, or why there is none, where it ends, and if all line ends after it are there."""
+    head = data.read(at, at + _HEADERS_FIRST)
+    if not head.startswith(_VERSION):
+        if head.startswith(_ARC):
+            raise DataError(source, "it is an ARC file; convert it first, with `warcio recompress`", "arc")
+        cut = len(head) < len(_VERSION) and _VERSION.startswith(head)
+        return Gap(at, at, CUT if cut else "these bytes are not the beginning of a record"), at, False
+    size, ends = _header_size(head)
+    if not size and len(head) == _HEADERS_FIRST:
+        head = data.read(at, at + _HEADERS)
+        size, ends = _header_size(head)
+    if not size:
+        return Gap(at, at, CUT if len(head) < _HEADERS else "its headers are longer than 1 MiB"), at, False
+    headers, concurrent = _headers(head[:size])
+    given = headers.get("content-length", "")
+    if not (given.isascii() and given.isdigit() and len(given) < 16):  # noqa: PLR2004 - a petabyte
+        return Gap(at, at, "it has no valid Content-Length"), at, False
+    begin = at + size
+    end = begin + int(given)
+    if int(given) > LARGEST:
+        after = data.read(end, end + len(ends))
+        reason = f"its record is larger than {LARGEST >> 20} MiB"
+        return Gap(at, end + len(ends), reason, damage=after != ends), end + len(ends), True
+    whole = data.read(begin, end + len(ends))
+    block, after = whole[: int(given)], whole[int(given) :]
+    if len(block) < int(given):
+        return Gap(at, at, CUT), at, False
+    if not ends.startswith(after):
+        return Gap(at, at, "it does not end after the bytes of its Content-Length"), at, False
+    return Record(at, int(given) + size + len(after), headers, concurrent, block), end + len(after), after == ends
+
+
+def _header_size(head: bytes) -> tuple[int, bytes]:
+    """Return the size of the headers with their empty line, 0 if it is not there, and how lines end, twice."""
+    line = head.find(b"\n")
+    ends = _ENDS[0] if head[line - 1 : line] == b"\r" else _ENDS[1]
+    place = head.find(ends)
+    return (place + len(ends) if place >= 0 else 0), ends
+
+
+def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the headers of a record, and the records it names as concurrent."""
+    found: dict[str, str] = {}
+    concurrent: list[str] = []
+    name = ""
+    for line in head.decode("utf-8", "replace").split("\n")[1:]:
+        if line[:1] in {" ", "\t"} and line.strip() and name:  # a folded line
+            found[name] = f"{found[name]} {line.strip()}"
+            continue
+        name, _, value = line.partition(":")
+        name = name.strip().lower()
+        if name == "warc-concurrent-to":
+            concurrent.append(value.strip())
+        found.setdefault(name, value.strip())
+    return found, tuple(concurrent)
+
+
+def _digest_fault(record: Record) -> str | None:
+    """Return what is wrong with a record whose block has another digest than its headers; others are not checked."""
+    kind, _, given = record.headers.get("warc-block-digest", "").partition(":")
+    kind = kind.lower().replace("-", "")
+    if kind not in _DIGESTS:
+        return None
+    digest = hashlib.new(kind, record.block, usedforsecurity=False)
+    known = {digest.hexdigest(), base64.b32encode(digest.digest()).decode().rstrip("=").lower()}
+    return None if given.lower().rstrip("=") in known else "its content differs from its WARC-Block-Digest"

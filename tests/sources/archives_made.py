@@ -1,0 +1,44 @@
+"""WARC files for tests, written record by record."""
+
+import gzip
+from io import BytesIO
+
+from fastwarc.stream_io import Lz4Writer
+
+
+def record(kind="response", *, uri="http://a.example/", block=b"", number=0, headers=(), ends=b"\r\n\r\n"):
+    lines = [
+        "WARC/1.0",
+        f"WARC-Type: {kind}",
+        f"WARC-Record-ID: <urn:uuid:{number:08}>",
+        "WARC-Date: 2026-11-23T00:00:00Z",
+        *([f"WARC-Target-URI: {uri}"] if uri else []),
+        *headers,
+        f"Content-Length: {len(block)}",
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + block + ends
+
+
+def http(body, *, status=200, kind="text/html", headers=()):
+    lines = [f"HTTP/1.1 {status} OK", *([f"Content-Type: {kind}"] if kind else []), *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def page(number, text=None, **about):
+    body = (
+        f"<html><title>Page {number}</title><p>{text or f'The text of page {number}, of some words.'}</html>".encode()
+    )
+    uri = about.pop("uri", f"http://a.example/{number}")
+    return record(uri=uri, number=number, headers=["Content-Type: application/http"], block=http(body, **about))
+
+
+def packed(records):
+    return b"".join(gzip.compress(one, mtime=0) for one in records)
+
+
+def lz4_frame(content):
+    stream = BytesIO()
+    writer = Lz4Writer(stream)
+    writer.write(content)
+    writer.close()
+    return stream.getvalue()

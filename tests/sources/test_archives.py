@@ -1,0 +1,147 @@
+import gzip
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from archives_made import http, packed, page, record
+
+from neardup import DataError, Extraction, OutputError, ParameterError, dedup_files
+from neardup.sources.archives import ranges_of
+from neardup.sources.read import read
+
+SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
+INFO = record("warcinfo", uri=None, number=90, block=b"software: tests")
+
+
+def other(kind, number, of):
+    return record(
+        kind,
+        uri=f"http://a.example/{of}",
+        number=number,
+        headers=[f"WARC-Concurrent-To: <urn:uuid:{of:08}>"],
+        block=b"of another",
+    )
+
+
+PLAIN = "Content-Type: text/plain"
+RECORDS = [
+    INFO,
+    other("request", 91, 1),
+    page(1, SAME),
+    other("metadata", 92, 1),
+    other("request", 93, 2),
+    page(2, SAME),
+    other("metadata", 94, 2),
+    page(3, "A quite different page about bees, which have left the harbour for good this year."),
+    page(4, status=404),
+    page(5, kind="image/png"),
+    record("revisit", number=95),
+    record("resource", number=6, headers=[PLAIN], block=b"plain text of a resource"),
+    record(
+        "conversion", number=7, uri="http://b.example/", headers=["Content-Type: text/plain"], block=b"text of a WET"
+    ),
+]
+KEPT = [0, 1, 2, 3, 7, 11, 12]  # the first of two equal pages, with its request and metadata
+
+
+@pytest.fixture
+def archive(tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(packed(RECORDS))
+    return path
+
+
+def test_pages_and_texts_are_documents(archive):
+    got = read([archive])
+    assert got.ids.to_pylist() == [
+        *(f"http://a.example/{number}" for number in (1, 2, 3)),
+        "http://a.example/",
+        "http://b.example/",
+    ]
+    assert got.texts.to_pylist()[0] == f"Page 1\n\n{SAME}"
+    assert got.texts.to_pylist()[3:] == ["plain text of a resource", "text of a WET"]
+    assert dict(got.skipped) == {"status 404": 1, "type image": 1, "revisit": 1}
+    assert got.column("title").to_pylist()[:3] == ["Page 1", "Page 2", "Page 3"]
+    assert got.column("fetch_status").to_pylist() == [200, 200, 200, None, None]
+    assert got.column("warc_filename").to_pylist() == ["crawl.warc.gz"] * 5
+    assert got.has_pages
+    assert read([archive], id="record").ids.to_pylist()[0] == "urn:uuid:00000001"
+    with pytest.raises(DataError, match="no field 'body'"):
+        read([archive], text="body")
+
+
+def test_a_record_is_where_the_report_locates_it(archive):
+    got = read([archive])
+    content = archive.read_bytes()
+    places = (got.column(f"warc_record_{name}").to_pylist() for name in ("offset", "length"))
+    for offset, length, number in zip(*places, (2, 5, 7, 11, 12), strict=True):
+        assert gzip.decompress(content[offset : offset + length]) == RECORDS[number]
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("ending", [".warc.gz", ".warc"])
+def test_kept_records_are_copied_byte_for_byte(tmp_path, archive, pieces, ending):
+    own = {"work": tmp_path / "work"} if pieces else {}
+    out, report = tmp_path / f"kept{ending}", tmp_path / "why.parquet"
+    done = dedup_files([archive], out, report=report, **own)
+    assert done.result.summary.kept == 4
+    assert dict(done.documents.skipped) == {"status 404": 1, "type image": 1, "revisit": 1}
+    expected = [RECORDS[number] for number in KEPT]
+    assert out.read_bytes() == (packed(expected) if ending == ".warc.gz" else b"".join(expected))
+    table = pq.read_table(report)
+    assert table["url"].to_pylist() == table["id"].to_pylist()
+    assert table["warc_record_offset"].to_pylist() == read([archive]).column("warc_record_offset").to_pylist()
+    assert table["date"].to_pylist()[0] == "2026-11-23T00:00:00Z"
+
+
+def test_shards_of_captures_give_the_same_answer(tmp_path, archive, monkeypatch):
+    ranges = ranges_of(str(archive), 400)
+    assert len(ranges) > 2
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == archive.stat().st_size
+    monkeypatch.setattr("neardup.pipeline.spilled.files._share", lambda *_: 400)
+    done = dedup_files([archive], tmp_path / "kept.warc.gz", work=tmp_path / "work")
+    assert (tmp_path / "kept.warc.gz").read_bytes() == packed([RECORDS[number] for number in KEPT])
+    assert done.result.summary.documents == 5
+
+
+def test_damage_is_rejected_and_counted(tmp_path, archive):
+    content = archive.read_bytes()
+    first = len(packed(RECORDS[:2]))
+    archive.write_bytes(content[:first] + b"\0" * 50 + content[first:-5])
+    got = read([archive])
+    assert (got.rejected[0].position, got.rejected[0].code) == (first, "damaged")
+    assert f"reading resumes at byte {first + 50:,}" in got.rejected[0].reason
+    assert "ends in the middle of a record" in got.rejected[-1].reason
+    assert len(got) == 4
+    with pytest.raises(DataError, match="gzip member is damaged"):
+        read([archive], strict=True)
+
+
+def test_pages_in_other_formats(tmp_path, archive):
+    dedup_files([archive], tmp_path / "kept.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    assert lines[0]["id"] == lines[0]["url"] == "http://a.example/1"
+    assert lines[0]["text"].startswith("Page 1")
+    with pytest.raises(ParameterError, match="only be an archive if all inputs are archives"):
+        dedup_files([tmp_path / "kept.jsonl"], tmp_path / "again.warc.gz")
+    with pytest.raises((ParameterError, OutputError)):
+        dedup_files([archive], tmp_path / "out.jsonl", mark=tmp_path / "mark.warc.gz")
+
+
+def test_a_charset_of_http_counts(tmp_path):
+    body = "<p>Привет, как дела".encode("cp1251")
+    block = http(body, kind="text/html; charset=windows-1251")
+    (tmp_path / "a.warc").write_bytes(record(headers=["Content-Type: application/http"], block=block))
+    for view in ("auto", "visible"):
+        assert read([tmp_path / "a.warc"], extraction=Extraction(view=view)).texts.to_pylist() == ["Привет, как дела"]
+
+
+def test_an_index_takes_archives(tmp_path, archive):
+    from neardup import Index
+    from neardup.pipeline.ingestion import add_files
+
+    added = add_files([archive], tmp_path / "index", texts=True)
+    assert (added.documents, added.skipped["revisit"]) == (5, 1)
+    with Index.open(tmp_path / "index") as index:
+        assert index.get(["http://a.example/3"])[0].text.startswith("Page 3")

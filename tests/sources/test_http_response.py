@@ -1,0 +1,73 @@
+import gzip
+import zlib
+
+import pytest
+import zstandard
+from archives_made import http
+
+from neardup.sources import http_response
+from neardup.sources.http_response import media_type, response
+
+TEXT = b"<p>text of a page</p>" * 50
+
+
+def chunked(body):
+    return b"%x;x=y\r\n%b\r\n%x\r\n%b\r\n0\r\n\r\n" % (10, body[:10], len(body) - 10, body[10:])
+
+
+def raw(body):
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(body) + packer.flush()
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ((), TEXT),
+        (("Content-Encoding: gzip",), gzip.compress(TEXT)),
+        (("Content-Encoding: X-GZIP",), gzip.compress(TEXT)),
+        (("Content-Encoding: deflate",), zlib.compress(TEXT)),
+        (("Content-Encoding: deflate",), raw(TEXT)),
+        (("Content-Encoding: zstd",), zstandard.compress(TEXT)),
+        (("Content-Encoding: br",), b"\x8b\x06\x80text of a page\x03"),
+        (("Transfer-Encoding: chunked",), chunked(TEXT)),
+        (("Content-Encoding: gzip", "Transfer-Encoding: chunked"), chunked(gzip.compress(TEXT))),
+        (("Content-Encoding: gzip, identity",), gzip.compress(TEXT)),
+        (("Content-Encoding: gzip",), TEXT),  # it was decoded before it was stored
+        (("Content-Encoding: unknown",), TEXT),
+        (("Transfer-Encoding: chunked",), TEXT),
+    ],
+)
+def test_a_body_is_decoded(headers, body):
+    assert response(http(body, headers=headers)).body in {TEXT, b"text of a page"}
+
+
+def test_a_body_that_breaks_off_keeps_what_came():
+    found = response(http(gzip.compress(TEXT)[:-10], headers=["Content-Encoding: gzip"]))
+    assert found.body == TEXT[: len(found.body)]
+    assert "gzip coding is damaged" in found.note
+    assert "unknown" in response(http(TEXT, headers=["Content-Encoding: secret"])).note
+
+
+def test_chunks_that_break_off_are_kept():
+    found = response(http(chunked(TEXT)[:-20], headers=["Transfer-Encoding: chunked"]))
+    assert TEXT.startswith(found.body)
+    assert len(found.body) > 500
+    assert "cut off" in found.note
+
+
+def test_a_bomb_is_cut(monkeypatch):
+    monkeypatch.setattr(http_response, "LARGEST", 1 << 16)
+    bomb = gzip.compress(gzip.compress(bytes(1 << 24)))
+    found = response(http(bomb, headers=["Content-Encoding: gzip, gzip"]))
+    assert len(found.body) <= 1 << 16
+    assert found.note
+
+
+def test_status_type_and_charset():
+    found = response(http(b"", status=404, kind='Text/HTML; charset="utf-8"'))
+    assert (found.status, found.type, found.charset) == (404, "text/html", "utf-8")
+    assert response(b"no response").status is None
+    assert response(b"HTTP/1.1 200 OK\nContent-Type: text/plain\n\nbody").body == b"body"
+    assert media_type("text/html; charset=") == ("text/html", None)
+    assert media_type("") == ("", None)

@@ -1,0 +1,172 @@
+import gzip
+import random
+
+import pytest
+import zstandard
+from archives_made import http, lz4_frame, packed, page, record
+
+from neardup.model.errors import DataError
+from neardup.sources import warc
+from neardup.sources.warc import Gap, Record, records
+
+PAGES = [page(number) for number in range(3)]
+ENDINGS = {"gzip": ".warc.gz", None: ".warc", "zstd": ".warc.zst", "lz4": ".warc.lz4"}
+
+
+def found(path, content, compression="gzip"):
+    file = path / f"x{ENDINGS[compression]}"
+    file.write_bytes(content)
+    return [*records(str(file), compression)]
+
+
+def split(found):
+    return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Gap)]
+
+
+def blocks(found):
+    return [one.block for one in split(found)[0]]
+
+
+EXPECTED = [one.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n\r\n") for one in PAGES]
+
+
+@pytest.mark.parametrize(
+    ("compression", "content"),
+    [
+        ("gzip", packed(PAGES)),
+        ("gzip", gzip.compress(b"".join(PAGES))),
+        (None, b"".join(PAGES)),
+        ("zstd", b"".join(zstandard.compress(one) for one in PAGES)),
+        ("zstd", zstandard.compress(b"".join(PAGES))),
+        ("lz4", lz4_frame(b"".join(PAGES))),
+    ],
+)
+def test_whole_archives_are_read(tmp_path, compression, content):
+    own, gaps = split(found(tmp_path, content, compression))
+    assert not gaps
+    assert blocks(own) == EXPECTED
+    assert [one.headers["warc-target-uri"] for one in own] == [f"http://a.example/{number}" for number in range(3)]
+
+
+@pytest.mark.parametrize("compression", ["gzip", None])
+def test_a_record_is_found_at_its_place(tmp_path, compression):
+    made = [gzip.compress(one, mtime=0) for one in PAGES] if compression else PAGES
+    own = found(tmp_path, b"".join(made), compression)
+    assert [one.length for one in own] == [len(one) for one in made]
+    assert [one.offset for one in own] == [0, len(made[0]), len(made[0] + made[1])]
+    edge = own[1].offset
+    path = str(tmp_path / f"x{ENDINGS[compression]}")
+    assert blocks(records(path, compression, 0, edge)) == EXPECTED[:1]
+    assert blocks(records(path, compression, edge)) == EXPECTED[1:]
+
+
+@pytest.mark.parametrize("compression", ["gzip", None])
+def test_a_file_that_is_cut_is_reported_at_every_byte(tmp_path, compression):
+    made = [gzip.compress(one, mtime=0) for one in PAGES] if compression else PAGES
+    content = b"".join(made)
+    ends = [sum(map(len, made[:number])) for number in range(4)]
+    for size in range(1, len(content)):
+        own, gaps = split(found(tmp_path, content[:size], compression))
+        whole = sum(end <= size for end in ends[1:])
+        assert blocks(own)[:whole] == EXPECTED[:whole]
+        assert len(own) <= whole + (compression is None)  # only the line ends after a plain record may be missing
+        assert bool(gaps) == (size not in ends)
+
+
+@pytest.mark.parametrize("compression", ["gzip", None])
+def test_a_flipped_bit_loses_only_what_is_near_it(tmp_path, compression):
+    digests = [
+        record(number=n, headers=[f"WARC-Block-Digest: sha1:{sha1(b)}"], block=b) for n, b in enumerate(EXPECTED)
+    ]
+    made = [gzip.compress(one, mtime=0) for one in PAGES] if compression else digests
+    content = b"".join(made)
+    edges = [sum(map(len, made[:number])) for number in range(4)]
+    choices = random.Random(1)  # noqa: S311 - no secrets
+    for _ in range(150):
+        place = choices.randrange(len(content))
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << choices.randrange(8)
+        own, gaps = split(found(tmp_path, bytes(damaged), compression))
+        hit = next(number for number in range(3) if place < edges[number + 1])
+        lost = {hit} if compression else {hit, hit + 1}  # the line ends before a plain record show where it begins
+        kept = [one for number, one in enumerate(EXPECTED) if number not in lost]
+        assert [one for one in blocks(own) if one in kept] == kept
+        if compression:
+            assert all(one in EXPECTED for one in blocks(own))  # never changed in silence
+            assert gaps or blocks(own) == EXPECTED  # a flag or the time of a gzip header counts for nothing
+
+
+def sha1(block):
+    import hashlib
+
+    return hashlib.sha1(block, usedforsecurity=False).hexdigest()
+
+
+def test_garbage_between_members_is_a_gap(tmp_path):
+    one, two, three = (gzip.compress(one, mtime=0) for one in PAGES)
+    for garbage in (b"\0" * 100, b"\x1f\x8b\x08garbage", b"WARC/1.0 no", bytes(range(256)) * 2000):
+        own, gaps = split(found(tmp_path, one + garbage + two + three))
+        assert blocks(own) == EXPECTED
+        assert [(gap.offset, gap.end) for gap in gaps] == [(len(one), len(one + garbage))]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (record(block=b"abc").replace(b"Content-Length: 3", b"Content-Length: 2"), "does not end after"),
+        (record(block=b"abc").replace(b"Content-Length: 3", b"Content-Length: 9999"), "ends before its Content-Length"),
+        (record(block=b"abc").replace(b"Content-Length: 3", b"Content-Length: -3"), "no valid Content-Length"),
+        (record(block=b"abc").replace(b"Content-Length: 3\r\n", b""), "no valid Content-Length"),
+        (record(block=b"abc").replace(b"WARC/1.0", b"HTTP/1.0"), "not the beginning of a record"),
+        (record(headers=["X: " + "x" * (1 << 20)]), "headers are longer than 1 MiB"),
+    ],
+)
+def test_a_bad_record_is_a_gap(tmp_path, bad, reason):
+    own, gaps = split(found(tmp_path, packed([PAGES[0], bad, PAGES[2]])))
+    assert blocks(own) == [EXPECTED[0], EXPECTED[2]]
+    (gap,) = gaps
+    assert reason in gap.reason
+
+
+def test_a_record_that_is_too_large_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(warc, "LARGEST", 1 << 10)
+    large = record(block=bytes(1 << 12))
+    for compression, content in (("gzip", packed([PAGES[0], large, PAGES[2]])), (None, PAGES[0] + large + PAGES[2])):
+        own, gaps = split(found(tmp_path, content, compression))
+        assert blocks(own) == [EXPECTED[0], EXPECTED[2]]
+        assert len(gaps) == 1
+
+
+def test_lines_may_end_in_line_feeds_and_be_folded(tmp_path):
+    plain = b"WARC/0.18\nWARC-Type: response\nX-Long: one\n two\nWARC-Concurrent-To: <a>\nContent-Length: 3\n\nabc\n\n"
+    (own,) = found(tmp_path, plain, None)
+    assert own.block == b"abc"
+    assert own.headers["x-long"] == "one two"
+    assert own.concurrent == ("<a>",)
+
+
+def test_other_files_are_refused(tmp_path):
+    for content, compression, reason in (
+        (b"filedesc://x.arc 0.0.0.0 2026 text/plain 76\n", None, "ARC file"),
+        (gzip.compress(b"filedesc://x.arc 0.0.0.0 2026 text/plain 76\n"), "gzip", "ARC file"),
+        (PAGES[0], "gzip", "not compressed"),
+        (packed(PAGES), None, "must end in .warc.gz"),
+    ):
+        with pytest.raises(DataError, match=reason):
+            found(tmp_path, content, compression)
+    with pytest.raises(DataError, match="cannot be read"):
+        list(records(str(tmp_path / "none.warc"), None))
+
+
+def test_an_empty_file_is_a_gap(tmp_path):
+    assert [one.reason for one in found(tmp_path, b"")] == ["the file is empty"]
+
+
+def test_a_block_digest_is_checked_in_plain_files(tmp_path):
+    block = http(b"text")
+    right, wrong = (
+        record(headers=[f"WARC-Block-Digest: sha1:{digest}"], block=block) for digest in (sha1(block), "0" * 40)
+    )
+    own, gaps = split(found(tmp_path, right + wrong + right, None))
+    assert len(own) == 2
+    assert "WARC-Block-Digest" in gaps[0].reason
