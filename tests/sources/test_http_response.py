@@ -49,6 +49,15 @@ def test_a_body_that_breaks_off_keeps_what_came():
     assert "unknown" in response(http(TEXT, headers=["Content-Encoding: secret"])).note
 
 
+@pytest.mark.parametrize("size", [0, 5, 20])
+def test_zstd_that_breaks_off_is_noticed(size):
+    body = zstandard.compress(TEXT)
+    assert (
+        "zstd coding is damaged"
+        in response(http(body[: len(body) - 1 - size], headers=["Content-Encoding: zstd"])).note
+    )
+
+
 def test_chunks_that_break_off_are_kept():
     found = response(http(chunked(TEXT)[:-20], headers=["Transfer-Encoding: chunked"]))
     assert TEXT.startswith(found.body)
@@ -58,10 +67,14 @@ def test_chunks_that_break_off_are_kept():
 
 def test_a_bomb_is_cut(monkeypatch):
     monkeypatch.setattr(http_response, "LARGEST", 1 << 16)
-    bomb = gzip.compress(gzip.compress(bytes(1 << 24)))
-    found = response(http(bomb, headers=["Content-Encoding: gzip, gzip"]))
-    assert len(found.body) <= 1 << 16
-    assert found.note
+    for coding, bomb in {
+        "gzip, gzip": gzip.compress(gzip.compress(bytes(1 << 24))),
+        "zstd": zstandard.compress(bytes(1 << 24)),
+        "deflate": zlib.compress(bytes(1 << 24)),
+    }.items():
+        found = response(http(bomb, headers=[f"Content-Encoding: {coding}"]))
+        assert len(found.body) <= 1 << 16
+        assert found.note
 
 
 def test_status_type_and_charset():

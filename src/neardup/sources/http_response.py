@@ -20,7 +20,7 @@ LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
-_STEP: Final = 1 << 16
+_ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _CODINGS: Final = 5  # more are an attack
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 
@@ -140,5 +140,9 @@ def _inflated(body: bytes, bits: int) -> Iterator[bytes]:
 
 
 def _expanded(body: bytes) -> Iterator[bytes]:
-    with zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(BytesIO(body)) as reader:
-        yield from iter(lambda: reader.read(_STEP), b"")
+    expander = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+    for begin in range(0, len(body), _ZSTD_STEP):
+        yield expander.decompress(body[begin : begin + _ZSTD_STEP])
+        if expander.eof:
+            return
+    raise EOFError("it is cut off")

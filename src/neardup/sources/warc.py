@@ -34,6 +34,7 @@ _HEADERS: Final = 1 << 20  # bytes of the headers of a record
 _HEADERS_FIRST: Final = 1 << 12
 _ENDS: Final = (b"\r\n\r\n", b"\n\n")
 _DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
+_ZSTD_STEP: Final = 1 << 10  # compressed bytes: each may expand to 32 KiB
 _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
@@ -307,7 +308,7 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
         file.seek(0)
     expander = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_WINDOW)
     member, rest = None, b""
-    while rest or (rest := file.read(1 << 14)):
+    while rest or (rest := file.read(_ZSTD_STEP)):
         member = member or expander.decompressobj()
         yield member.decompress(rest)
         rest = member.unused_data if member.eof else b""
