@@ -1,0 +1,89 @@
+"""Question: what does it cost to read web archives."""
+
+import gzip
+import json
+import subprocess
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from corpus import CACHE, corpus
+from environment import peers_python
+from figures import SMALL, Figure, publish
+from neardup.sources.http_response import response
+from neardup.sources.warc import Record, records
+
+METHOD = """
+Pages of Debian documentation packages as a web archive: a quarter of the bodies each plain, gzip, chunked and deflate.
+Every record is read, and its body decoded: by neardup, which also checks that each record is complete, and by warcio
+(`content_stream().read()`). Processor time, the best of three; the ratio is warcio to neardup. Both must find as many
+bytes.
+"""
+PAGES: Final = 200 if SMALL else 2_500
+REPEATS: Final = 3
+PEER: Final = Path(__file__).parent / "peers" / "with_warcio.py"
+LIMITS: Final = {".warc.gz": 1.8, ".warc": 1.5}
+
+
+def main() -> None:
+    corpus()  # it unpacks the packages
+    paths = sorted((CACHE / "unpacked").rglob("*.html"))
+    pages = [path.read_bytes() for path in paths[:: max(1, len(paths) // PAGES)][:PAGES]]
+    size = sum(map(len, pages)) / 1e6
+    made = [record(number, page) for number, page in enumerate(pages)]
+    figures = []
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        for ending, limit in LIMITS.items():
+            path = Path(folder, f"pages{ending}")
+            packed = (gzip.compress(one, mtime=0) for one in made) if ending == ".warc.gz" else made
+            path.write_bytes(b"".join(packed))
+            own, number = best(lambda path=path: read(path))
+            command = [peers_python("web"), PEER, path, str(REPEATS)]
+            peer, other = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+            if not number == other == sum(map(len, pages)):
+                raise SystemExit(f"{ending}: {number} and {other} bytes")
+            figures += [
+                Figure(name=f"{ending}, warcio", value=size / peer, unit="MB/s"),
+                Figure(name=f"{ending}, neardup", value=size / own, unit="MB/s", ratio=peer / own, at_least=limit),
+            ]
+    publish("archives", "Reading web archives", METHOD, figures)
+
+
+def record(number: int, page: bytes) -> bytes:
+    """Return a response record; the coding of its body depends on its number."""
+    codings: list[tuple[str, Callable[[bytes], bytes]]] = [
+        ("", bytes),
+        ("Content-Encoding: gzip\r\n", lambda body: gzip.compress(body, mtime=0)),
+        ("Transfer-Encoding: chunked\r\n", lambda body: b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)),
+        ("Content-Encoding: deflate\r\n", zlib.compress),
+    ]
+    header, coded = codings[number % len(codings)]
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{header}\r\n".encode() + coded(page)
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:08}>\r\n"
+        f"WARC-Target-URI: http://example.org/{number}\r\nWARC-Date: 2026-11-23T00:00:00Z\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode() + block + b"\r\n\r\n"
+
+
+def read(path: Path) -> int:
+    compression = "gzip" if path.suffix == ".gz" else None
+    found = (one for one in records(str(path), compression) if isinstance(one, Record))
+    return sum(len(response(one.block).body) for one in found)
+
+
+def best(function: Callable[[], int]) -> tuple[float, int]:
+    times, number = [], 0
+    for _ in range(REPEATS):
+        started = time.process_time()
+        number = function()
+        times.append(time.process_time() - started)
+    return min(times), number
+
+
+if __name__ == "__main__":
+    main()
