@@ -15,7 +15,8 @@ import pyarrow as pa
 from neardup.kernels import common_shingles as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
-from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path, require_share
+from neardup.model.errors import DataError, require, require_share
+from neardup.text import files
 from neardup.text.columns import batches, gathered, text_column
 
 if TYPE_CHECKING:
@@ -152,23 +153,12 @@ class CommonShingles:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the list to a file, replacing an existing one; ``OutputError`` if that fails."""
-        target = require_path("path", path)
-        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-        try:
-            partial.write_bytes(self.to_bytes())
-            partial.replace(target)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise OutputError(str(target), error.strerror or str(error)) from error
+        files.save(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a list from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
-        try:
-            content = require_path("path", path).read_bytes()
-        except OSError as error:
-            raise InputRefused(os.fspath(path), f"the common shingles cannot be read: {error.strerror}") from error
-        return cls.from_bytes(content, os.fspath(path))
+        return cls.from_bytes(files.load(path, "the common shingles"), os.fspath(path))
 
 
 def require_share_of_documents(name: str, value: Any) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, InputRefused, OutputError, require, require_path
+from neardup.model.errors import DataError, require
+from neardup.text import files
 
 PageView = Literal["main", "visible"]
 
@@ -168,26 +169,12 @@ class HostTemplates:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the templates to a file, replacing an existing one; ``OutputError`` if that fails."""
-        target = require_path("path", path)
-        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-        try:
-            partial.write_bytes(self.to_bytes())
-            partial.replace(target)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise OutputError(str(target), error.strerror or str(error)) from error
+        files.save(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read templates from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
-        source = require_path("path", path)
-        try:
-            if source.stat().st_size > LARGEST:
-                raise DataError(os.fspath(path), f"it is larger than {LARGEST:,} bytes", "too large")
-            content = source.read_bytes()
-        except OSError as error:
-            raise InputRefused(os.fspath(path), f"the templates cannot be read: {error.strerror}") from error
-        return cls.from_bytes(content, os.fspath(path))
+        return cls.from_bytes(files.load(path, "the templates", LARGEST), os.fspath(path))
 
 
 def _opened(content: bytes) -> tuple[Any, pa.Table]:

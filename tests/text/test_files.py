@@ -1,0 +1,29 @@
+import pytest
+
+from neardup.model.errors import DataError, InputRefused, OutputError, ParameterError
+from neardup.text.files import load, save
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path):
+    for content in (b"first", b"", b"second"):
+        save(tmp_path / "a", content)
+        assert load(tmp_path / "a", "the list") == content
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OutputError, match="folder: Is a directory"):
+        save(tmp_path / "folder", b"content")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(ParameterError, match="must be a path"):
+        save("", b"content")
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(InputRefused, match="the list cannot be read: No such file"):
+        load(tmp_path / "a", "the list")
+    save(tmp_path / "a", b"12345")
+    assert load(tmp_path / "a", "the list", 5) == b"12345"
+    with pytest.raises(DataError, match="it is larger than 4 bytes"):
+        load(tmp_path / "a", "the list", 4)
