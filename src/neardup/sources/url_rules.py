@@ -4,9 +4,9 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from html import escape
 from os import PathLike
 from typing import Final
-from xml.sax.saxutils import escape
 
 import msgspec
 
@@ -120,7 +120,7 @@ class UrlRules:
         A rule that removes parameters is there twice, because a name may be repeated between others.
         """
         rules = "".join(
-            f"<regex><pattern>{escape(pattern)}</pattern><substitution>$1</substitution></regex>\n"
+            f"<regex><pattern>{escape(pattern, quote=False)}</pattern><substitution>$1</substitution></regex>\n"
             for pattern in self.patterns()
         )
         return f'<?xml version="1.0"?>\n<regex-normalize>\n{rules}</regex-normalize>\n'.encode()

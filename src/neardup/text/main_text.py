@@ -4,7 +4,6 @@ This is the only module that imports resiliparse.
 """
 
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from neardup.model.errors import ExtraMissing
@@ -41,6 +40,8 @@ def detected(page: bytes) -> str:
 @cache
 def installed() -> str | None:
     """Return the name and version of the library, on which main text depends; ``None`` if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # it loads slowly
+
     try:
         return f"resiliparse {version('resiliparse')}"
     except PackageNotFoundError:
