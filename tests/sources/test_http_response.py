@@ -29,7 +29,6 @@ def raw(body):
         (("Content-Encoding: deflate",), zlib.compress(TEXT)),
         (("Content-Encoding: deflate",), raw(TEXT)),
         (("Content-Encoding: zstd",), zstandard.compress(TEXT)),
-        (("Content-Encoding: br",), b"\x8b\x06\x80text of a page\x03"),
         (("Transfer-Encoding: chunked",), chunked(TEXT)),
         (("Content-Encoding: gzip", "Transfer-Encoding: chunked"), chunked(gzip.compress(TEXT, mtime=0))),
         (("Content-Encoding: gzip, identity",), gzip.compress(TEXT, mtime=0)),
@@ -39,7 +38,12 @@ def raw(body):
     ],
 )
 def test_a_body_is_decoded(headers, body):
-    assert response(http(body, headers=headers)).body in {TEXT, b"text of a page"}
+    assert response(http(body, headers=headers)).body == TEXT
+
+
+def test_brotli_is_decoded():
+    body = b"\x8b\x06\x80text of a page\x03"
+    assert response(http(body, headers=["Content-Encoding: br"])).body == b"text of a page"
 
 
 def test_a_body_that_breaks_off_keeps_what_came():
