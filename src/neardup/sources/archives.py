@@ -34,7 +34,6 @@ from neardup.sources.collection import (
     missing_field,
 )
 from neardup.sources.formats import display, kind
-from neardup.sources.hosts import host
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
 from neardup.sources.tables import slices
@@ -184,10 +183,12 @@ def check_fields(inputs: Sequence[str], request: Request) -> None:
             raise missing_field(", ".join(display(path) for path in inputs), name, [*_FIELDS])
 
 
-def pieces_of(path: str, request: Request, begin: int, end: int, size: int) -> Iterator[Archives]:
+def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
+    path: str, request: Request, begin: int, end: int, size: int, *, markup: bool
+) -> Iterator[Archives]:
     """Yield the pages of the records that begin in a range of a file, about *size* bytes of text at a time.
 
-    A capture is not divided, so that its records stay together.
+    A capture is not divided, so that its records stay together. With *markup*, the texts of pages remain HTML.
     """
     pages, address = _Pages(), ""
     for one in _records(path, begin, end):
@@ -196,7 +197,7 @@ def pieces_of(path: str, request: Request, begin: int, end: int, size: int) -> I
             yield Archives([path], request, _silent, pages=pages)
             pages = _Pages()
         address = own
-        _add(pages, path, one, request)
+        _add(pages, path, one, request, markup=markup)
     yield Archives([path], request, _silent, pages=pages)
 
 
@@ -226,7 +227,7 @@ def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
     return records(path, _compression(path), begin, end)
 
 
-def _add(pages: _Pages, path: str, one: Record | Gap, request: Request) -> None:
+def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, markup: bool = False) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
         code = "damaged" if one.damage else "too large"
@@ -246,7 +247,7 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request) -> None:
         capture.warcinfo = kind_ == "warcinfo"
         pages.accessories.append((len(pages.captures), capture))
         return
-    found = _page(kind_, one, request.extraction)
+    found = _page(kind_, one, None if markup else request.extraction)
     if isinstance(found, str):
         pages.skipped[found] += 1
         return
@@ -278,7 +279,7 @@ def _bare(value: str) -> str:
     return value[1:-1] if value.startswith("<") and value.endswith(">") else value
 
 
-def _page(kind_: str, record: Record, extraction: Extraction) -> tuple[dict[str, object], str] | str:
+def _page(kind_: str, record: Record, extraction: Extraction | None) -> tuple[dict[str, object], str] | str:
     """Return the fields and the text of a page, or the reason why a record is not one."""
     found = _payload(kind_, record)
     if isinstance(found, str):
@@ -293,10 +294,9 @@ def _page(kind_: str, record: Record, extraction: Extraction) -> tuple[dict[str,
         "content_mime_type": mime or None,
         "content_charset": found.charset,
     }
-    if mime not in _HTML:
+    if mime not in _HTML or extraction is None:
         return fields, decoded(found.body, found.charset)
-    hosts = [host(_bare(record.headers.get("warc-target-uri", "")))] if extraction.templates is not None else []
-    page = extraction.pages([found.body], [found.charset], hosts)
+    page = extraction.pages([found.body], [found.charset])
     return fields | {"title": page.titles[0], "canonical": page.canonicals[0], "lang": page.langs[0]}, page.texts[0]
 
 

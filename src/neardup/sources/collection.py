@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.formats import FOLDER, WARC, Kind, common_format, display, kind
-from neardup.sources.hosts import host
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction
@@ -182,6 +181,8 @@ class Collection(ABC):
         self.has_pages = True
         extraction, hosts = request.extraction, None
         if extraction.templates is not None:
+            from neardup.sources.hosts import host  # most runs need no addresses
+
             hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
         done, parts = 0, []
         for chunk in self.texts.chunks:

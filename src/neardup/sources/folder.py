@@ -43,6 +43,7 @@ from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary
 from neardup.sources.tables import slices
 from neardup.text.extraction import Extraction
+from neardup.text.html import decoded
 
 _FIELDS: Final = ("size", "modified")
 _OF_PAGES: Final = ("title", "canonical", "lang")
@@ -71,7 +72,7 @@ class Folder(Collection):
     ``canonical`` that it names as its own, as written, and its language ``lang``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is read, and how
         self,
         inputs: Sequence[str],
         request: Request,
@@ -79,8 +80,12 @@ class Folder(Collection):
         *,
         files: Sequence[str] | None = None,
         prefixed: bool = False,
+        markup: bool = False,
     ) -> None:
-        """Read the documents of folders, or of one folder only these *files*, *prefixed* by its name."""
+        """Read the documents of folders, or of one folder only these *files*, *prefixed* by its name.
+
+        With *markup*, the texts of pages remain HTML.
+        """
         roots = roots_of(inputs)
         for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
             raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
@@ -95,7 +100,7 @@ class Folder(Collection):
             for number, relative in enumerate(found):
                 place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
                 self.has_pages = self.has_pages or _is_page(relative)
-                outcome = _read(Path(path, relative), place, request.max_bytes, request.extraction)
+                outcome = _read(Path(path, relative), place, request.max_bytes, None if markup else request.extraction)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
                     check_strict(request, rejected)
@@ -265,7 +270,7 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction) -> tuple[_Document, str] | Rejected:
+def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction | None) -> tuple[_Document, str] | Rejected:
     """Return the text of a file, or why it has none."""
     try:
         with path.open("rb") as file:
@@ -276,7 +281,9 @@ def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction) -> 
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
-    if _is_page(relative):
+    if _is_page(relative) and extraction is None:
+        return document, decoded(data)
+    if _is_page(relative) and extraction is not None:
         found = extraction.pages([data])
         page = replace(document, title=found.titles[0], canonical=found.canonicals[0], lang=found.langs[0])
         return page, found.texts[0]

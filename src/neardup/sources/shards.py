@@ -284,7 +284,7 @@ class Shards:
 
     def place(self, shard: int, row: int) -> tuple[str, int]:
         """Return the place of a document: the source, and its line or, if that is unknown, its number."""
-        for piece in self.pieces(self.shards[shard]):
+        for piece in self.pieces(self.shards[shard], markup=True):
             if row < len(piece):
                 return piece.place(row)
             row -= len(piece)
@@ -293,16 +293,16 @@ class Shards:
     def pieces(self, shard: Shard, *, whole: bool = False, markup: bool = False) -> Iterator[Collection]:
         """Yield the records of a shard as collections; those of a *whole* record can be written, too.
 
-        With *markup*, the texts of a field of HTML remain HTML.
+        With *markup*, the texts of pages remain HTML, which is enough for copies of them.
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
         has changed, and for one that cannot be read.
         """
-        for piece in self._pieces(shard, whole=whole):
+        for piece in self._pieces(shard, whole=whole, markup=markup):
             if self.request.html and not markup:
                 piece.extract(self.request)
             yield piece
 
-    def _pieces(self, shard: Shard, *, whole: bool) -> Iterator[Collection]:
+    def _pieces(self, shard: Shard, *, whole: bool, markup: bool) -> Iterator[Collection]:
         path, found = self.inputs[shard.source], self._kinds[shard.source]
         self.check_unchanged(shard)
         match found.format:
@@ -313,13 +313,13 @@ class Shards:
             case "warc":
                 from neardup.sources import archives
 
-                yield from archives.pieces_of(path, self.request, shard.begin, shard.end, self.size)
+                yield from archives.pieces_of(path, self.request, shard.begin, shard.end, self.size, markup=markup)
             case "folder":
                 from neardup.sources.folder import Folder
 
                 files = self._files(shard.source)[shard.begin : shard.end]
                 others = [one for one, kind_ in zip(self.inputs, self._kinds, strict=True) if kind_.format == FOLDER]
-                yield Folder([path], self.request, _silent, files=files, prefixed=len(others) > 1)
+                yield Folder([path], self.request, _silent, files=files, prefixed=len(others) > 1, markup=markup)
             case "jsonl":
                 from neardup.sources.jsonl import JsonLines
 

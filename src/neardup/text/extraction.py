@@ -119,9 +119,9 @@ class Extraction:
 
         The main view of a page that cannot be parsed, and of ``Extraction(view="visible")``, is its visible view.
         """
-        visible = self._read(page, declared, "visible")[0].whole
-        main = visible if self.view == "visible" else self._read(page, declared, "main")[0].whole
-        return main, visible
+        text = self._decoded(page, declared)
+        visible = visible_content(text).whole
+        return visible if self.view == "visible" else _content(text, "main")[0].whole, visible
 
     def _view_of(self, host: str | None) -> View:
         """Return the view in which the pages of a host are read."""
@@ -148,26 +148,32 @@ class Extraction:
 
     def _read(self, page: bytes | str, declared: str | None, view: View) -> tuple[PageContent, str]:
         """Return the content of a page in a view, and the view that it has."""
-        text = page if isinstance(page, str) else decoded(page, declared)
-        if self.view == "visible":
-            return visible_content(text), "visible"
-        if isinstance(page, bytes) and _UNKNOWN in text:
-            text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
-        if view == "visible":
-            return visible_content(text), "visible"
-        text = without_surrogates(text.removeprefix("\ufeff"))
-        from neardup.text.markup import shape  # it loads Numba
+        return _content(self._decoded(page, declared), view)
 
-        measured = shape(text.encode())
-        if not measured.bearable:
-            return visible_content(text), "visible"
-        main = main_text(text)
-        letters = _letters(main.text)
-        if view == "auto" and _LEAST * letters < measured.shown:  # more than visible text can have
-            visible = visible_content(text)
-            if _LEAST * letters < _letters(visible.text):
-                return visible, "visible"
-        return main, "main"
+    def _decoded(self, page: bytes | str, declared: str | None) -> str:
+        text = page if isinstance(page, str) else decoded(page, declared)
+        if self.view != "visible" and isinstance(page, bytes) and _UNKNOWN in text:
+            text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
+        return text
+
+
+def _content(text: str, view: View) -> tuple[PageContent, str]:
+    """Return the content of a page in a view, and the view that it has."""
+    if view == "visible":
+        return visible_content(text), "visible"
+    from neardup.text.markup import shape  # it loads Numba
+
+    text = without_surrogates(text.removeprefix("\ufeff"))
+    measured = shape(text.encode())
+    if not measured.bearable:
+        return visible_content(text), "visible"
+    main = main_text(text)
+    letters = _letters(main.text)
+    if view == "auto" and _LEAST * letters < measured.shown:  # more than visible text can have
+        visible = visible_content(text)
+        if _LEAST * letters < _letters(visible.text):
+            return visible, "visible"
+    return main, "main"
 
 
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:

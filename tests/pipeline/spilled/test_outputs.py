@@ -5,11 +5,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from archives_made import packed, page
 
 from neardup import DataError, OutputError, ParameterError, dedup_files
 from neardup.engines.journal import Journal
 from neardup.pipeline.spilled.outputs import outputs_of
 from neardup.sources.shards import Shards
+from neardup.text.extraction import Extraction
 
 
 def test_a_path_without_a_known_ending_is_a_folder_with_a_file_for_each_input(job_of, sources, tmp_path):
@@ -313,3 +315,49 @@ def test_the_files_of_a_folder_may_have_another_format(tmp_path, sources):
     dedup_files(sources[:2], tmp_path / "plain.jsonl")
     packed = sorted((tmp_path / "out").iterdir())
     assert b"".join(gzip.decompress(path.read_bytes()) for path in packed) == (tmp_path / "plain.jsonl").read_bytes()
+
+
+PAGE = "<title>Page {}</title><p>The text of this page, which is like that of the other ones."
+
+
+def folder_of_pages(path):
+    path.mkdir()
+    for number in range(3):
+        (path / f"{number}.html").write_text(PAGE.format(number))
+    return path
+
+
+def lines_of_pages(path):
+    lines = (json.dumps({"id": number, "html": PAGE.format(number)}) + "\n" for number in range(3))
+    path.write_text("".join(lines))
+    return path
+
+
+def archive_of_pages(path):
+    path.write_bytes(packed([page(number, PAGE.partition("<p>")[2]) for number in range(3)]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "names", "reads"),
+    [
+        (folder_of_pages, ("in", "out"), 3),  # signed, compared, and described as a cluster
+        (archive_of_pages, ("in.warc.gz", "out.warc.gz"), 3),
+        (lines_of_pages, ("in.jsonl", "out.jsonl"), 3),
+        (lines_of_pages, ("in.jsonl", "out.parquet"), 3),
+        (archive_of_pages, ("in.warc.gz", "out.jsonl"), 4),  # rows have the text
+    ],
+)
+def test_pages_are_not_extracted_again_to_be_copied(tmp_path, make, names, reads, monkeypatch):
+    read = []
+    extract = Extraction.pages
+
+    def counted(own, pages, *more, **named):
+        read.extend(pages)
+        return extract(own, pages, *more, **named)
+
+    monkeypatch.setattr(Extraction, "pages", counted)
+    html = {"html": "html"} if make is lines_of_pages else {}
+    done = dedup_files([make(tmp_path / names[0])], tmp_path / names[1], work=tmp_path / "w", **html)
+    assert done.result.summary.near == 2
+    assert len(read) == reads * 3

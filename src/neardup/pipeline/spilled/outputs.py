@@ -141,7 +141,7 @@ def own_format(shards: Shards, output: Output) -> str | None:
 def fields(shards: Shards, task: int) -> dict[str, Any]:
     """Return the schema of the records of a shard; of tables, only that of the first shard of an input."""
     shard = shards.shards[task]
-    pieces = shards.pieces(shard, whole=True)
+    pieces = shards.pieces(shard, whole=True, markup=True)
     if shards.kind(shard.source).format != "jsonl":
         pieces = islice(pieces, shards.of(shard.source)[0] == shard)
     whole = united(display(shards.inputs[shard.source]), (piece.schema() for piece in pieces))
@@ -221,7 +221,8 @@ def write(
         writer = converter(path, output_kind(path, "jsonl"), schema)
     _make_folder(path)
     with writer as append:
-        pieces = _pieces(job, result, output.sources, begin, end)
+        markup = form is not None or job.shards.request.html  # copies, and fields of HTML, need no texts
+        pieces = _pieces(job, result, output.sources, begin, end, markup=markup)
         for piece, first in ahead(pieces) if reading_ahead else pieces:
             representatives = np.asarray(result.representatives[first : first + len(piece)])
             own = np.arange(first, first + len(piece))
@@ -245,8 +246,8 @@ def _written(path: str) -> dict[str, Any]:
     return {"files": {str(real): real.stat().st_size} if real.is_file() else {}}
 
 
-def _pieces(
-    job: Job, result: StoredResult, sources: list[int], begin: int, end: int
+def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
+    job: Job, result: StoredResult, sources: list[int], begin: int, end: int, *, markup: bool
 ) -> Iterator[tuple[Collection, int]]:
     """Yield the pieces of some inputs with documents from *begin* to *end*, and the position of their first document.
 
@@ -256,7 +257,7 @@ def _pieces(
     for number, shard in enumerate(job.shards.shards):
         first, last = (signed.edges[number : number + 2] - signed.first).tolist()
         if shard.source in sources and (first == last or (first < end and last > begin)):
-            for piece in job.shards.pieces(shard, whole=True):
+            for piece in job.shards.pieces(shard, whole=True, markup=markup):
                 yield piece, first
                 first += len(piece)
 
