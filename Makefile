@@ -87,7 +87,9 @@ $(SPARK)/installed: pyproject.toml constraints.txt $(INSTALLED)
 	    $(BIN)/python -m pip install --quiet --no-compile --target $(SPARK) pyspark
 	@touch $@
 
-# Compiled kernels are kept beside their sources, so the first command a person runs is as fast as the second.
+# Bytecode and compiled kernels are kept next to their sources, so the first command a person runs is as fast as the
+# second, also where PYTHONDONTWRITEBYTECODE is set.
 $(WARMED): $(INSTALLED) $(wildcard src/neardup/kernels/*.py)
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/neardup warm
 	@touch $@
