@@ -21,6 +21,7 @@ SOME = [
 PIECES = (
     *("http", "https", "HTTPS", "ftp", "file", "x+y", "://", ":", "/", "//", "?", "#", "&", "=", ";", "@", "[", "]"),
     *("%", "%2", "%41", "%2f", "%2F", "%2e", "%25", "%3b", "%C3%89", "%c3", "%ff", "%E3%80%82", "%00", ".", ".."),
+    *("(S(lit3py55t21z5v55vlm25s55))", "amp;", "utm_a", "sid=", "550e8400-e29b-41d4-a716-446655440000"),
     *("a", "B", "www", "example.com", "xn--", "xn--bcher-kva", "80", "443", "080", "65536", "[::1]", "[2001:DB8::]"),
     *(
         "ü",
@@ -188,6 +189,9 @@ def test_what_makes_a_difference(one, other):
         ),
         *("?PHPSESSID=1", "?jsessionid=A!1", ";jsessionid=A.node1?x=1", ";JSESSIONID=A", "?ASPSESSIONIDQWERTYUI=1"),
         *("?CFID=1&CFTOKEN=2", "?sid=0123456789abcdef0123456789abcdef", "?s=" + "a1" * 13),
+        *("?sid=550e8400-e29b-41d4-a716-446655440000", "?session=550E8400-E29B-41D4-A716446655440000"),
+        *("?sessid=12345678901234567890123456789012", "?SID=98012345678901234567890123"),
+        *("?x=1&amp;utm_source=y&amp;gclid=1", "?amp;amp;fbclid=1", "?amp;sid=550e8400-e29b-41d4-a716-446655440000"),
     ],
 )
 def test_tracking_parameters_make_none(tail):
@@ -204,6 +208,14 @@ def test_tracking_parameters_make_none(tail):
             "s=" + "a" * 40,
             "s=" + "1" * 40,
         ),
+        *(
+            "sid=550e8400-e29b-41d4-a716",
+            "sid=550e8400-e29b-41d4-a716-44665544000g",
+            "sid=20240102030405678",
+            "sid=" + "0" * 32,
+        ),
+        *("id=550e8400-e29b-41d4-a716-446655440000", "isbn=12345678901234567890123456789012", "a=1&amp;b=2"),
+        *("amp=1", "champ;utm_source=1", "amp;sid=1", "amputm_source=1"),
         *("sid=some-story-of-2024-with-a-long-title", "tm_x=1", "xutm_x=1", "q=utm_source", "sidx=" + "a1" * 13),
     ],
 )
@@ -217,6 +229,37 @@ def test_path_parameters_are_dropped_wherever_they_stand():
     assert STRICT.normal(url) == url
 
 
+VISIT = "(S(lit3py55t21z5v55vlm25s55))"
+
+
+@pytest.mark.parametrize(
+    ("path", "normal"),
+    [
+        (f"/{VISIT}/a.aspx?b=1", "/a.aspx?b=1"),
+        (f"/shop/{VISIT}/a.aspx", "/shop/a.aspx"),
+        (f"/{VISIT}", "/"),
+        (f"/shop/{VISIT}/", "/shop/"),
+        (f"/{VISIT}/../a", "/a"),
+        ("/(X(1)S(lit3py55t21z5v55vlm25s55))/a", "/a"),
+        ("/(A(bM-_9)S(lit3py55t21z5v55vlm25s55)F(xY0))/a", "/a"),
+        (f"/{VISIT.replace('(', '%28').replace(')', '%29')}/a", "/a"),
+    ],
+)
+def test_sessions_in_a_path_make_no_difference(path, normal):
+    assert DEFAULT.normal(f"http://a{path}") == f"http://a{normal}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/(S(a))/b", "/(S(n))", "/S(lit3py55t21z5v55vlm25s55)/a", f"/x{VISIT}/a", f"/{VISIT}x/a", "/(A(b))/a"),
+        *("/(S(LIT3PY55T21Z5V55VLM25S55))/a", "/(S(lit3py55t21z5v55vlm25s5))/a", "/(lit3py55t21z5v55vlm25s55)/a"),
+    ],
+)
+def test_paths_like_sessions_are_kept(path):
+    assert DEFAULT.normal(f"http://a{path}") == f"http://a{path}"
+
+
 def test_every_rule_of_choice_has_its_switch():
     url = "http://u:p@a:443/?b&a&utm_source=x&sid=" + "a1" * 16 + "#f"
     assert STRICT.normal(url) == url
@@ -225,6 +268,8 @@ def test_every_rule_of_choice_has_its_switch():
     assert replace(STRICT, ignore_order=True).normal("http://a/?b&a") == "http://a/?a&b"
     assert replace(STRICT, tracking=["UTM_*"]).normal(url) == url.replace("&utm_source=x", "")
     assert replace(STRICT, sessions=("sid",)).normal(url) == url.replace("&sid=" + "a1" * 16, "")
+    assert STRICT.normal(f"http://a/{VISIT}/b") == f"http://a/{VISIT}/b"
+    assert replace(STRICT, sessions=("sid",)).normal(f"http://a/{VISIT}/b") == "http://a/b"
     assert replace(STRICT, ignore_scheme=True).normal(url) == url.replace("http", "https").replace(":443", "")
 
 

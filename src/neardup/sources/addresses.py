@@ -46,6 +46,11 @@ _IPV6_LENGTH: Final = 45  # characters of the longest spelling, which ends with 
 _NAME_LENGTH: Final = 253  # characters of the longest host name
 _HOST_LENGTH: Final = 12 * _NAME_LENGTH  # its longest spelling: four bytes per character, each percent-encoded
 _DRAWN: Final = 26  # characters of the shortest session id of PHP by default
+_DIGITS: Final = 4  # different digits of one that looks random
+_UUID: Final = re.compile("(?i:[0-9a-f]{8}(-[0-9a-f]{4}){2}(-[0-9a-f]{4}-[0-9a-f]{12}|-[0-9a-f]{16}))")
+# A segment of a path with the session of ASP.NET, for browsers without cookies.
+_VISIT: Final = re.compile(r"\((X\(1\))?([AF]\([\w-]+\))*S\([a-z0-5]{24}\)([AF]\([\w-]+\))*\)", re.ASCII)
+_ESCAPED: Final = re.compile("(amp;)*")  # begins a name if a link was escaped as HTML twice, or not unescaped
 _DOTS: Final = ".\u3002\uff0e\uff61"  # the full stops that end a label of an international name
 # IDNA 2003, in the standard library, replaces ß, ς and the two joiners; today these name other hosts.
 _DEVIATIONS: Final = frozenset("ß\u03c2\u200c\u200d")
@@ -122,10 +127,12 @@ class Addresses:
         names of parameters that are removed with any value, from the query and, as ``;name=value``, from the
         path. By default those that only identify the origin, the click, the letter or the visit of a visitor, and none
         that is known to choose the content (``ref``, ``source``, ``id``). Case does not matter; ``*`` at the end
-        matches any continuation. ``()`` removes none.
+        matches any continuation. ``()`` removes none. In links that were not unescaped, ``amp;`` before a name is
+        ignored, here and in *sessions*: ``?id=1&amp;utm_source=x``.
     ``sessions``
-        names of parameters that are removed only if their value looks random: at least 26 characters, letters
-        and digits only, both present. A ``sid`` is a visit on one host and a story on another.
+        names of parameters that are removed only if their value looks random: a UUID, or at least 26 letters and
+        digits, not letters only. A ``sid`` is a visit on one host and a story on another. Unless it is ``()``, segments
+        of a path with a session of ASP.NET, such as ``/(S(lit3py55t21z5v55vlm25s55))``, are removed, too.
     ``rules``
         ``UrlRules`` of hosts, found by ``neardup rules`` in what was crawled: further parameters, index pages, final
         slashes and the case of letters that make no difference on these hosts.
@@ -247,7 +254,10 @@ class Addresses:
     def _path(self, path: str) -> str:
         if ";" in path:
             path = "/".join([self._segment(segment) if ";" in segment else segment for segment in path.split("/")])
-        return _without_dots(path) if "/." in path else path or "/"
+        path = _without_dots(path) if "/." in path else path
+        if self.sessions and ("S(" in path or "S%28" in path):
+            path = "/".join([segment for segment in path.split("/") if not _is_visit(segment)])
+        return path or "/"
 
     def _segment(self, segment: str) -> str:
         first, *parameters = segment.split(";")
@@ -263,7 +273,7 @@ class Addresses:
 
     def _dropped(self, parameter: str) -> bool:
         name, _, value = parameter.partition("=")
-        name = name.lower()
+        name = _ESCAPED.sub("", name.lower(), count=1)
         exact, starts = self._tracking
         if name in exact or name.startswith(starts):
             return True
@@ -313,7 +323,15 @@ def _name_of(parameter: str) -> str:
 
 def _drawn(value: str) -> bool:
     """Return whether a value looks random; it is ASCII, because it is percent-encoded."""
-    return len(value) >= _DRAWN and value.isalnum() and not value.isalpha() and not value.isdigit()
+    if len(value) < _DRAWN:
+        return False
+    if value.isdigit():
+        return len(set(value)) >= _DIGITS  # not a number of zeros
+    return (value.isalnum() and not value.isalpha()) or _UUID.fullmatch(value) is not None
+
+
+def _is_visit(segment: str) -> bool:
+    return _VISIT.fullmatch(segment.replace("%28", "(").replace("%29", ")")) is not None
 
 
 def _is_port(number: str) -> bool:
