@@ -11,6 +11,7 @@ def batch(number=3):
     ids = encoded([f"id {place}" for place in range(number)])
     return {
         "ordinal": np.arange(5, 5 + number),
+        "first": np.arange(number),
         "time": np.arange(number),
         "keeper": np.arange(5, 5 + number),
         "seen": np.arange(number),

@@ -15,6 +15,8 @@ def test_records_have_the_name_and_every_part():
         "of": "a",
         "changed": True,
         "representative": None,
+        "resemblance": None,
+        "contained": None,
     }
     near = NearDuplicate("a", "resemblance", 0.75, verified=True)
     assert as_record(near) == {

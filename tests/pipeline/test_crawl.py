@@ -106,10 +106,10 @@ def test_a_page_that_changes_altogether_leaves_its_cluster_to_another(index, pag
 def test_what_is_unchanged_is_not_remembered_again(index, pages):
     pages.admit("http://a.example/", STORM, at=1)
     assert pages.admit("http://a.example/?", STORM, at=2) == Known("http://a.example/")
-    assert index.get(["http://a.example/"])[0].admitted == datetime.fromtimestamp(1, UTC)
+    assert index.get(["http://a.example/"])[0].changed_at == datetime.fromtimestamp(1, UTC)
     assert pages.admit("http://a.example/#", BAKER, at=3) == Known("http://a.example/", changed=True)
     assert len(index) == 1
-    assert index.get(["http://a.example/"])[0].admitted == datetime.fromtimestamp(3, UTC)
+    assert index.get(["http://a.example/"])[0].changed_at == datetime.fromtimestamp(3, UTC)
     assert pages.judge("http://c.example/", STORM) == New()
 
 

@@ -344,8 +344,8 @@ def rewritten(folder, **changes):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 1}, "is of format 1, older than the 2 that this neardup reads"),
-        ({"format": 3, "what": "else"}, "is of format 3, newer than the 2 that this neardup reads"),
+        ({"format": 1}, "is of format 1, older than the 3 that this neardup reads"),
+        ({"format": 4, "what": "else"}, "is of format 4, newer than the 3 that this neardup reads"),
         ({"flags": ["twins", "triplets"]}, "needs triplets, twins, which this neardup does not know"),
     ],
 )
@@ -569,18 +569,17 @@ def test_fields_come_back_as_they_were(folder):
                 for value in values
             ]
             assert [document.fields[name] for document in found] == expected
-        assert {document.admitted for document in found} == {datetime.max.replace(tzinfo=UTC)}
+        assert {document.changed_at for document in found} == {datetime.max.replace(tzinfo=UTC)}
         earliest, _, last = index.get(["e", "f", "g"])
         assert earliest == Document(
             "e",
-            datetime.min.replace(tzinfo=UTC),
+            *[datetime.min.replace(tzinfo=UTC)] * 3,
             "e",
             dict.fromkeys(index.fields) | {"rank": 1},
             None,
-            datetime.min.replace(tzinfo=UTC),
         )
         assert np.isnan(last.fields["score"])
-        assert last.admitted == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
+        assert last.changed_at == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
 
 
 def test_fields_are_taken_as_they_are_written_in_files(folder):
@@ -609,11 +608,31 @@ def test_documents_expire_at_their_moment(folder):
         assert [*index.ids()] == ["d1", "d2"]
         assert index.expire(np.float64(begin.timestamp() + 86400 * 2)).removed == 1
         for field in ("rank", "unknown", 5):
-            with pytest.raises(ParameterError, match="must be a time field of the index"):
+            with pytest.raises(ParameterError, match="or a time field of the index"):
                 index.expire(0, field)
         with pytest.raises(ParameterError, match="must be a datetime, or seconds since 1970"):
             index.expire(None)
         assert [*index.ids()] == ["d2"]
+
+
+def test_documents_expire_by_any_of_their_times(folder):
+    texts = ["the ferry leaves at dawn", "a heron stands in the reeds", "rye and water and time"]
+    with Index.create(folder, fields={"changed_at": "time"}) as index:
+        index.admit(["a", "b", "c"], texts, {"changed_at": [datetime.fromtimestamp(7, UTC), None, None]}, at=1)
+        index.admit(["a"], ["the ferry leaves at noon, they say"], at=5)
+        index.flush()
+        index.admit(["b"], texts[1:2], at=6)
+        index.compact()
+    with Index.open(folder, "w") as index:
+        found = index.get(["a", "b", "c"])
+        times = [[one.first_seen, one.changed_at, one.last_seen] for one in found]
+        assert [[time.timestamp() for time in own] for own in times] == [[1, 5, 5], [1, 1, 6], [1, 1, 1]]
+        assert index.expire(2, by="last_seen") == Removal(1, [])
+        assert index.expire(5, by="changed_at") == Removal(1, [])  # not the field of this name
+        assert [*index.ids()] == ["a"]
+        assert index.expire(1, by="first_seen") == Removal(0, [])
+        assert index.expire(2, by="first_seen") == Removal(1, [])
+        assert index.expire(2, by="first_seen") == Removal(0, [])
 
 
 def test_what_is_seen_again_does_not_expire(folder):
@@ -629,7 +648,7 @@ def test_what_is_seen_again_does_not_expire(folder):
             index.see(["seen"], at=5)  # earlier than what is known
             index.compact()
     with Index.open(folder, "w") as index:
-        found = {own.id: (own.admitted.timestamp(), own.seen.timestamp()) for own in index.get(index.ids())}
+        found = {own.id: (own.changed_at.timestamp(), own.last_seen.timestamp()) for own in index.get(index.ids())}
         assert found == {"admitted": (1, 10), "seen": (1, 11), "dead": (1, 1)}
         assert index.expire(10) == Removal(1, [])
         assert index.expire(11) == Removal(1, [])
@@ -760,7 +779,7 @@ def test_the_same_again_changes_nothing_and_other_content_takes_its_place(folder
     with Index.create(folder, fields={"rank": int}) as index:
         index.admit(["a", "b"], TEXTS[:2], {"rank": [1, 2]}, at=1)
         assert index.admit(["b", "a"], [TEXTS[1], TEXTS[0]], {"rank": [3, 4]}, at=2)[1] == New()
-        assert {document.admitted.timestamp() for document in index.get(["a", "b"])} == {1}
+        assert {document.changed_at.timestamp() for document in index.get(["a", "b"])} == {1}
         assert [document.fields["rank"] for document in index.get(["a", "b"])] == [1, 2]
         assert index.admit(["a"], TEXTS[2:], {"rank": [5]}, at=3) == [New()]
         assert index.get(["a"])[0].fields == {"rank": 5}

@@ -187,7 +187,7 @@ def changed(weeks):
 def test_times_are_those_of_the_runs(tmp_path, state):
     with Index.create(tmp_path / "index") as index:
         index.fill(state)
-        added = {one.admitted.isoformat(timespec="seconds") for one in index.get(index.ids())}
+        added = {one.first_seen.isoformat(timespec="seconds") for one in index.get(index.ids())}
         assert added == {state.segments[0].added}
 
 

@@ -108,7 +108,7 @@ def answers(index):
     assert [document.id for document in documents[:-1]] == ids
     groups = [tuple(index.group(name)) for name in ids[:1]]
     told = [
-        (own.id, own.fields["version"], own.representative, own.admitted, own.seen, told)
+        (own.id, own.fields["version"], own.representative, own.first_seen, own.changed_at, own.last_seen, told)
         for own, told in zip(documents[:-1], index.admissions(ids), strict=True)
     ]
     require_representatives(index, documents[:-1])

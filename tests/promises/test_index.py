@@ -72,6 +72,8 @@ class Pool:
     equals: list[Any]  # the same for documents with equal features, None for those that equal no other
     values: Any
     estimates: Any
+    raw: Any  # the estimates of all pairs
+    sets: list[Any]  # of features, unless fields are signed
 
     def __len__(self):
         return len(self.documents)
@@ -98,7 +100,7 @@ def pool(name, families=30, seed=1):
     estimates = scheme.estimate(signatures[left], signatures[right]).reshape(number, number)
     low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
     shortened = scheme.estimate(low[left], low[right]).reshape(number, number)
-    exact = np.zeros((number, number))
+    raw, exact, sets = estimates.copy(), np.zeros((number, number)), []
     equals = [content if there else None for content, there in zip(contents, signatures.present, strict=True)]
     if not scheme.columns:
         features = scheme.shingling.features(documents)
@@ -112,9 +114,8 @@ def pool(name, families=30, seed=1):
         exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
     else:
         exact = np.where(meet & matches, estimates, 0.0)
-    return Pool(
-        scheme, documents, fields, signatures, contents, equals, exact, np.where(meet & matches, estimates, 0.0)
-    )
+    estimates = np.where(meet & matches, estimates, 0.0)
+    return Pool(scheme, documents, fields, signatures, contents, equals, exact, estimates, raw, sets)
 
 
 def closeness(one, other, measure):
@@ -142,6 +143,7 @@ class Admitted:
     id: str
     which: int  # in the pool
     content: Any  # None where a signature was admitted, too
+    first: datetime
     time: datetime
     fields: dict[str, Any]
     seen: datetime
@@ -227,12 +229,14 @@ class Oracle:
             for name, content, row in zip(ids, contents, same, strict=True)
         ]
         pairs = zip(ids, unchanged, strict=True)
+        before = {name: own.first for name, own in self.by_id.items()}
         self.forget([self.by_id[name] for name, stays in pairs if name in self.by_id and not stays])
         verdicts = [None] * len(ids)
         for place, name in enumerate(ids):
             if not unchanged[place]:
                 verdicts[place], keeper = self.decide(given[place], contents[place], [*self.alive.values()])
-                own = Admitted(self.following, name, given[place], contents[place], time, rows[place], time)
+                first = before.get(name, time)
+                own = Admitted(self.following, name, given[place], contents[place], first, time, rows[place], time)
                 own.keeper = own.ordinal if keeper is None else keeper
                 own.told = keeper is None
                 self.alive[own.ordinal] = self.by_id[name] = own
@@ -268,13 +272,25 @@ class Oracle:
             for own, content, which in zip(there, contents, given, strict=True)
         ]
         new = [place for place in range(len(ids)) if not same[place]]
+        changes = {place: self.compared(given[place], there[place].which) for place in new if there[place]}
         chosen = [[column[place] for place in new] for column in (ids, given, contents, rows)]
         for place, verdict in zip(new, self.admit(*chosen, time), strict=True):
-            verdicts[place] = verdict if there[place] is None else Known(ids[place], True, verdict.representative)
+            verdicts[place] = (
+                verdict if there[place] is None else Known(ids[place], True, verdict.representative, *changes[place])
+            )
         known = [place for place in range(len(ids)) if same[place]]
         for place, kept in zip(known, self.see([ids[place] for place in known], time), strict=True):
             verdicts[place] = Known(ids[place], False, kept)
         return verdicts
+
+    def compared(self, which, before):
+        """Give the resemblance of new content to the version before it, and the share of that which is still there."""
+        pool = self.pool
+        if pool.scheme.columns or not self.texts:
+            there = pool.signatures.present[[which, before]].all()
+            return (pool.raw[which, before] if there else None, None)
+        now, old = pool.sets[which], pool.sets[before]
+        return (closeness(now, old, "resemblance"), len(now & old) / len(old)) if now and old else (None, None)
 
     def forget(self, documents):
         """Remove documents, and decide all others as if they came now; give the ids of those that are kept now."""
@@ -306,7 +322,7 @@ class Oracle:
             return None
         own = self.by_id[name]
         text = (self.pool.documents[own.which] or "") if self.texts else None
-        return Document(name, own.time, self.alive[own.keeper].id, own.fields, text, own.seen)
+        return Document(name, own.first, own.time, own.seen, self.alive[own.keeper].id, own.fields, text)
 
 
 # Steps in the life of an index.
@@ -500,8 +516,9 @@ class Life:
         documents = [*self.oracle.alive.values()]
         if self.random.random() < 0.7:
             moment = self.now - timedelta(seconds=int(self.random.integers(0, 3000)))
-            old = [document.id for document in documents if document.seen < moment]
-            assert self.index.expire(moment) == self.oracle.remove(old)
+            by, name = [("last_seen", "seen"), ("first_seen", "first"), ("changed_at", "time")][self.random.integers(3)]
+            old = [document.id for document in documents if getattr(document, name) < moment]
+            assert self.index.expire(moment, by) == self.oracle.remove(old)
         else:
             moment = BEGIN - timedelta(microseconds=int(self.random.integers(8 * 10**14, 10**15)))
             old = [

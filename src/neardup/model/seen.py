@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 class Document:
     """A document as an index knows it.
 
-    *admitted* is when its present content was admitted, *seen* when it was last admitted, with this content or another.
-    *representative* is the id of the kept document of its cluster: its own if it is kept.
+    *first_seen* is when its id was first admitted, *changed_at* when its present content was admitted, and *last_seen*
+    when the id was last admitted or seen. *representative* is the id of the kept document of its cluster: its own if it
+    is kept.
     """
 
     id: str
-    admitted: datetime
+    first_seen: datetime
+    changed_at: datetime
+    last_seen: datetime
     representative: str
     fields: dict[str, Any]
     text: str | None
-    seen: datetime
 
 
 class Admission(NamedTuple):

@@ -60,12 +60,19 @@ class Known:
 
     *representative* is that of *of*, which is *of* itself if it is kept. If the content has changed, it is the kept
     document that the new content repeats, or ``None``.
+
+    *resemblance* compares changed content with the version that was admitted last, and *contained* is the share of that
+    version's features that the new content has, too: 1 if text was only added. Without texts in the index,
+    *resemblance* is the scheme's estimate of its measure, and *contained* is ``None``. Both are ``None`` for equal
+    content, and if one of the versions has no features.
     """
 
     name: ClassVar[str] = "known"
     of: str
     changed: bool = False
     representative: str | None = field(default=None, compare=False)
+    resemblance: float | None = field(default=None, compare=False)
+    contained: float | None = field(default=None, compare=False)
 
 
 Verdict = New | Empty | ExactDuplicate | NearDuplicate | Known

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.model.errors import DataError, counted, kind_of, require_kind
+from neardup.model.errors import DataError, counted, kind_of, require_kind, require_share
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.index import Index
@@ -36,16 +36,24 @@ class CrawlFilter:
     unless it is ``Known`` and unchanged, so its address is known from then on. A page that repeats a kept page has that
     page as its representative. A known page with other content replaces the old one.
 
+    Pages with visitor counters or dates change at every visit: with ``changed_at_least=0.95``, content whose
+    resemblance to the version that was admitted last is at least that much counts as unchanged (see ``Index.visit``).
+
     If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
     """
 
-    def __init__(self, index: Index, addresses: Addresses | None = None) -> None:
+    def __init__(
+        self, index: Index, addresses: Addresses | None = None, *, changed_at_least: float | None = None
+    ) -> None:
         self._index, self._addresses = index, Addresses() if addresses is None else addresses
         if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
         require_kind("addresses", self._addresses, Addresses)
         if index is not None:
             index.require_url_rules(self._addresses.rules)
+        self._least = changed_at_least
+        if changed_at_least is not None:
+            require_share("changed_at_least", changed_at_least)
         self._busy = threading.RLock()
 
     @property
@@ -81,7 +89,7 @@ class CrawlFilter:
     def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
         """Return a verdict for each page. Changes nothing; *pages* are as in ``judge_and_admit``."""
         urls, column, table = self._parted(pages, texts, fields)
-        return self._index.visit(self._ids(urls), column, table, remember=False)
+        return self._index.visit(self._ids(urls), column, table, remember=False, changed_at_least=self._least)
 
     def judge_and_admit(
         self, pages: Any, texts: Any = None, fields: Any = None, *, at: datetime | float | None = None
@@ -98,7 +106,8 @@ class CrawlFilter:
         urls, column, table = self._parted(pages, texts, fields)
         ids = self._ids(urls)
         with self._busy:
-            return self._index.visit(ids, column, address_fields(self._index.fields, urls, table), at=at)
+            own = address_fields(self._index.fields, urls, table)
+            return self._index.visit(ids, column, own, at=at, changed_at_least=self._least)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
         return _parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})

@@ -169,6 +169,10 @@ class Judge:
             self._store.see(places, moment)
             self._store.commit()
 
+    def compared(self, given: Asked, before: Places) -> list[tuple[float | None, float | None]]:
+        """Compare documents with their earlier versions *before*, as ``Verifier.compared`` does."""
+        return self._verifier.compared(given, before)
+
     def unchanged(self, before: Places, given: Asked) -> Flags:
         """Return which documents have the content and the signature of those at *before*."""
         there = np.flatnonzero(before >= 0)

@@ -39,6 +39,7 @@ class Answering:
 
     With *admit* the pages are recorded, and what ``answer`` returns is acknowledged; with the index's *search* table
     they can be found, too. Otherwise nothing changes, and a reader compares with what a writer has acknowledged.
+    *changed_at_least* is as in ``Index.visit``.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -51,12 +52,13 @@ class Answering:
         addresses: Addresses | None = None,
         admit: bool = False,
         search: Search | None = None,
+        changed_at_least: float | None = None,
     ) -> None:
         require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         index.require_url_rules(self._addresses.rules)
         self._text, self._url, self._id = text, url, id
-        self._search = search
+        self._search, self._least = search, changed_at_least
         self._signed: tuple[str, ...] = index.scheme.columns
         self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
         self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
@@ -96,7 +98,8 @@ class Answering:
         table = pa.table(fields)
         if self._admit:
             table = address_fields(self._index.fields, urls, self._without_empty(table))
-        return self._index.visit(ids, pa.array(texts, pa.large_string()), table, remember=self._admit)
+        given = (ids, pa.array(texts, pa.large_string()), table)
+        return self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
 
     def _without_empty(self, table: pa.Table) -> pa.Table:
         """Leave out the columns that no line has and that are not signed: addresses may fill them."""

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
-from typing import Any, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from neardup.model.errors import (
     require_function,
     require_kind,
     require_path,
+    require_share,
     require_whole,
 )
 from neardup.model.policy import Representative, require_representative
@@ -44,6 +45,8 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.url_rules import UrlRules
 from neardup.text.columns import text_column
 from neardup.text.extraction import Extraction, other_extraction
+
+_TIMES: Final = {"last_seen": "seen", "first_seen": "first", "changed_at": "time"}  # of documents, by their columns
 
 
 class Index:
@@ -263,15 +266,18 @@ class Index:
                 verdicts += self._judge.judged(given.at(step), own)
             return verdicts
 
-    def known(self, ids: Sequence[str], texts: Any, fields: Any = None) -> list[Known | None]:
+    def known(
+        self, ids: Sequence[str], texts: Any, fields: Any = None, *, changed_at_least: float | None = None
+    ) -> list[Known | None]:
         """Return for each document whether its id was admitted with this content; ``None`` if the id was not admitted.
 
-        Nothing changes, and nothing is signed except *fields*, if the scheme signs fields. A verdict has the
-        *representative* that ``see`` returns; ``None`` if the content has changed.
+        Nothing changes. A verdict has the *representative* that ``see`` returns; ``None`` if the content has changed.
+        *changed_at_least* is as in ``visit``. Changed content is signed, unless
+        the scheme signs fields and none are given; then it is not compared.
         """
         with self._store.busy:
             given = self._given(text_column(texts), fields)
-            return self._admissions.known(require_ids(ids, len(given)), given)
+            return self._admissions.known(require_ids(ids, len(given)), given, _least(changed_at_least))
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Return the documents with these ids; ``None`` for an unknown id."""
@@ -287,7 +293,7 @@ class Index:
     def _documents(self, places: Places) -> list[Document]:
         store = self._store
         ids = store.decoded("id", places)
-        times, seen = (store.take(name, places).tolist() for name in ("time", "seen"))
+        times = [[moment_of(at) for at in store.take(name, places).tolist()] for name in ("first", "time", "seen")]
         kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
         texts: Sequence[str | None] = [None] * len(places)
         if self.keeps_texts:
@@ -295,15 +301,8 @@ class Index:
             texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
         values = {name: field_values(store, name, kind, places) for name, kind in self._kinds.items()}
         return [
-            Document(
-                own,
-                moment_of(at),
-                keeper,
-                {name: column[row] for name, column in values.items()},
-                text,
-                moment_of(last),
-            )
-            for row, (own, at, keeper, text, last) in enumerate(zip(ids, times, kept, texts, seen, strict=True))
+            Document(own, first, changed, last, keeper, {name: column[row] for name, column in values.items()}, text)
+            for row, (own, first, changed, last, keeper, text) in enumerate(zip(ids, *times, kept, texts, strict=True))
         ]
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
@@ -442,7 +441,7 @@ class Index:
             ways: dict[str, Any] = {"url": url, "addresses": addresses, "threads": threads}
             return fill(self, state, **ways, progress=progress or (lambda *_: None))
 
-    def visit(
+    def visit(  # noqa: PLR0913 - every one a keyword with a default
         self,
         ids: Sequence[str],
         texts: Any,
@@ -450,20 +449,23 @@ class Index:
         *,
         at: datetime | float | None = None,
         remember: bool = True,
+        changed_at_least: float | None = None,
     ) -> list[Verdict]:
         """Return a verdict for each document, including ``Known``; with *remember*, admit new and changed ones.
 
         It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, batch by
-        batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Raises the errors of these
-        methods.
+        batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content whose resemblance to the
+        version that was admitted last is at least *changed_at_least* counts as unchanged: it is not admitted, so later
+        versions are compared with the same one. Raises the errors of these methods.
         """
         with self._store.busy:
+            least = _least(changed_at_least)
             if remember:
                 self._store.require_writer()
                 given, names, columns = self._admissible(ids, text_column(texts), fields)
-                return self._admissions.visited(names, given, columns, microseconds_or_now(at))
+                return self._admissions.visited(names, given, columns, microseconds_or_now(at), least)
             given = self._given(text_column(texts), fields)
-            return self._admissions.visited(require_ids(ids, len(given)), given, None, 0)
+            return self._admissions.visited(require_ids(ids, len(given)), given, None, 0, least)
 
     def _given(self, documents: Any, fields: Any) -> Given:
         return Given(self._scheme, self._store.columns, self._store.salt, documents, fields)
@@ -501,21 +503,24 @@ class Index:
             places = self._store.with_ids(as_strings(ids))
             return self._removed(np.unique(places[places >= 0]))
 
-    def expire(self, before: datetime | float, field: str | None = None) -> Removal:
-        """Remove the documents that were last seen before a moment, or whose *field* of times is before it.
+    def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
+        """Remove the documents that were last seen before a moment.
 
-        A document is seen when it is admitted, also again with the same content, and by ``see``. *before* is a
-        ``datetime`` or seconds since 1970. Other documents are treated as in ``remove``.
+        *before* is a ``datetime`` or seconds since 1970. *by* is the time that counts: ``last_seen``, ``first_seen``,
+        ``changed_at`` (see ``Document``), or a time field of the index; documents without a value of the field stay. A
+        document is seen when it is admitted, also again with the same content, and by ``see``. Other documents are
+        treated as in ``remove``.
         """
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
-            timed = field is None or (isinstance(field, str) and self._kinds.get(field) == "time")
-            require(timed, "field", field, "must be a time field of the index")
-            old = []
+            own = _TIMES.get(by) if isinstance(by, str) else None
+            rule = f"must be {', '.join(_TIMES)} or a time field of the index"
+            require(own is not None or (isinstance(by, str) and self._kinds.get(by) == "time"), "by", by, rule)
+            old = [np.empty(0, np.int64)]
             for places in self._store.all_places():
-                times = self._store.take("seen" if field is None else f"field.{field}", places)
-                known = np.ones(len(places), np.bool_) if field is None else self._store.take(f"known.{field}", places)
+                times = self._store.take(own or f"field.{by}", places)
+                known = np.ones(len(places), np.bool_) if own else self._store.take(f"known.{by}", places)
                 old.append(places[known & (times < moment)])
             return self._removed(np.concatenate(old))
 
@@ -573,6 +578,10 @@ def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
     require_kind("disk", disk, Disk)
     require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
     return Ways(durability, require_whole("memory", memory, LEAST_MEMORY, unit="bytes"), disk)
+
+
+def _least(changed_at_least: float | None) -> float | None:
+    return None if changed_at_least is None else require_share("changed_at_least", changed_at_least)
 
 
 def _rules(identity: str | None) -> str:

@@ -96,7 +96,7 @@ class Transfer:
             rows = places[inside] - begin
             if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found)):
                 times = np.full(len(batch["leads"]), moment)
-                found.batches.append(batch | dict.fromkeys(("time", "seen"), times))
+                found.batches.append(batch | dict.fromkeys(("first", "time", "seen"), times))
             begin += len(piece)
         return found
 

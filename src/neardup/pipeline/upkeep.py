@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.store import LEAST_MEMORY
 from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageError
-from neardup.model.seen import Stats
+from neardup.model.seen import Removal, Stats
 from neardup.pipeline import terms
 from neardup.pipeline.index import Index
 from neardup.pipeline.search import keeping_up
@@ -87,3 +88,12 @@ def remove_ids(index: Index, ids: Sequence[str]) -> Removed:
         if table:
             table.catch_up()
     return Removed(removed=done.removed, unknown=len(names) - done.removed, promoted=len(done.promoted))
+
+
+def expire(index: Index, before: datetime, by: str) -> Removal:
+    """Remove documents by a time, as ``Index.expire`` does, in one step from the index, then from the search table."""
+    with keeping_up(index) or nullcontext() as table:
+        done = index.expire(before, by)
+        if table:
+            table.catch_up()
+    return done

@@ -158,14 +158,37 @@ class Verifier:
         holds = values >= scheme.threshold
         return Matches(left[holds], places[inverse[holds]], values[holds])
 
+    def compared(self, given: Asked, places: Places) -> list[tuple[float | None, float | None]]:
+        """Compare each document with the one at its place: return the resemblance, and the share of that one.
+
+        Without texts, the first is the scheme's estimate of its measure and the second ``None``; both are ``None`` if
+        one of the documents has no features, or no signature.
+        """
+        rows = np.arange(len(given))
+        if self.verified(given):
+            shared = self._shared(cast("TextBatch", given.texts), rows, places, rows)
+            known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
+            there = ((shared.left > 0) & (shared.right > 0)).tolist()
+            return [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
+        before, present = self._store.take_all(("rows", "present"), places)
+        both = Signatures(
+            np.concatenate([given.signatures.rows, before]),
+            np.concatenate([given.signatures.present, present]),
+            self._scheme.recipe,
+        )
+        estimates = np.asarray(self._scheme.estimate_pairs(both, rows, rows + len(rows)), np.float64)
+        signed = (given.signatures.present & present).tolist()
+        return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
+
     def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
         """Measure what the features of texts have in common, some pairs at a time: all their texts may be too much."""
         spent = np.cumsum(np.diff(texts.offsets)[left])
         cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
         pairs = zip(np.split(left, cuts), np.split(right, cuts), strict=True)
-        return np.concatenate([self._measured_at_once(texts, some, places, others) for some, others in pairs])
+        measure = self._scheme.measure
+        return np.concatenate([self._shared(texts, one, places, other).measured(measure) for one, other in pairs])
 
-    def _measured_at_once(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
+    def _shared(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Shared:
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)
@@ -174,7 +197,7 @@ class Verifier:
         sets = FeatureSets(features, np.arange(len(features)))
         sets.make_distinct(np.arange(len(features)))
         other = other + len(asking)
-        return Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other]).measured(self._scheme.measure)
+        return Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other])
 
     def _features(self, texts: TextBatch) -> Features:
         return self._scheme.shingling.batch_features(texts)

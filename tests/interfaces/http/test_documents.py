@@ -111,7 +111,7 @@ def test_an_id_may_have_any_character(serve, texts, name):
 def test_a_document_is_told_about(serve, texts):
     ask = serve()
     told = ask.get("/v1/documents/b").json()
-    assert told.pop("admitted") == told.pop("seen")
+    assert told.pop("first_seen") == told.pop("changed_at") == told.pop("last_seen")
     assert told == {"id": "b", "representative": "a", "fields": {"site": "two", "rank": None}, "text": None}
     assert ask.get("/v1/documents/b?text=true").json()["text"] == texts.again
     assert ask.get("/v1/documents/nobody").status_code == 404

@@ -173,21 +173,21 @@ def in_members(text):
 
 
 def in_document(text):
-    one = Document(text, WHEN, text, {"title": text, "url": text, "a": text}, text, WHEN)
+    one = Document(text, WHEN, WHEN, WHEN, text, {"title": text, "url": text, "a": text}, text)
     members = [text, *(f"{place}{text}" for place in range(25))]
     return render("document", view=document_view(one, members, 1))
 
 
 def in_field_name(text):
-    return render("document", view=document_view(Document("a", WHEN, "a", {text: "value"}, "x", WHEN), ["a"], 1))
+    return render("document", view=document_view(Document("a", WHEN, WHEN, WHEN, "a", {text: "value"}, "x"), ["a"], 1))
 
 
 def in_repeat(text):
-    return render("document", view=document_view(Document("a", WHEN, text, {}, None, WHEN), [text, "a"], 1))
+    return render("document", view=document_view(Document("a", WHEN, WHEN, WHEN, text, {}, None), [text, "a"], 1))
 
 
 def in_comparison(text):
-    a, b = (Document(own, WHEN, own, {"title": text}, f"{BAKER} {text}", WHEN) for own in ("a", text))
+    a, b = (Document(own, WHEN, WHEN, WHEN, own, {"title": text}, f"{BAKER} {text}") for own in ("a", text))
     found = explain(str(a.text), str(b.text))
     return render("comparison", view=comparison_view(a, b, found))
 

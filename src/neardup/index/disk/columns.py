@@ -31,9 +31,10 @@ class Columns:
     """The columns of an index: the type and shape of their entries, or strings.
 
     ``ordinal``   the number of its admission, which grows and is never used again
-    ``time``      when it was admitted, in microseconds since 1970, UTC
+    ``first``     when its id was first admitted, in microseconds since 1970, UTC
+    ``time``      when it was admitted with its present content, likewise
     ``keeper``    the ordinal of its representative; its own if it is kept
-    ``seen``      when it was last seen, in microseconds since 1970, UTC
+    ``seen``      when it was last seen, likewise
     ``told``      the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
     ``content``   a digest of its content; zero if only a signature was given
     ``equal``     a digest of its features; zero if they are unknown
@@ -53,6 +54,7 @@ class Columns:
         """The type and shape of each column without strings."""
         own: dict[str, tuple[str, tuple[int, ...]]] = {
             "ordinal": ("<i8", ()),
+            "first": ("<i8", ()),
             "time": ("<i8", ()),
             "keeper": ("<i8", ()),
             "seen": ("<i8", ()),

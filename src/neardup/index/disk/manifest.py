@@ -17,7 +17,7 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 
 NAME: Final = "manifest.json"
 UNFINISHED: Final = "manifest.new"
-FORMAT: Final = 2  # of the whole index: raised by every change after which older files cannot be read
+FORMAT: Final = 3  # of the whole index: raised by every change after which older files cannot be read
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")

@@ -38,6 +38,7 @@ _VERBS = (  # modules of this package
     "index",
     "seen",
     "remove",
+    "expire",
     "compact",
     "check",
     "stats",

@@ -1,13 +1,16 @@
-"""Large numbers and sizes as people write them."""
+"""Numbers, sizes and times as people write them."""
 
 import re
 from argparse import ArgumentTypeError
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
+_AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
+_AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _SIZES: Final = {
     "": 1,
@@ -71,3 +74,22 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise ArgumentTypeError(f"{text[:50]!r} is not a whole number") from None
+
+
+def moment(text: str) -> datetime:
+    """Parse a time in UTC, or an age before now.
+
+    >>> moment("2026-01-31").isoformat(), moment("2026-01-31T12:00:00+02:00").isoformat()
+    ('2026-01-31T00:00:00+00:00', '2026-01-31T10:00:00+00:00')
+    >>> abs(datetime.now(UTC) - moment("36h") - timedelta(hours=36)) < timedelta(minutes=1)
+    True
+    """
+    age = _AGE.fullmatch(text.strip())
+    try:
+        if age:
+            return datetime.now(UTC) - int(age[1]) * _AGES[age[2]]
+        written = datetime.fromisoformat(text.strip())
+        return written.astimezone(UTC) if written.tzinfo else written.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        rule = "is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as 90d, 12h or 4w"
+        raise ArgumentTypeError(f"{text[:50]!r} {rule}") from None

@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import nullcontext
 from typing import Any
 
-from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.options import add_rules_option, addresses_of
 from neardup.interfaces.cli.terminal import complain
@@ -24,6 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_index_argument(parser)
     parser.add_argument("--admit", action="store_true", help="remember the pages")
+    parser.add_argument(
+        "--changed-at-least",
+        type=number,
+        metavar="S",
+        help="content that resembles the last version of its page by at least S counts as unchanged, such as 0.95 for"
+        " pages with a visitor counter (default: only equal content)",
+    )
     parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines")
     parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
     add_rules_option(parser)
@@ -53,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         opened(arguments, "w" if admit else "r") as index,
         (keeping_up(index) if admit else None) or nullcontext() as table,
     ):
-        answering = Answering(index, **fields, addresses=addresses_of(arguments), admit=admit, search=table)
+        given = {"addresses": addresses_of(arguments), "changed_at_least": arguments.changed_at_least}
+        answering = Answering(index, **fields, **given, admit=admit, search=table)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):
             if number == 0 and lines[0]:

@@ -82,11 +82,15 @@ class DocumentQuery(IdQuery):
 
 
 class DocumentAnswer(msgspec.Struct):
-    """A document of the index, and the id of its *representative*."""
+    """A document of the index, and the id of its *representative*.
+
+    Its id was first admitted at *first_seen*, its present content at *changed_at*; it was last seen at *last_seen*.
+    """
 
     id: str
-    admitted: str
-    seen: str
+    first_seen: str
+    changed_at: str
+    last_seen: str
     representative: str
     fields: Fields
     text: str | None = None
@@ -146,7 +150,8 @@ def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
         raise Refusal(NO_DOCUMENT)
     fields = {name: value if isinstance(value, Value) else str(value) for name, value in found.fields.items()}
     text = found.text if given.text else None
-    return DocumentAnswer(found.id, written(found.admitted), written(found.seen), found.representative, fields, text)
+    first, changed, last = written(found.first_seen), written(found.changed_at), written(found.last_seen)
+    return DocumentAnswer(found.id, first, changed, last, found.representative, fields, text)
 
 
 def group(service: Service, given: GroupQuery) -> GroupAnswer:

@@ -9,7 +9,7 @@ STORM = "The storm broke over the harbour at dawn and tore three fishing boats f
 
 
 def viewed(one, other, ids=("a", "b")):
-    documents = [Document(own, WHEN, own, {}, text, WHEN) for own, text in zip(ids, (one, other), strict=True)]
+    documents = [Document(own, WHEN, WHEN, WHEN, own, {}, text) for own, text in zip(ids, (one, other), strict=True)]
     return comparison_view(*documents, explain(one, other, most=MOST))
 
 

@@ -7,7 +7,7 @@ WHEN = datetime(2026, 3, 7, tzinfo=UTC)
 
 
 def document(own="a", kept="a", text="the ferry", **fields):
-    return Document(own, WHEN, kept, fields, text, WHEN)
+    return Document(own, WHEN, WHEN, WHEN, kept, fields, text)
 
 
 def test_one_that_stands_for_nobody():

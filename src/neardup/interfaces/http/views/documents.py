@@ -49,7 +49,7 @@ def entry_of(document: "Document") -> Entry:
         id=document.id,
         title=title if isinstance(title, str) else None,
         url=url if isinstance(url, str) else None,
-        moment=document.admitted,
+        moment=document.changed_at,
     )
 
 

@@ -1,0 +1,68 @@
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from neardup import Index
+
+TEXTS = [
+    "the storm broke over the harbour at dawn",
+    "a baker from the old town",
+    "the storm broke over the harbour at dawn",
+]
+DAY = 86_400
+
+
+@pytest.fixture
+def seen(tmp_path):
+    with Index.create(tmp_path / "seen", fields={"published": "time", "rank": "integer"}) as index:
+        for number, text in enumerate(TEXTS):
+            index.admit(
+                [f"d{number}"],
+                [text],
+                {"published": [datetime.fromtimestamp((9 - number) * DAY, UTC)]},
+                at=number * DAY,
+            )
+        assert index.see(["d0"], at=5 * DAY) == ["d0"]
+    return tmp_path / "seen"
+
+
+@pytest.mark.parametrize(
+    ("options", "removed", "promoted"),
+    [
+        (["--before", "1970-01-02"], 0, 0),
+        (["--before", "1970-01-03T00:00:00Z"], 1, 0),
+        (["--before", "1d"], 3, 0),
+        (["--before", "1970-01-02", "--by", "first_seen"], 1, 1),
+        (["--before", "1970-01-02", "--by", "changed_at"], 1, 1),
+        (["--before", "1970-01-10", "--by", "published"], 2, 0),
+    ],
+)
+def test_documents_are_removed_by_their_times(neardup, seen, options, removed, promoted):
+    told = json.loads(neardup("expire", "seen", *options, "--json").out)
+    assert told == {"removed": removed, "promoted": promoted, "documents": 3 - removed}
+    with Index.open(seen) as index:
+        assert len(index) == 3 - removed
+
+
+def test_the_summary_is_short(neardup, seen):
+    shown = neardup("expire", "seen", "--before", "1970-01-02", "--by", "first_seen").out.splitlines()
+    assert shown == [
+        "1  document removed",
+        "1  document kept now, as the representative was removed",
+        "2  documents in the index",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--before"),
+        (["--before", "yesterday"], "'yesterday' is not a time such as 2026-01-31"),
+        (["--before", "1d", "--by", "rank"], "must be last_seen, first_seen, changed_at or a time field of the index"),
+    ],
+)
+def test_wrong_usage_is_refused_and_nothing_removed(neardup, seen, options, message):
+    assert message in neardup("expire", "seen", *options, code=2).err
+    with Index.open(seen) as index:
+        assert len(index) == 3
