@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import pytest
 
 from neardup import CrawlFilter, Index, ParameterError, StorageError
-from neardup.interfaces.scrapy import UNFINISHED, NearDuplicatePipeline
+from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
 
@@ -208,11 +208,12 @@ def crawls():
 def crawl(tmp_path, crawls):
     number = iter(range(100))
 
-    def crawl(root, kill_when=None, **settings):
+    def crawl(root, kill_when=None, scrapy=None, **settings):
         run = next(number)
         names = ("seen", f"items{run}.jsonl", f"stats{run}.json", f"said{run}")
         folder, items, stats, said = (str(tmp_path / name) for name in names)
         given = {f"NEARDUP_{name.upper()}": value for name, value in settings.items()}
+        given |= scrapy or {}
         crawls.stdin.write(json.dumps([f"{root}/", folder, items, stats, said, given]).encode() + b"\n")
         process = int(crawls.stdout.readline())
         if kill_when is not None:
@@ -381,6 +382,39 @@ def test_a_crawl_that_was_killed_may_be_gone_on_with_for_new_pages_only(crawl, s
     assert len(items) == 60 - len(before)
     assert len(site.served) == 61 - len(before)
     assert counted["requests/known"] == len(before)
+
+
+def test_a_crawl_that_was_interrupted_and_has_a_job_fetches_no_page_twice(crawl, sites, tmp_path):
+    site = sites()
+    leaves = [f"/{own}" for own in range(60)]
+    site.pages["/"] = page(words("home", 30), [*leaves, "/form"])
+    site.pages |= {path: page(words(path), [*leaves, "/", "/form"]) for path in leaves}
+    site.pages["/form"] = '<form action="/post">'
+    job = tmp_path / "job"
+    first, counted, _ = crawl(site.root, scrapy={"JOBDIR": str(job), "CLOSESPIDER_PAGECOUNT": 20})
+    assert counted["reason"] == "closespider_pagecount"
+    assert (job / SEEN).exists()
+    then, counted, _ = crawl(site.root, scrapy={"JOBDIR": str(job)})
+    assert counted["reason"] == "finished"
+    assert {path: number for path, number in Counter(site.served).items() if number > 1} == {"/": 2}  # where it begins
+    assert sorted(site.posted) == [b"a", b"b"]
+    passed = Counter(item["url"] for item in [*first, *then])
+    assert passed == dict.fromkeys([f"{site.root}/", *(f"{site.root}{path}" for path in leaves)], 1)
+    assert not (job / SEEN).exists()
+    assert not (tmp_path / "seen" / UNFINISHED).exists()
+
+
+def test_a_killed_crawl_with_a_job_loses_no_page(crawl, sites, tmp_path):
+    site = sites(most=41)
+    for own in range(100):
+        links = [f"/{child}" for child in (2 * own + 1, 2 * own + 2) if child < 100]
+        site.pages[f"/{own}" if own else "/"] = page(words(own), links)
+    job = {"JOBDIR": str(tmp_path / "job")}
+    crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 20, scrapy=job)
+    site.go_on()
+    items, counted, _ = crawl(site.root, scrapy=job)
+    assert counted["reason"] == "finished"
+    assert len({item["url"] for item in items}) == len(items) == 100
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
+SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl
+
 _PRIORITY: Final = 300
+_DIGEST_BYTES: Final = 16
 _COUNTED: Final = "neardup/"
 _FINISHED: Final = "finished"  # Scrapy's reason for the end of a complete crawl
 
@@ -105,6 +108,7 @@ class Crawl:
 
     def __init__(self, crawler: "Crawler") -> None:
         from scrapy import signals
+        from scrapy.utils.job import job_dir
 
         self.settings = Settings.of(crawler.settings)
         self.pages = _opened(self.settings)
@@ -116,8 +120,9 @@ class Crawl:
         except BaseException:
             self.pages.index.close()
             raise
-        self._requested: set[bytes] = set()
-        self._delivered: set[bytes] = set()
+        folder = job_dir(crawler.settings)
+        self._job = None if folder is None else Path(folder, SEEN)
+        self._requested, self._delivered = _resumed(self._job)
         self._failed = False
         crawler.signals.connect(self.close, signal=signals.spider_closed)
 
@@ -136,14 +141,23 @@ class Crawl:
     def wants(self, url: str, *, again: bool) -> bool:
         """Return whether to fetch a page; *again* if a request for it led back to it."""
         own = self.pages.id_of(url)
-        digest = _digest(own)
-        if digest in self._requested and not again:
+        if again:
+            self._requested.add(_digest(own.encode()))
+            return True
+        if not self.requests(own.encode()):
+            return False
+        if self.settings.refetch != "always" and self._was_finished(own):
+            self.count("requests/known")
+            return False
+        return True
+
+    def requests(self, name: bytes) -> bool:
+        """Record a request by its name; return whether it is the first one, and count it otherwise."""
+        digest = _digest(name)
+        if digest in self._requested:
             self.count("requests/repeated")
             return False
         self._requested.add(digest)
-        if not again and self.settings.refetch != "always" and self._was_finished(own):
-            self.count("requests/known")
-            return False
         return True
 
     def _was_finished(self, own: str) -> bool:
@@ -154,7 +168,7 @@ class Crawl:
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
         """Record a page; return its verdict, and whether to pass it on."""
         own = self.pages.id_of(url)
-        digest = _digest(own)
+        digest = _digest(own.encode())
         try:
             again = digest not in self._delivered and self._may_be_lost(own)
             verdict = self.pages.admit(url, text, fields)
@@ -192,10 +206,45 @@ class Crawl:
             raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
 
     def close(self, reason: str) -> None:
-        """Sync and close the index; after a finished crawl, nothing is recorded as unfinished."""
+        """Sync and close the index; after a finished crawl, nothing is recorded as unfinished.
+
+        An interrupted one with a JOBDIR, in which Scrapy has stored the waiting requests, stores the others.
+        """
         self.pages.index.close()
-        if reason == _FINISHED and not self._failed:
+        if self._failed:
+            return
+        if reason == _FINISHED:
             self._marker.unlink(missing_ok=True)
+        elif self._job is not None:
+            _store(self._job, self._requested, self._delivered)
+
+
+def _store(file: Path, requested: set[bytes], delivered: set[bytes]) -> None:
+    from neardup.sources.output import atomic
+
+    with atomic(file) as stream:
+        for digests in (delivered, requested - delivered):
+            stream.write(len(digests).to_bytes(8, "big"))
+            stream.writelines(digests)
+
+
+def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
+    """Return the requests and the pages of an interrupted crawl, and remove the file: a kill leaves none.
+
+    What Scrapy stores of the waiting requests is complete only if the crawl was not killed. Otherwise requests that it
+    has lost must not count as seen.
+    """
+    found: list[set[bytes]] = []
+    if file is None or not file.exists():
+        return set(), set()
+    with file.open("rb") as stream:
+        for _ in range(2):
+            number = int.from_bytes(stream.read(8), "big")
+            whole = stream.read(number * _DIGEST_BYTES)
+            found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, len(whole), _DIGEST_BYTES)})
+    file.unlink()
+    delivered, others = found
+    return delivered | others, delivered
 
 
 _crawls: "WeakKeyDictionary[Crawler, Crawl]" = WeakKeyDictionary()
@@ -205,13 +254,12 @@ class AddressFilter:
     """A filter of requests by address: for requests of this run, and for pages of earlier crawls.
 
     Across runs only pages count, not requests: a request that was not answered before the process was killed is made
-    again. Requests with a body, or of another method than GET, are distinguished by Scrapy's own fingerprint, for this
-    run only.
+    again. A crawl that is interrupted, but not killed, and resumed with the same ``JOBDIR`` is one run. Requests with a
+    body, or of another method than GET, are distinguished by Scrapy's own fingerprint, for this run only.
     """
 
     def __init__(self, crawler: "Crawler") -> None:
         self._crawler, self._crawl = crawler, Crawl.of(crawler)
-        self._others: set[bytes] = set()
         self._debug = crawler.settings.getbool("DUPEFILTER_DEBUG")
 
     @classmethod
@@ -231,12 +279,7 @@ class AddressFilter:
             hops = request.meta.get("redirect_urls", ())
             id_of = self._crawl.pages.id_of
             return not self._crawl.wants(request.url, again=id_of(request.url) in map(id_of, hops))
-        fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-        if fingerprint in self._others:
-            self._crawl.count("requests/repeated")
-            return True
-        self._others.add(fingerprint)
-        return False
+        return not self._crawl.requests(b"\0" + self._crawler.request_fingerprinter.fingerprint(request))
 
     def log(self, request: "Request", spider: "Spider") -> None:
         """Count a skipped request, and log it if ``DUPEFILTER_DEBUG`` is set."""
@@ -316,8 +359,8 @@ def _extraction(settings: Settings) -> "Extraction":
     return Extraction(view=settings.text_view)
 
 
-def _digest(own: str) -> bytes:
-    return blake2b(own.encode(), digest_size=16).digest()
+def _digest(name: bytes) -> bytes:
+    return blake2b(name, digest_size=_DIGEST_BYTES).digest()
 
 
 def _reason(verdict: Verdict) -> str:
