@@ -13,6 +13,7 @@ from neardup.decisions.templates import RULE
 from neardup.pipeline import templates as module
 from neardup.pipeline.templates import learn_from_files, learn_templates, rule_of
 from neardup.sources.hosts import host
+from neardup.text import sites
 
 SITES = [Site(f"host{number}.example") for number in range(3)]
 PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
@@ -146,3 +147,16 @@ def test_a_page_of_nothing_but_its_template_keeps_its_visible_text():
 def test_pages_without_a_template_are_read_as_without_templates():
     other = [("https://other.example/1", PAGES[0][1]), ("no address", PAGES[1][1])]
     assert texts(other, LEARNED) == Extraction().pages([page for _, page in other]).texts
+
+
+def test_thin_pages_and_pages_of_hosts_without_a_template_belong_to_sites():
+    known, unknown = SITES[0].host, "other.example"
+    few = [f"<p>{' '.join(map(str, range(number)))}</p>" for number in (0, 11, 12)]
+    hosts = [known] * 3 + [unknown] * 3 + [None] * 3
+    found = Extraction(templates=LEARNED).pages(few * 3, hosts=hosts)
+    assert found.sites == [sites.site(known, thin=True)] * 2 + [0] + [sites.site(unknown, thin=False)] * 3 + [0] * 3
+    menu = f"<p>{SITES[0]._footer}</p>"
+    thin, other = (Extraction(templates=LEARNED).pages([menu + page], hosts=[known]) for page in few[1:])
+    assert SITES[0]._footer in thin.texts[0]  # all its visible text
+    assert SITES[0]._footer not in other.texts[0]
+    assert Extraction().pages(few, hosts=hosts[:3]).sites == Extraction(templates=LEARNED).pages(few).sites == [0] * 3

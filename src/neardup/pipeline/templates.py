@@ -24,6 +24,7 @@ from neardup.sources.formats import display
 from neardup.sources.hosts import host
 from neardup.sources.read import MAX_BYTES, request_of
 from neardup.sources.shards import Shards
+from neardup.text import sites
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
@@ -116,7 +117,7 @@ def learn_from_files(
 def rule_of(extraction: Extraction) -> dict[str, Any]:
     """Return everything that decides the template of a host, apart from its pages."""
     same = {"recipe": _SAME.recipe, "threshold": _SAME.threshold}
-    return {**RULE, "extraction": extraction.identity, "line": LINES.recipe, "same": same, "most": MOST}
+    return {**RULE, **sites.RULE, "extraction": extraction.identity, "line": LINES.recipe, "same": same, "most": MOST}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,11 +98,13 @@ class Collection(ABC):
     are not documents; *ignored* counts the files of a folder that were not requested; *quoted_lines* describes line
     ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
     field, and *has_pages* whether texts were extracted from web pages.
-    *skipped* counts, by reason, the records of archives that are not pages.
+    *skipped* counts, by reason, the records of archives that are not pages. *sites* is a chunked array of uint64, which
+    page belongs to which site (see ``neardup.text.sites``); ``None`` if no templates are used.
     """
 
     text: str = DEFAULT_TEXT
     has_pages: bool = False
+    sites: pa.ChunkedArray | None = None
     quoted_lines: QuotedLines | None = None
     globs: tuple[str, ...] = ()
     skipped: Mapping[str, int] = MappingProxyType({})
@@ -184,13 +186,16 @@ class Collection(ABC):
             from neardup.sources.hosts import host  # most runs need no addresses
 
             hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
-        done, parts = 0, []
+        done, parts, sites = 0, [], []
         for chunk in self.texts.chunks:
             for begin in range(0, len(chunk), _PAGES):
                 markup = chunk[begin : begin + _PAGES]
-                parts.append(_of_pages(markup, extraction, None if hosts is None else hosts[done : done + len(markup)]))
+                own = _of_pages(markup, extraction, None if hosts is None else hosts[done : done + len(markup)])
+                parts.append(own[0])
+                sites.append(own[1])
                 done += len(markup)
         self.texts = pa.chunked_array(parts, pa.large_string())
+        self.sites = None if hosts is None else pa.chunked_array(sites, pa.uint64())
 
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
@@ -289,11 +294,16 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
         yield append
 
 
-def _of_pages(markup: pa.Array, extraction: Extraction, hosts: pa.Array | None) -> pa.Array:
+def _of_pages(markup: pa.Array, extraction: Extraction, hosts: pa.Array | None) -> tuple[pa.Array, pa.Array]:
+    """Return the texts and the sites of pages; a missing page has a null and 0."""
     there = markup.is_valid()
     own = [] if hosts is None else hosts.filter(there).to_pylist()
-    texts = pa.array(extraction.pages(markup.filter(there).to_pylist(), hosts=own).texts, pa.large_string())
-    return pc.replace_with_mask(pa.nulls(len(markup), pa.large_string()), there, texts)
+    pages = extraction.pages(markup.filter(there).to_pylist(), hosts=own)
+    texts = pc.replace_with_mask(
+        pa.nulls(len(markup), pa.large_string()), there, pa.array(pages.texts, pa.large_string())
+    )
+    sites = pa.array(np.zeros(len(markup), np.uint64))
+    return texts, pc.replace_with_mask(sites, there, pa.array(pages.sites, pa.uint64()))
 
 
 def field_taken(names: Sequence[str], name: str) -> DataError:

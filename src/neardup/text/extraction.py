@@ -23,7 +23,8 @@ class Pages(NamedTuple):
     """What was read of some pages, an element for each.
 
     *texts* begin with the title. *titles*, *canonicals* (addresses as written) and *langs* are ``None`` where a page
-    has none; *views* are ``main`` or ``visible``.
+    has none; *views* are ``main`` or ``visible``. *sites* are those of ``neardup.text.sites``: 0 for a page that is
+    compared like any other, and without templates for every page.
     """
 
     texts: list[str]
@@ -31,6 +32,7 @@ class Pages(NamedTuple):
     canonicals: list[str | None]
     langs: list[str | None]
     views: list[str]
+    sites: list[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,8 @@ class Extraction:
 
     ``templates``
         lines that do not count, of each host (see ``neardup.learn_templates``). With ``auto``, they also decide
-        which view the pages of a host have. A page of nothing but its host's template keeps all visible text.
+        which view the pages of a host have. A *thin* page, which has fewer than 12 words besides its host's template,
+        keeps all visible text.
     """
 
     view: View = "auto"
@@ -104,14 +107,16 @@ class Extraction:
         found = [self._read(page, charset, view) for page, charset, view in asked]
         contents = [content for content, _ in found]
         texts = [content.whole for content in contents]
+        sites = [0] * len(texts)
         if self.templates is not None and hosts:
-            texts = self._without_templates(self.templates, texts, markup, declared, hosts)
+            texts, sites = self._without_templates(self.templates, texts, markup, declared, hosts)
         return Pages(
             texts,
             [content.title for content in contents],
             [content.canonical for content in contents],
             [content.lang for content in contents],
             [view for _, view in found],
+            sites,
         )
 
     def both(self, page: bytes | str, declared: str | None = None) -> tuple[str, str]:
@@ -135,16 +140,23 @@ class Extraction:
         markup: Sequence[bytes | str],
         declared: Sequence[str | None],
         hosts: Sequence[str | None],
-    ) -> list[str]:
+    ) -> tuple[list[str], list[int]]:
+        """Return the texts without templates, or of thin pages the visible texts; and the sites of the pages."""
         from neardup.text.lines import Lines  # it loads Numba
+        from neardup.text.sites import THIN, site
 
         lines = Lines.of(texts)
-        flags = lines.listed(templates.numbers(hosts), templates.terms, templates.begins)
+        numbers = templates.numbers(hosts)
+        flags = lines.listed(numbers, templates.terms, templates.begins)
         found = lines.others(flags)
-        for page in np.flatnonzero(lines.words_left(flags) == 0).tolist():
-            if texts[page]:
-                found[page] = self._read(markup[page], declared[page] if declared else None, "visible")[0].whole
-        return found
+        thin = (numbers >= 0) & (lines.words_left(flags) < THIN)
+        for page in np.flatnonzero(thin).tolist():
+            found[page] = self._read(markup[page], declared[page] if declared else None, "visible")[0].whole
+        sites = [
+            site(own, thin=few) if own is not None and (few or number < 0) else 0
+            for own, few, number in zip(hosts, thin.tolist(), numbers.tolist(), strict=True)
+        ]
+        return found, sites
 
     def _read(self, page: bytes | str, declared: str | None, view: View) -> tuple[PageContent, str]:
         """Return the content of a page in a view, and the view that it has."""

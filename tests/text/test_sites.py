@@ -1,0 +1,39 @@
+import numpy as np
+
+from neardup.model.arrays import Features
+from neardup.text.sites import FLOORS, required, separate, site
+
+HOSTS = [f"h{number}.example" for number in range(500)]
+
+
+def test_hosts_have_numbers_of_their_own_and_so_have_their_thin_pages():
+    found = [site(host, thin=thin) for host in HOSTS for thin in (False, True)]
+    assert len({*found}) == 1000
+    assert [number & 1 for number in found] == [0, 1] * 500
+    assert all(1 < number < 2**64 for number in found)
+    assert site("\udc80", thin=True) != site("?", thin=True)  # any string
+
+
+def test_only_pairs_of_one_site_need_more():
+    random = np.random.default_rng(5)
+    sites = random.integers(0, 6, 40).astype(np.uint64)
+    left, right = random.integers(0, 40, (2, 500))
+    for threshold in (0.5, 0.85, 0.95):
+        expected = [
+            max(threshold, FLOORS[sites[a] % 2]) if sites[a] == sites[b] and sites[a] else threshold
+            for a, b in zip(left.tolist(), right.tolist(), strict=True)
+        ]
+        assert required(sites, left, right, threshold).tolist() == expected
+    assert required(sites[:0], left, right, 0.6).tolist() == [0.6] * 500  # without sites
+
+
+def test_only_thin_pages_of_one_site_share_features():
+    values = np.array([1, 2, 3] * 6, np.uint64)
+    numbers = [0, site("a", thin=False), site("a", thin=True), site("a", thin=True), site("b", thin=True)]
+    features = Features(values, np.arange(0, 19, 3))
+    separate(features, np.array([*numbers, numbers[-1]], np.uint64), np.arange(5))
+    sets = [{*values[begin : begin + 3].tolist()} for begin in range(0, 18, 3)]
+    assert sets[0] == sets[1] == {1, 2, 3} == sets[5]  # the last document was not asked for
+    assert sets[2] == sets[3]
+    assert not sets[2] & sets[0]
+    assert not sets[4] & (sets[0] | sets[2])
