@@ -69,6 +69,14 @@ class CrawlFilter:
         """
         return self._addresses.id_of(url)
 
+    def ids_of(self, urls: Sequence[Any]) -> list[str]:
+        """Return the ids of several pages; ``DataError`` for the first URL that is empty or not a string."""
+        for position, url in enumerate(urls):
+            if not isinstance(url, str) or not url.strip():
+                what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
+                raise DataError(f"url {position}", what)
+        return [self.id_of(url) for url in urls]
+
     def judge(self, url: str, text: str, fields: Mapping[str, Any] | None = None) -> Verdict:
         """Return the verdict on a page. Changes nothing.
 
@@ -89,7 +97,7 @@ class CrawlFilter:
     def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
         """Return a verdict for each page. Changes nothing; *pages* are as in ``judge_and_admit``."""
         urls, column, table = self._parted(pages, texts, fields)
-        return self._index.visit(self._ids(urls), column, table, remember=False, changed_at_least=self._least)
+        return self._index.visit(self.ids_of(urls), column, table, remember=False, changed_at_least=self._least)
 
     def judge_and_admit(
         self, pages: Any, texts: Any = None, fields: Any = None, *, at: datetime | float | None = None
@@ -104,20 +112,13 @@ class CrawlFilter:
         Raises ``DataError`` for invalid URLs, texts or fields, before anything is changed.
         """
         urls, column, table = self._parted(pages, texts, fields)
-        ids = self._ids(urls)
+        ids = self.ids_of(urls)
         with self._busy:
             own = address_fields(self._index.fields, urls, table)
             return self._index.visit(ids, column, own, at=at, changed_at_least=self._least)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
         return _parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
-
-    def _ids(self, urls: Sequence[Any]) -> list[str]:
-        for position, url in enumerate(urls):
-            if not isinstance(url, str) or not url.strip():
-                what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
-                raise DataError(f"url {position}", what)
-        return [self.id_of(url) for url in urls]
 
 
 def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:

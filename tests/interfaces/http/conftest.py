@@ -30,7 +30,7 @@ def folder(tmp_path):
 class Client:
     """A service in this process, and its client."""
 
-    def __init__(self, folder, *, limits=None, key=None, read_only=False, disk=None, **options):
+    def __init__(self, folder, *, limits=None, key=None, read_only=False, disk=None, addresses=None, **options):
         self.loop = asyncio.new_event_loop()
         self.reports = []
 
@@ -38,7 +38,11 @@ class Client:
             return Index.open(folder, mode, key=key, disk=disk and disk())
 
         self.service = Service(
-            opening, limits=limits or Limits(query_seconds=120.0), read_only=read_only, report=self.reports.append
+            opening,
+            limits=limits or Limits(query_seconds=120.0),
+            read_only=read_only,
+            addresses=addresses,
+            report=self.reports.append,
         )
         self.app = create_app(self.service, **options)
         self.loop.run_until_complete(self.service.start())

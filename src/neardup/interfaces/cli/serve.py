@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.options import add_rules_option, addresses_of
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
     parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
+    add_rules_option(parser)
     parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
     parser.add_argument(
         "--token-file",
@@ -74,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
     from neardup.interfaces.http.hosts import is_loopback
+    from neardup.sources.addresses import Addresses
 
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
@@ -95,6 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory << 20,
+        addresses=addresses_of(arguments) or Addresses(),
         host=arguments.host,
         port=arguments.port,
         key_file=given.get("key_file"),

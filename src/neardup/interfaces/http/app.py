@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from neardup.interfaces.http import collapse, comparison, documents, health, pages, search
+from neardup.interfaces.http import collapse, comparison, contents, documents, health, pages, search, seen
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend, challenge
 from neardup.interfaces.http.openapi import openapi
@@ -27,7 +27,9 @@ from neardup.model.errors import NeardupError
 OPERATIONS: Final = (
     *collapse.OPERATIONS,
     *search.OPERATIONS,
+    *seen.OPERATIONS,
     *documents.OPERATIONS,
+    *contents.OPERATIONS,
     *comparison.OPERATIONS,
     *health.OPERATIONS,
 )

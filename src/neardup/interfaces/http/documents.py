@@ -12,7 +12,7 @@ from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
-from neardup.model.verdicts import Verdict
+from neardup.model.verdicts import Known, NearDuplicate, Verdict
 from neardup.pipeline.index import Index
 
 Value = str | int | float | bool | None
@@ -51,7 +51,8 @@ class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     """The verdict on a document: ``new``, ``empty``, ``exact duplicate`` or ``near duplicate``.
 
     *of* is the document that it repeats, *representative* the kept document for which it may be dropped, *value* the
-    *measure* of both; *verified* means measured on the texts.
+    *measure* of both; *verified* means measured on the texts. A page whose address is known is ``known``: *changed*
+    reports whether its content was different then, *resemblance* and *contained* compare it with the last version.
     """
 
     verdict: str
@@ -61,6 +62,9 @@ class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     measure: str | None = None
     value: float | None = None
     verified: bool | None = None
+    changed: bool | None = None
+    resemblance: float | None = None
+    contained: float | None = None
 
 
 class VerdictsAnswer(msgspec.Struct):
@@ -127,8 +131,8 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
     named = [document.id for document in documents if document.id is not None]
     if named and len(named) != len(documents):
         raise Refusal(INVALID, "Either all documents have an id, or none.")
-    verdicts = service.index.judge([document.text for document in documents], _columns(documents), ids=named or None)
-    return _answer(documents, verdicts)
+    verdicts = service.index.judge([document.text for document in documents], columns_of(documents), ids=named or None)
+    return verdicts_of([document.id for document in documents], verdicts)
 
 
 def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
@@ -138,9 +142,9 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     """
     documents: Sequence[AdmittedDocument] = given.documents
     texts = [document.text for document in documents]
-    with _changed(service) as index:
-        verdicts = index.admit([document.id for document in documents], texts, _columns(documents))
-    return _answer(documents, verdicts)
+    with changing(service) as index:
+        verdicts = index.admit([document.id for document in documents], texts, columns_of(documents))
+    return verdicts_of([document.id for document in documents], verdicts)
 
 
 def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
@@ -166,7 +170,7 @@ def group(service: Service, given: GroupQuery) -> GroupAnswer:
 
 def remove(service: Service, given: IdQuery) -> RemovedAnswer:
     """Remove a document; the documents that it represents are decided again."""
-    with _changed(service) as index:
+    with changing(service) as index:
         done = index.remove([given.id])
     if not done.removed:
         raise Refusal(NO_DOCUMENT)
@@ -174,7 +178,7 @@ def remove(service: Service, given: IdQuery) -> RemovedAnswer:
 
 
 @contextmanager
-def _changed(service: Service) -> Iterator[Index]:
+def changing(service: Service) -> Iterator[Index]:
     """Lend the index for a change, and then update the search table."""
     if service.writes == "no":
         raise Refusal(READ_ONLY)
@@ -187,27 +191,25 @@ def _changed(service: Service) -> Iterator[Index]:
     service.catch_up()
 
 
-def _columns(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
+def columns_of(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
     """Return the fields of documents as columns; a missing field is null."""
     names = dict.fromkeys(name for document in documents for name in document.fields)
     return {name: [document.fields.get(name) for document in documents] for name in names} or None
 
 
-def _answer(documents: Sequence[Any], verdicts: Sequence[Verdict]) -> VerdictsAnswer:
-    return VerdictsAnswer(
-        [
-            VerdictAnswer(
-                verdict.name,
-                document.id,
-                getattr(verdict, "of", None),
-                verdict.representative,
-                getattr(verdict, "measure", None),
-                rounded(getattr(verdict, "value", None)),
-                getattr(verdict, "verified", None),
-            )
-            for document, verdict in zip(documents, verdicts, strict=True)
-        ]
-    )
+def verdicts_of(names: Sequence[str | None], verdicts: Sequence[Verdict]) -> VerdictsAnswer:
+    """Return verdicts on documents, and their names, as an answer."""
+    return VerdictsAnswer([_answer(name, verdict) for name, verdict in zip(names, verdicts, strict=True)])
+
+
+def _answer(name: str | None, verdict: Verdict) -> VerdictAnswer:
+    answer = VerdictAnswer(verdict.name, name, getattr(verdict, "of", None), verdict.representative)
+    if isinstance(verdict, NearDuplicate):
+        answer.measure, answer.value, answer.verified = verdict.measure, rounded(verdict.value), verdict.verified
+    elif isinstance(verdict, Known):
+        answer.changed = verdict.changed
+        answer.resemblance, answer.contained = rounded(verdict.resemblance), rounded(verdict.contained)
+    return answer
 
 
 OPERATIONS: Final = (

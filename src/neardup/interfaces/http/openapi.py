@@ -7,7 +7,7 @@ import msgspec
 
 from neardup import __version__
 from neardup.interfaces.http import problems
-from neardup.interfaces.http.operations import Operation
+from neardup.interfaces.http.operations import KEY_HEADER, KEY_LENGTH, Operation
 from neardup.interfaces.http.problems import KINDS, Kind, Problem
 from neardup.interfaces.http.requests import JSON
 
@@ -65,6 +65,9 @@ def _described(operation: Operation, schemas: dict[Any, Any], components: dict[s
         "description": " ".join(more.split()),
         "responses": responses,
     }
+    if operation.keyed:
+        schema = {"type": "string", "minLength": 1, "maxLength": KEY_LENGTH}
+        described["parameters"] = [{"name": KEY_HEADER, "in": "header", "required": False, "schema": schema}]
     if operation.has_body:
         described["requestBody"] = {"required": True, "content": {JSON: {"schema": schemas[operation.input]}}}
     else:

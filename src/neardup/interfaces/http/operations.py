@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, Final, Literal, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, get_type_hints
 
 import msgspec
 from starlette.authentication import requires
@@ -11,13 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from neardup.interfaces.http.problems import Kind
+from neardup.interfaces.http.problems import INVALID, Kind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 
 Scope = Literal["read", "write"]
 
 ALWAYS_LONG: Final = -1
+KEY_HEADER: Final = "Idempotency-Key"
+KEY_LENGTH: Final = 255
 _DIGITS: Final = 10_000
 encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -35,6 +37,13 @@ def rounded(number: float | None) -> float | None:
     return shown if number >= 1 or shown < 1 else 1 - 1 / _DIGITS
 
 
+class RequestKey(NamedTuple):
+    """What identifies a request when it is repeated: the name in its header, if any, and its body."""
+
+    name: str | None
+    content: bytes | bytearray
+
+
 @dataclass(frozen=True, kw_only=True)
 class Operation:
     """An operation of the service.
@@ -43,16 +52,18 @@ class Operation:
     docstring is the description. A POST has the input as its body, other methods have it in the URL. *scope* is what a
     token must allow, ``None`` for operations without a token. Bodies of more than *short* bytes are long work, and so
     is each body that *compares_texts* where the index keeps texts. A *probe* is answered however busy the service is.
+    *run* of a *keyed* operation takes the ``RequestKey``, too.
     """
 
     method: str
     path: str
-    run: Callable[[Service, Any], Any]
+    run: Callable[..., Any]
     problems: Sequence[Kind] = ()
     scope: Scope | None = "read"
     short: int = 16 << 10
     compares_texts: bool = False
     probe: bool = False
+    keyed: bool = False
     media: str = JSON
 
     @property
@@ -94,10 +105,12 @@ class Operation:
     async def _answer_body(self, service: Service, request: Request) -> bytes:
         if request.scope["query_string"]:
             query_of(request, Nothing)  # which refuses it
+        name = _key_of(request) if self.keyed else None
         body = await received(request, service)
+        more = (RequestKey(name, body),) if self.keyed else ()
         try:
             long = len(body) > self.short or (self.compares_texts and service.index.keeps_texts)
-            return await service.answer(lambda: self._result(service, decoded(self.input, body)), long=long)
+            return await service.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
         finally:
             service.release(len(body))
 
@@ -107,6 +120,15 @@ class Operation:
             return self._result(service, given)
         return await service.answer(lambda: self._result(service, given), long=self.short == ALWAYS_LONG)
 
-    def _result(self, service: Service, given: Any) -> bytes:
-        result = self.run(service, given)
+    def _result(self, service: Service, given: Any, *more: Any) -> bytes:
+        result = self.run(service, given, *more)
         return result if isinstance(result, bytes) else encode(result)
+
+
+def _key_of(request: Request) -> str | None:
+    names = request.headers.getlist(KEY_HEADER)
+    if not names:
+        return None
+    if len(names) > 1 or not 1 <= len(names[0]) <= KEY_LENGTH or not names[0].isprintable():
+        raise Refusal(INVALID, f"{KEY_HEADER} must be one key of 1 to {KEY_LENGTH} printable characters.")
+    return names[0]

@@ -34,6 +34,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError, ParameterError
 from neardup.pipeline.index import Index
+from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
 from neardup.sources.output import locked, remove_leftovers, temporary
 
@@ -60,6 +61,7 @@ class Deployment:
     read_only: bool = False
     memory: int = 1 << 28
     workers: int = 1
+    addresses: Addresses = field(default_factory=Addresses)
     limits: Limits = field(default_factory=Limits)
 
 
@@ -145,7 +147,8 @@ def _service(deployment: Deployment, report: Report) -> Service:
     """Open the index, and load what the first request needs."""
     key = None if deployment.key_file is None else key_in(deployment.key_file)
     opening = partial(Index.open, deployment.folder, key=key, memory=deployment.memory)
-    service = Service(opening, read_only=deployment.read_only, limits=deployment.limits, report=report)
+    ways: dict[str, Any] = {"read_only": deployment.read_only, "addresses": deployment.addresses}
+    service = Service(opening, limits=deployment.limits, report=report, **ways)
     try:
         service.warm_up()
     except BaseException:

@@ -14,8 +14,10 @@ from neardup.interfaces.http.problems import OVERLOADED, TOO_LARGE, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.pipeline.collapse import collapse
 from neardup.pipeline.index import Index
+from neardup.pipeline.keyed_visits import KeyedVisits
 from neardup.pipeline.result_cache import JudgedSets
 from neardup.pipeline.search import Collapsing, Search, has_table
+from neardup.sources.addresses import Addresses
 
 REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
 RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written
@@ -39,10 +41,12 @@ class Service:
         opening: Opening,
         *,
         read_only: bool = False,
+        addresses: Addresses | None = None,
         limits: Limits | None = None,
         report: Callable[[str], None] | None = None,
     ) -> None:
         self._opening, self._read_only = opening, read_only
+        self.addresses = addresses or Addresses()
         self.limits = limits or Limits()
         self.metrics = Metrics()
         self.cache = JudgedSets()
@@ -59,7 +63,16 @@ class Service:
         self._threads = {name: ThreadPoolExecutor(_THREADS, f"neardup-{name}") for name in ("long", "short")}
         self._long_running = 0
         self._watching: asyncio.Task[None] | None = None
+        self._visiting = Lock()
+        self._visits: KeyedVisits | None = None  # of this index
         self._counting, self._counted = Lock(), (0, 0)  # hits and misses in the metrics
+
+    def visits(self) -> KeyedVisits:
+        """Return what records the pages of crawls."""
+        with self._visiting:
+            if self._visits is None or self._visits.index is not self.index:
+                self._visits = KeyedVisits(self.index, self.addresses)
+            return self._visits
 
     # Work and its limits.
 

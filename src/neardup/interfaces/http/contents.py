@@ -1,0 +1,78 @@
+"""Operations on the whole index: its description, and the end of documents."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+
+from neardup.interfaces.http.documents import RemovedAnswer, changing
+from neardup.interfaces.http.operations import ALWAYS_LONG, Operation
+from neardup.interfaces.http.problems import READ_ONLY, UNAVAILABLE, UNWRITABLE
+from neardup.interfaces.http.requests import Input, Nothing, characters
+from neardup.interfaces.http.service import Service, Writes
+
+
+class IndexAnswer(msgspec.Struct):
+    """The *documents* and *kept* documents of the index, its scheme and the recipe of its signatures, and its *fields*.
+
+    *signs* are the fields that the scheme signs, *texts* whether texts are stored, *addresses* the identity of the
+    normal form of URLs, *next* the number of the next admission. *writes* is as in ``/readyz``.
+    """
+
+    documents: int
+    kept: int
+    scheme: str
+    recipe: str
+    fields: dict[str, str]
+    signs: list[str]
+    texts: bool
+    addresses: str
+    next: int
+    writes: Writes
+
+
+class ExpireBody(Input):
+    """A moment, as ``2026-01-31T12:00:00Z``, and the time that counts.
+
+    *by* is ``last_seen``, ``first_seen``, ``changed_at`` or a field of times.
+    """
+
+    before: datetime
+    by: Annotated[str, characters(1, 1024)] = "last_seen"
+
+
+def index(service: Service, _: Nothing) -> IndexAnswer:
+    """Describe the index."""
+    own, stats = service.index, service.index.stats()
+    return IndexAnswer(
+        documents=stats.documents,
+        kept=stats.kept,
+        scheme=stats.scheme,
+        recipe=stats.recipe,
+        fields=own.fields,
+        signs=list(own.scheme.columns),
+        texts=own.keeps_texts,
+        addresses=service.addresses.id,
+        next=own.next_admission,
+        writes=service.writes,
+    )
+
+
+def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
+    """Remove the documents that were last seen before a moment; those that they represent are decided again."""
+    with changing(service) as own:
+        done = own.expire(given.before, by=given.by)
+    return RemovedAnswer(done.removed, len(done.promoted))
+
+
+OPERATIONS: Final = (
+    Operation(method="GET", path="/v1/index", run=index, problems=[UNAVAILABLE]),
+    Operation(
+        method="POST",
+        path="/v1/expire",
+        run=expire,
+        scope="write",
+        short=ALWAYS_LONG,
+        problems=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
+    ),
+)

@@ -1,0 +1,95 @@
+"""Operations on pages of crawls: what a ``CrawlFilter`` does, for many crawlers."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
+from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, RequestKey
+from neardup.interfaces.http.problems import READ_ONLY, UNAVAILABLE, UNWRITABLE
+from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
+from neardup.interfaces.http.service import Service
+
+Url = Annotated[str, characters(1, 1 << 16)]
+
+
+class FetchedPage(Input):
+    """A page: its URL, its text, and its fields."""
+
+    url: Url
+    text: str
+    fields: Fields = msgspec.field(default_factory=dict)
+
+
+class PagesBody(Input):
+    """Pages; content that resembles the last version of its page by *changed_at_least* counts as unchanged."""
+
+    pages: batch(FetchedPage)  # type: ignore[valid-type]
+    changed_at_least: Threshold | None = None
+
+
+class AdmissionsBody(Input):
+    """Ids of documents."""
+
+    ids: batch(Id)  # type: ignore[valid-type]
+
+
+class AdmissionAnswer(msgspec.Struct):
+    """The number of the admission of a document, and that of the next one when its last verdict to keep it was given.
+
+    *told* is -1 if there was no such verdict.
+    """
+
+    number: int
+    told: int
+
+
+class AdmissionsAnswer(msgspec.Struct):
+    """An admission per id, null for unknown ids; *next* is the number of the next admission."""
+
+    admissions: list[AdmissionAnswer | None]
+    next: int
+
+
+def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
+    """Record fetched pages, and report for each whether its address or its content is known.
+
+    The id of a page is its URL in normal form. A page may be dropped if its verdict has a *representative*. An answer
+    with status 200 is the acknowledgement. A request that is repeated with the same Idempotency-Key changes nothing and
+    gets the same verdicts; without a key, the pages are known the second time.
+    """
+    pages: list[FetchedPage] = given.pages
+    urls, texts, fields = [page.url for page in pages], [page.text for page in pages], columns_of(pages)
+    with changing(service):
+        visits = service.visits()
+        verdicts = visits.judge_and_admit(urls, texts, fields, key.name, key.content, given.changed_at_least)
+    return verdicts_of(visits.filter().ids_of(urls), verdicts)
+
+
+def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
+    """Check whether the address or the content of fetched pages is known; changes nothing."""
+    pages: list[FetchedPage] = given.pages
+    urls, texts = [page.url for page in pages], [page.text for page in pages]
+    known = service.visits().filter(given.changed_at_least)
+    return verdicts_of(known.ids_of(urls), known.judge_each(urls, texts, columns_of(pages)))
+
+
+def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:
+    """Return when documents were admitted, as increasing numbers, for crawlers that continue after an interruption."""
+    found = [None if one is None else AdmissionAnswer(*one) for one in service.index.admissions(given.ids)]
+    return AdmissionsAnswer(found, service.index.next_admission)
+
+
+OPERATIONS: Final = (
+    Operation(
+        method="POST",
+        path="/v1/seen",
+        run=seen,
+        scope="write",
+        short=ALWAYS_LONG,
+        keyed=True,
+        problems=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
+    ),
+    Operation(method="POST", path="/v1/seen/judge", run=judge_pages, problems=[UNAVAILABLE]),
+    Operation(method="POST", path="/v1/admissions", run=admissions, problems=[UNAVAILABLE]),
+)

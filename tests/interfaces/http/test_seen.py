@@ -1,0 +1,148 @@
+"""Pages of crawls, sent over HTTP."""
+
+import pytest
+
+from neardup import CrawlFilter, Index
+from neardup.interfaces.http.operations import KEY_HEADER
+from neardup.model.verdicts import as_record
+from neardup.sources.url_rules import Evidence, HostRules
+from neardup.urls import Addresses, UrlRules
+
+
+@pytest.fixture
+def crawled(tmp_path):
+    Index.create(tmp_path / "crawled", texts=True, fields={"url": "string", "host": "string", "rank": int}).close()
+    return str(tmp_path / "crawled")
+
+
+def pages(*given):
+    return {"pages": [{"url": url, "text": text} for url, text in given]}
+
+
+def verdicts(answer):
+    assert answer.status_code == 200, answer.text
+    return answer.json()["verdicts"]
+
+
+def told(verdict):
+    """Give a verdict of the library as the service writes it."""
+    record = {**as_record(verdict), "representative": verdict.representative}
+    return {
+        name: round(value, 4) if isinstance(value, float) else value
+        for name, value in record.items()
+        if value is not None
+    }
+
+
+def test_answers_are_those_of_the_filter(serve, texts, crawled):
+    ask = serve(crawled)
+    visits = [
+        [("http://a.example/storm", texts.storm), ("HTTP://A.example:80/storm?utm_source=x#top", texts.storm)],
+        [("http://b.example/", texts.storm), ("http://c.example/", texts.again), ("http://d.example/", "")],
+        [("http://c.example/", f"{texts.again} x"), ("http://b.example/", texts.baker)],
+    ]
+    with Index.create(texts=True, fields={"url": "string", "host": "string", "rank": int}) as index:
+        own = CrawlFilter(index)
+        for visit in visits:
+            for path, judged in (("/v1/seen/judge", own.judge_each), ("/v1/seen", own.judge_and_admit)):
+                said = verdicts(ask.post(path, pages(*visit)))
+                assert [one.pop("id") for one in said] == [own.id_of(url) for url, _ in visit]
+                assert said == [{**told(verdict), "verdict": verdict.name} for verdict in judged(visit)]
+
+
+def test_what_is_answered_is_recorded(serve, texts, crawled):
+    ask = serve(crawled)
+    page = {"url": "HTTP://a.example/#x", "text": texts.heron, "fields": {"rank": 3}}
+    assert verdicts(ask.post("/v1/seen", {"pages": [page]}))[0] == {"verdict": "new", "id": "http://a.example/"}
+    with Index.open(crawled) as reader:
+        fields = {"url": "HTTP://a.example/#x", "host": "a.example", "rank": 3}
+        assert reader.get(["http://a.example/"])[0].fields == fields
+
+
+def test_judging_changes_nothing(serve, texts, crawled):
+    ask = serve(crawled, read_only=True)
+    for _ in range(2):
+        assert verdicts(ask.post("/v1/seen/judge", pages(("http://a.example/", texts.storm))))[0]["verdict"] == "new"
+    assert ask.post("/v1/seen", pages(("http://a.example/", texts.storm))).status_code == 409
+
+
+def test_a_repeated_request_gets_the_same_answer(serve, texts, crawled):
+    body = pages(("http://a.example/", texts.storm), ("http://b.example/", texts.again))
+    ask = serve(crawled)
+    first = ask.post("/v1/seen", body, headers={KEY_HEADER: "one"})
+    assert [one["verdict"] for one in verdicts(first)] == ["new", "near duplicate"]
+    together = ask.together(*[(("POST", "/v1/seen"), {"json": body, "headers": {KEY_HEADER: "one"}})] * 5)
+    assert {one.content for one in together} == {first.content}
+    ask.service.close()
+    again = serve(crawled)
+    assert again.post("/v1/seen", body, headers={KEY_HEADER: "one"}).content == first.content
+    known = verdicts(again.post("/v1/seen", body, headers={KEY_HEADER: "two"}))
+    assert [(one["verdict"], one["changed"], one["representative"]) for one in known] == [
+        ("known", False, "http://a.example/")
+    ] * 2
+    assert len(again.service.index) == 2
+
+
+@pytest.mark.parametrize("key", ["", "a" * 256, "a\x01b"])
+def test_keys_are_short_and_printable(serve, texts, crawled, key):
+    answer = serve(crawled).post("/v1/seen", pages(("http://a.example/", texts.storm)), headers={KEY_HEADER: key})
+    assert answer.status_code == 422
+    assert "Idempotency-Key must be one key of 1 to 255 printable characters" in answer.json()["detail"]
+
+
+def test_a_key_belongs_to_one_request(serve, texts, crawled):
+    ask = serve(crawled)
+    assert ask.post("/v1/seen", pages(("http://a.example/", "x")), headers={KEY_HEADER: "one"}).status_code == 200
+    answer = ask.post("/v1/seen", pages(("http://b.example/", "x")), headers={KEY_HEADER: "one"})
+    assert (answer.status_code, answer.json()["detail"]) == (
+        422,
+        "key: was used for another request; each request needs its own key",
+    )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *({"url": "", "text": "x"}, {"url": " ", "text": "x"}, {"url": 1, "text": "x"}, {"text": "x"}),
+        *({"url": "http://a.example/"}, {"url": "http://a.example/", "text": "x", "fields": {"nope": 1}}),
+    ],
+    ids=str,
+)
+def test_invalid_pages_are_refused(serve, crawled, page):
+    ask = serve(crawled)
+    good = {"url": "http://b.example/", "text": "x"}
+    for path in ("/v1/seen", "/v1/seen/judge"):
+        assert ask.post(path, {"pages": [good, page]}).status_code == 422
+    assert len(ask.service.index) == 0
+
+
+def test_nearly_unchanged_pages_may_count_as_unchanged(serve, texts, crawled):
+    ask = serve(crawled)
+    url = "http://a.example/"
+    ask.post("/v1/seen", pages((url, texts.storm)))
+    body = pages((url, texts.again))
+    (changed,) = verdicts(ask.post("/v1/seen/judge", body))
+    assert (changed["changed"], changed["contained"]) == (True, 1.0)
+    assert 0.5 < changed["resemblance"] < 1
+    for path in ("/v1/seen/judge", "/v1/seen"):
+        (same,) = verdicts(ask.post(path, body | {"changed_at_least": 0.5}))
+        assert (same["changed"], same["representative"]) == (False, url)
+
+
+def test_the_rules_of_hosts_count(serve, texts, crawled):
+    addresses = Addresses(rules=UrlRules({"a.example": HostRules(final_slash=Evidence(12, 12, 1.0))}))
+    ask = serve(crawled, addresses=addresses)
+    assert ask.get("/v1/index").json()["addresses"] == addresses.id
+    said = verdicts(ask.post("/v1/seen", pages(("http://a.example/x/", texts.storm), ("http://a.example/x", "other"))))
+    assert [one["verdict"] for one in said] == ["new", "known"]
+    ask.service.close()
+    without = serve(crawled)
+    assert without.post("/v1/seen", pages(("http://a.example/x/", texts.storm))).status_code == 503
+    assert "its ids follow the URL rules" in without.reports[-1]
+
+
+def test_admissions_are_increasing_numbers(serve, texts, crawled):
+    ask = serve(crawled)
+    ask.post("/v1/seen", pages(("http://a.example/", texts.storm), ("http://b.example/", texts.again)))
+    answer = ask.post("/v1/admissions", {"ids": ["http://b.example/", "nobody", "http://a.example/"]}).json()
+    assert answer == {"admissions": [{"number": 1, "told": -1}, None, {"number": 0, "told": 0}], "next": 2}
