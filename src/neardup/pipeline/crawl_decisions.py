@@ -109,8 +109,13 @@ class Judge:
             names[row] = name
         return names
 
-    def remembered(self, given: Asked, batch: Batch, before: Places) -> list[Verdict]:
-        """Admit documents with different ids and the columns of *batch*; they replace the documents *before*."""
+    def remembered(
+        self, given: Asked, batch: Batch, before: Places, *, unreported: Flags | None = None
+    ) -> list[Verdict]:
+        """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
+
+        Callers learn from the verdicts which documents are kept, but for those that are *unreported*.
+        """
         store = self._store
         with store.change():
             old = store.take("ordinal", before)
@@ -118,11 +123,12 @@ class Judge:
             older, first = store.leaders(given.equals), _first_rows(given.equals)
             leads = (older == NONE) & (first == np.arange(len(given)))
             ordinals = store.next_ordinal + np.arange(len(given))
+            reported = ordinals if unreported is None else np.where(unreported, NEVER, ordinals)
             batch |= {
                 "ordinal": ordinals,
                 "keeper": ordinals,
-                "seen": batch["time"],
-                "told": ordinals,
+                "seen": batch.get("seen", batch["time"]),
+                "told": reported,
                 "content": given.contents,
                 "equal": given.equals,
                 "leads": leads,
@@ -140,7 +146,7 @@ class Judge:
             else:
                 standing = self._stand(places, equal, matches)
                 keepers = np.array(standing.keepers, np.int64)
-                told = np.where(keepers == places, ordinals, NEVER)
+                told = np.where(keepers == places, reported, NEVER)
                 decided = {"keeper": store.take("ordinal", keepers), "told": told}
                 for name, column in decided.items():
                     store.set(name, places, column)

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, Self, get_args
 import numpy as np
 
 from neardup.index.disk import check as checking
+from neardup.index.disk import copies
 from neardup.index.disk.columns import Batch
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import Ways, create, open_
@@ -546,6 +547,22 @@ class Index:
         """Merge the segments, and purge removed documents from the files."""
         require_function("progress", progress)
         self._store.compact(progress)
+
+    def copy(self, to: str | PathLike[str], progress: Callable[[int, int], None] | None = None) -> copies.Copied:
+        """Copy everything that was acknowledged, and the search table, to a folder.
+
+        It must be empty, or have an earlier copy of this index.
+
+        A writer can continue at the same time. Files that the earlier copy has are not written again. The copy is an
+        index of its own: changes made in it are lost when it is brought up to date. Every block is verified. Returns
+        the bytes of the copy, and how many were written.
+
+        Raises ``StorageDamaged`` for damaged files, ``StorageRefused`` for a folder of something else, ``StorageBusy``
+        if the copy is open to write, and ``StorageFailed``; the earlier copy is then as it was.
+        """
+        require_function("progress", progress)
+        self._store.require_open()
+        return copies.copy(self._store.folder, require_path("to", to), self._disk, Disk(), progress)
 
     def check(self, progress: Callable[[int, int], None] | None = None) -> checking.Report:
         """Verify every byte of the committed files; see ``Report``."""

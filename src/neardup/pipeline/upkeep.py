@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from neardup.index.disk import check as checking
+from neardup.index.disk import copies
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import Terms, Ways, open_
 from neardup.index.disk.lookup import Lookup
@@ -97,3 +98,9 @@ def expire(index: Index, before: datetime, by: str) -> Removal:
         if table:
             table.catch_up()
     return done
+
+
+def copy_index(folder: AnyPath, to: AnyPath, progress: Callable[[int, int], None] | None = None) -> copies.Copied:
+    """Copy an index, as ``Index.copy`` does. Needs no key."""
+    Manifest.read(Disk(), Path(folder))
+    return copies.copy(Path(folder), Path(to), Disk(), Disk(), progress)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neardup.index.disk.files import Disk
-from neardup.index.disk.log import LogReader, LogWriter
+from neardup.index.disk.log import HEADER_BYTES, LogReader, LogWriter, Record
 from neardup.model.errors import StorageDamaged
 
 MARK = bytes(range(16))
@@ -72,3 +72,24 @@ def test_a_log_of_another_index_is_refused(tmp_path):
     (tmp_path / "short").write_bytes(b"neardupL")
     with pytest.raises(StorageDamaged, match="is too short to be a log"):
         read(tmp_path / "short")
+
+
+def test_whole_records_are_read_around_damaged_ones(tmp_path):
+    path = tmp_path / "log"
+    write(path, [("one", {"a": np.arange(number)}) for number in range(5)])
+    whole = path.read_bytes()
+    records, _ = read(path)
+    found = {record.number for record in LogReader(Disk(), path, MARK, 0).intact()}
+    assert found == {record.number for record in records}
+    for place in range(HEADER_BYTES, len(whole)):
+        raw = bytearray(whole)
+        raw[place] ^= 4
+        path.write_bytes(raw)
+        parts = [*LogReader(Disk(), path, MARK, 0).intact()]
+        gaps = [part for part in parts if not isinstance(part, Record)]
+        left = [part.number for part in parts if isinstance(part, Record)]
+        assert len(left) == 4
+        ((begin, end, missing),) = gaps
+        assert begin <= place < end
+        assert missing == (0 if end == len(raw) else 1)
+        assert left == [record.number for record in records if record.number in left]

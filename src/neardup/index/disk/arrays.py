@@ -273,19 +273,22 @@ class StoredArrays:
             raise StorageDamaged(str(self.path), f"the block at byte {block * kernels.BLOCK:,} is damaged")
 
     def problems(self, progress: Callable[[int], None] | None = None) -> list[str]:
-        """Verify every block, and return the damaged ones; *progress* is called with the bytes done."""
+        """Verify every block, and describe the damaged ones; *progress* is called with the bytes done."""
+        return [f"{self.path}: the block at byte {begin:,} is damaged" for begin, _ in self.damaged(progress)]
+
+    def damaged(self, progress: Callable[[int], None] | None = None) -> Iterator[tuple[int, int]]:
+        """Verify every block, and yield where each damaged one begins and ends."""
         guard = self.guard._replace(seen=np.zeros(len(self.guard.seen), np.uint8))
-        found, begin, end = [], 0, len(guard.data)
+        begin, end = 0, len(guard.data)
         while begin < end:
             stop = min(begin + _AT_ONCE, end)
             bad = int(kernels.damaged_range(guard, begin, stop))
             if bad != kernels.INTACT:
-                found.append(f"{self.path}: the block at byte {bad * kernels.BLOCK:,} is damaged")
-                stop = (bad + 1) * kernels.BLOCK
+                stop = min((bad + 1) * kernels.BLOCK, end)
+                yield bad * kernels.BLOCK, stop
             begin = stop
             if progress:
-                progress(min(begin, end))
-        return found
+                progress(begin)
 
 
 def _sums(data: Bytes) -> Words:

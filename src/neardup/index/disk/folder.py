@@ -35,10 +35,18 @@ class Ways(NamedTuple):
     disk: Disk
 
 
-def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways, *, attached: bytes | None = None) -> Store:
+def create(  # noqa: PLR0913 - what an index is made of
+    folder: Path,
+    terms: Terms,
+    stated: dict[str, Any],
+    ways: Ways,
+    *,
+    attached: bytes | None = None,
+    mark: bytes | None = None,
+) -> Store:
     """Make an index in a folder that does not exist or is empty; *stated* are the terms for opening it.
 
-    *attached* is the content of the file ``ATTACHED``.
+    *attached* is the content of the file ``ATTACHED``, *mark* that of an index whose digests it will have.
     """
     disk = ways.disk
     disk.make_folder(folder)
@@ -48,7 +56,7 @@ def create(folder: Path, terms: Terms, stated: dict[str, Any], ways: Ways, *, at
         _require_empty(folder, disk)
         for name in sorted(_UNFINISHED - {LOCK}):
             disk.remove(folder / name)
-        mark = secrets.token_bytes(MARK_BYTES)
+        mark = mark or secrets.token_bytes(MARK_BYTES)
         log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
         log.close()
         if attached is not None:

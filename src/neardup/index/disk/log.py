@@ -150,6 +150,27 @@ class LogReader:
             raise StorageDamaged(str(self._path), f"the record at byte {base + place:,} is damaged")
         self.tail = Tail(base + place, len(data) - place, number)
 
+    def intact(self) -> Iterator[Record | tuple[int, int, int]]:
+        """Yield every whole record of the log, and where damaged bytes between them begin and end.
+
+        With these is the number of records that are missing there; 0 for bytes after the last record.
+        """
+        data = memoryview(self._disk.read(self._path))
+        place, number = self.tail.end, self.tail.following
+        while place < len(data):
+            size = self._frame(data, place, number)
+            if size < 0:
+                found = [own for own in self._later(data[place:], number) if own[0]]
+                ahead, following = min(found, default=(len(data) - place, number))
+                yield place, place + ahead, following - number
+                place, number = place + ahead, following
+                continue
+            place += _FRAME.size + size
+            with understood(self._path):
+                record = _decoded(number, data[place - size : place])
+            yield record
+            number += 1
+
     def _frame(self, data: memoryview, place: int, number: int) -> int:
         """Return the size of the record that begins here, or -1 if none does."""
         begin = place + _FRAME.size
@@ -162,14 +183,17 @@ class LogReader:
 
     def _records_follow(self, data: memoryview, number: int) -> bool:
         """Return whether a whole record follows a damaged one that was on the disk before it was written."""
+        return any(_FRAME.unpack_from(data, place)[2] > number for place, _ in self._later(data, number))
+
+    def _later(self, data: memoryview, number: int) -> Iterator[tuple[int, int]]:
+        """Yield the places of whole records that may follow a damaged one, and their numbers."""
         raw = bytes(data)
         for later in range(number + 1, number + _AHEAD):
             place = raw.find(struct.pack("<Q", later))
             while place >= 0:
-                if self._frame(data, place, later) >= 0 and _FRAME.unpack_from(data, place)[2] > number:
-                    return True
+                if self._frame(data, place, later) >= 0:
+                    yield place, later
                 place = raw.find(struct.pack("<Q", later), place + 1)
-        return False
 
 
 def _frame_sum(seed: int, number: int, synced: int, record: bytes | memoryview) -> int:

@@ -67,8 +67,8 @@ class Manifest:
         return following
 
     @classmethod
-    def read(cls, disk: Disk, folder: Path) -> Self:
-        """Read the state of the index.
+    def read(cls, disk: Disk, folder: Path, *, sealed: bool = True) -> Self:
+        """Read the state of the index; unless it must be *sealed*, a damaged one, too, if it makes sense.
 
         Raises ``StorageRefused`` if there is no index, or it has another format or unknown flags, and
         ``StorageDamaged`` if the manifest was damaged.
@@ -79,7 +79,7 @@ class Manifest:
         except FileNotFoundError:
             raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
-        if data != content + b"\n" + _seal(content) or not line or not seal:
+        if sealed and (data != content + b"\n" + _seal(content) or not line or not seal):
             raise StorageDamaged(str(path), "is not as it was written")
         with understood(path):
             given = json.loads(content)

@@ -41,6 +41,8 @@ _VERBS = (  # modules of this package
     "expire",
     "compact",
     "check",
+    "copy",
+    "rescue",
     "stats",
     "search",
     "reindex",

@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
     if report.interrupted:
         show_lines(["An interrupted writer leaves such an end; the next writer discards it."])
     elif report.problems:
-        show_lines(["Restore the index from a copy, or admit its documents to a new one."])
+        show_lines(["Restore the index from a copy, or save what is intact: neardup rescue DIR TO"])
     return 1 if report.problems else 0

@@ -1,0 +1,136 @@
+"""A consistent copy of an index and its search table, made while a writer works."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from neardup.index import fulltext
+from neardup.index.disk.arrays import Stored, StoredArrays
+from neardup.index.disk.files import LOCK, Disk
+from neardup.index.disk.folder import ATTACHED
+from neardup.index.disk.log import LogReader
+from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.manifest import UNFINISHED, Manifest
+from neardup.index.disk.merger import KINDS, UPDATES
+from neardup.index.disk.reader import TRIES
+from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
+
+Progress = Callable[[int, int], None]
+
+_AT_ONCE: Final = 1 << 24  # bytes that are copied together
+_OWN: Final = (*KINDS, ATTACHED, fulltext.NAME)
+
+
+class Copied(NamedTuple):
+    """The *bytes* of a copy without those of its manifest, and how many of them were *written* now."""
+
+    bytes: int
+    written: int
+
+
+def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress | None = None) -> Copied:
+    """Copy the acknowledged state of an index to a folder that is empty, or has an earlier copy of it.
+
+    Every block is verified before it is copied. Files that the earlier copy has are not written again; until the new
+    manifest is in place, the earlier copy is intact. Raises ``StorageDamaged`` for damaged files, ``StorageRefused``
+    for a folder of something else, ``StorageBusy`` if the copy is open to write.
+    """
+    copying = _Copying(folder.absolute(), to.absolute(), source, target)
+    target.make_folder(to)
+    if source.identity(folder) == target.identity(to):
+        raise StorageRefused(str(to), "is the index itself; copy it to another folder")
+    with copying.locked():
+        for left in range(TRIES, -1, -1):
+            manifest = Manifest.read(source, folder)
+            copying.require_same(manifest)
+            try:
+                return copying.copied(manifest, progress)
+            except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
+                if not left or Manifest.read(source, folder) == manifest:
+                    raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+    raise AssertionError
+
+
+class _Copying(NamedTuple):
+    """Copies from one folder to another."""
+
+    folder: Path
+    to: Path
+    source: Disk
+    target: Disk
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Lock the copy."""
+        self.target.lock(self.to)
+        try:
+            yield
+        finally:
+            self.target.unlock(self.to)
+
+    def require_same(self, manifest: Manifest) -> None:
+        """Raise ``StorageRefused`` unless the folder is empty or has a copy, perhaps unfinished, of this index."""
+        names = self.target.names(self.to)
+        if MANIFEST in names:
+            if Manifest.read(self.target, self.to).mark != manifest.mark:
+                raise StorageRefused(str(self.to), "is another index; copy to an empty folder, or to an earlier copy")
+        elif any(name not in {LOCK, UNFINISHED} and not name.startswith(_OWN) for name in names):
+            raise StorageRefused(str(self.to), "is not empty: a copy needs a folder of its own")
+
+    def copied(self, manifest: Manifest, progress: Progress | None) -> Copied:
+        """Copy the files of one state, and commit it."""
+        files = [(SEGMENT, stored) for stored in manifest.segments]
+        files += [(UPDATES, manifest.updates)] if manifest.updates else []
+        total, done, written = sum(stored.size for _, stored in files), 0, 0
+        for kind, stored in files:
+            if not self._has(kind, stored):
+                arrays = StoredArrays(self.source, self.folder / stored.name, kind, stored)
+                for begin, _ in arrays.damaged():
+                    raise StorageDamaged(str(arrays.path), f"the block at byte {begin:,} is damaged")
+                self._write(stored.name, arrays.data.data)
+                written += stored.size
+            done += stored.size
+            if progress:
+                progress(done, total)
+        if manifest.terms.get("common") is not None:
+            self._write(ATTACHED, self.source.read(self.folder / ATTACHED))
+        fulltext.copy(self.folder, self.to)  # before the log, so that it has no documents that the copy lacks
+        log = self._log(manifest)
+        self._write(manifest.log, log)
+        replace(manifest, generation=manifest.generation - 1, sealed=len(log)).commit(self.target, self.to)
+        for name in set(self.target.names(self.to)).difference(manifest.files):
+            if name.startswith(KINDS):
+                self.target.remove(self.to / name)
+        return Copied(done + len(log), written + len(log))
+
+    def _has(self, kind: str, stored: Stored) -> bool:
+        """Return whether the copy has a file already."""
+        try:
+            StoredArrays(self.target, self.to / stored.name, kind, stored)
+        except (StorageError, FileNotFoundError):
+            return False
+        return True
+
+    def _log(self, manifest: Manifest) -> bytes:
+        """Return the header and the whole records of the log."""
+        path = self.folder / manifest.log
+        reader = LogReader(self.source, path, bytes.fromhex(manifest.mark), manifest.sealed)
+        for _ in reader.read():
+            pass
+        return self.source.read(path)[: reader.tail.end]
+
+    def _write(self, name: str, data: Any) -> None:
+        """Write a new file, which then replaces the one of this name; it is on the disk on return."""
+        path, new = self.to / name, self.to / f"{name}.new"
+        self.target.remove(new)
+        file, whole = self.target.create(new), memoryview(data)
+        try:
+            for begin in range(0, len(whole), _AT_ONCE):
+                self.target.append(file, whole[begin : begin + _AT_ONCE], new)
+            self.target.sync(file, new)
+        finally:
+            self.target.close(file, new)
+        self.target.rename(new, path)

@@ -1,0 +1,190 @@
+"""Reading what is intact in a damaged index."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
+from neardup.index.disk.buffers import taken
+from neardup.index.disk.columns import CHANGING, Batch, Columns, unflattened
+from neardup.index.disk.files import Disk
+from neardup.index.disk.log import LogReader, Record
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.merger import UPDATES
+from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.kernels.blocks import BLOCK
+from neardup.model.arrays import Flags, Positions, TextBatch
+from neardup.model.errors import StorageError, counted
+
+Progress = Callable[[int, int], None]
+
+
+class Loss(NamedTuple):
+    """Something that is damaged: the file, what is lost, and the number of lost documents if it is known."""
+
+    where: str
+    what: str
+    documents: int | None
+
+
+class Salvage:
+    """The intact documents of a damaged index. *losses* describes the others, once all batches were taken."""
+
+    def __init__(self, folder: Path, disk: Disk, manifest: Manifest, columns: Columns) -> None:
+        self._folder, self._disk, self._manifest, self._columns = folder, disk, manifest, columns
+        self.losses: list[Loss] = []
+        self._removed: set[int] = set()
+        self._changed: dict[str, dict[int, Any]] = {name: {} for name in CHANGING}
+        self._recent: list[Batch] = []
+
+    def batches(self, progress: Progress | None = None) -> Iterator[Batch]:
+        """Yield the intact documents in the order of their admission, with the latest values of all columns."""
+        self._read_updates()
+        self._read_log()
+        total, done = sum(stored.size for stored in self._manifest.segments), 0
+        for stored in self._manifest.segments:
+            found = self._of_segment(stored)
+            done += stored.size
+            if progress:
+                progress(done, total)
+            if found is not None:
+                yield from self._alive(found)
+        for batch in self._recent:
+            yield from self._alive(batch)
+
+    def _read_updates(self) -> None:
+        """Read which documents of segments were removed, and the changed values of others."""
+        stored = self._manifest.updates
+        if stored is None:
+            return
+        where = self._folder / stored.name
+        try:
+            file = StoredArrays(self._disk, where, UPDATES, stored)
+            with understood(where):
+                removed = file.whole("removed").tolist()
+                changed = {name: (file.whole(name).tolist(), file.whole(f"{name}.new").tolist()) for name in CHANGING}
+        except (StorageError, FileNotFoundError) as error:
+            what = "lost: earlier removals and times; removed documents may be back"
+            self.losses.append(Loss(str(where), f"{_reason(error, where)}; {what}", None))
+            return
+        self._removed.update(removed)
+        for name, (ordinals, values) in changed.items():
+            self._changed[name].update(zip(ordinals, values, strict=True))
+
+    def _read_log(self) -> None:
+        """Read the latest changes, and the documents that are not in segments yet."""
+        path, sealed = self._folder / self._manifest.log, self._manifest.sealed
+        try:
+            reader = LogReader(self._disk, path, bytes.fromhex(self._manifest.mark), sealed)
+        except (StorageError, FileNotFoundError) as error:
+            self.losses.append(Loss(str(path), f"{_reason(error, path)}; lost: all changes in it", None))
+            return
+        for record in reader.intact():
+            if isinstance(record, Record):
+                try:
+                    with understood(path):
+                        self._repeat(record)
+                except StorageError as error:
+                    self.losses.append(Loss(str(path), _reason(error, path), None))
+            else:
+                begin, end, number = record
+                if number or begin < sealed:
+                    lost = counted(number, "change") if number else "the last changes"
+                    what = f"the bytes {begin:,} to {end:,} are damaged; lost: {lost}"
+                    self.losses.append(Loss(str(path), what, None))
+
+    def _repeat(self, record: Record) -> None:
+        arrays = record.arrays
+        if record.kind == "change":
+            batch = unflattened(self._columns, arrays) if "ordinal" in arrays else None
+            self._removed.update(arrays["removed"].tolist())
+            self._changed["keeper"].update(zip(arrays["moved"].tolist(), arrays["keepers"].tolist(), strict=True))
+            if batch is not None:
+                self._recent.append(batch)
+        elif record.kind == "see":
+            moment = int(arrays["seen"][0])
+            seen = self._changed["seen"]
+            for ordinal in arrays["ordinal"].tolist():
+                seen[ordinal] = max(seen.get(ordinal, moment), moment)
+            if "told" in arrays:
+                self._changed["told"].update(zip(arrays["told"].tolist(), arrays["numbers"].tolist(), strict=True))
+
+    def _of_segment(self, stored: Stored) -> Batch | None:
+        """Return the intact documents of a segment."""
+        where = self._folder / stored.name
+        try:
+            arrays = StoredArrays(self._disk, where, SEGMENT, stored)
+            with understood(where):
+                documents = int(arrays.meta["documents"])
+                expect(all(len(arrays[name]) == documents for name in self._columns.fixed), "columns are missing")
+                expect(all(f"{name}.offsets" in arrays for name in self._columns.strings), "columns are missing")
+                intact = _intact(arrays, self._columns, documents)
+        except (StorageError, FileNotFoundError) as error:
+            self.losses.append(Loss(str(where), f"{_reason(error, where)}; lost: its documents", None))
+            return None
+        lost = documents - int(intact.sum())
+        if lost:
+            self.losses.append(Loss(str(where), f"damaged blocks of {BLOCK:,} bytes", lost))
+        rows = np.flatnonzero(intact)
+        batch: Batch = {name: arrays[name][rows] for name in self._columns.fixed}
+        return batch | {name: taken(_strings(arrays, name), rows) for name in self._columns.strings}
+
+    def _alive(self, batch: Batch) -> Iterator[Batch]:
+        """Yield the documents of a batch that were not removed, with their changed values."""
+        ordinals = cast("Positions", batch["ordinal"]).tolist()
+        rows = np.array([row for row, own in enumerate(ordinals) if own not in self._removed], np.int64)
+        if not len(rows):
+            return
+        found: Batch = {
+            name: taken(column, rows) if isinstance(column, TextBatch) else column[rows]
+            for name, column in batch.items()
+        }
+        for name in ("keeper", "seen", "told"):
+            column, changed = cast("npt.NDArray[Any]", found[name]).copy(), self._changed[name]
+            for place, row in enumerate(rows.tolist()):
+                if ordinals[row] in changed:
+                    value = changed[ordinals[row]]
+                    column[place] = max(int(column[place]), value) if name == "seen" else value
+            found[name] = column
+        yield found
+
+
+def _intact(arrays: StoredArrays, columns: Columns, documents: int) -> Flags:
+    """Return which documents of a segment have no value in a damaged block."""
+    flags = np.ones(documents, np.bool_)
+    damaged = list(arrays.damaged())
+    for name in columns.fixed:
+        each = arrays[name].nbytes // max(documents, 1)
+        for begin, end in _within(arrays, name, damaged):
+            flags[begin // each : -(-end // each)] = False
+    for name in columns.strings:
+        for begin, end in _within(arrays, f"{name}.offsets", damaged):
+            flags[max(begin // 8 - 1, 0) : -(-end // 8)] = False
+        strings = _strings(arrays, name)
+        begins, ends = strings.offsets[:-1], strings.offsets[1:]
+        flags &= (begins >= 0) & (begins <= ends) & (ends <= len(strings.data))
+        for begin, end in _within(arrays, f"{name}.data", damaged):
+            flags &= (ends <= begin) | (begins >= end)
+    return flags
+
+
+def _within(arrays: StoredArrays, name: str, damaged: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the damaged bytes of an array, counted from its beginning."""
+    first, size = arrays.begin(name), arrays[name].nbytes
+    for begin, end in damaged:
+        inside = max(begin - first, 0), min(end - first, size)
+        if inside[0] < inside[1]:
+            yield inside
+
+
+def _strings(arrays: StoredArrays, name: str) -> TextBatch:
+    return TextBatch(arrays[f"{name}.data"], arrays[f"{name}.offsets"])
+
+
+def _reason(error: OSError, where: Path) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "is missing"
+    return str(error).removeprefix(f"{where}: ")

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from neardup import Index
+from neardup.index.disk.arrays import StoredArrays
+from neardup.index.disk.columns import Columns
+from neardup.index.disk.files import Disk
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.rescue import Salvage
+from neardup.index.disk.segment import KIND
+
+
+@pytest.fixture
+def seen(tmp_path):
+
+    folder = tmp_path / "seen"
+    with Index.create(folder, texts=True) as index:
+        index.admit(
+            [f"d{number}" for number in range(300)], [f"text {number} of {number * 7}" for number in range(300)]
+        )
+        index.flush()
+        index.admit(["e"], ["a heron stands in the reeds"])
+        columns = index.store.columns
+    return folder, columns
+
+
+def rows(folder, columns):
+    salvage = Salvage(folder, Disk(), Manifest.read(Disk(), folder), columns)
+    batches = [*salvage.batches()]
+    return np.concatenate([own["ordinal"] for own in batches]).tolist() if batches else [], salvage.losses
+
+
+def test_damaged_values_cost_their_documents_only(seen):
+    folder, columns = seen
+    assert rows(folder, columns) == ([*range(301)], [])
+    (segment,) = folder.glob("segment-*")
+    whole = segment.read_bytes()
+
+    arrays = StoredArrays(Disk(), segment, KIND)
+    for name in arrays.names:
+        if not arrays[name].nbytes:
+            continue
+        raw = bytearray(whole)
+        raw[arrays.begin(name) + arrays[name].nbytes // 2] ^= 1
+        segment.write_bytes(raw)
+        found, losses = rows(folder, columns)
+        assert found[-1] == 300
+        if losses:
+            assert [loss.documents for loss in losses] == [301 - len(found)]
+        else:
+            assert found == [*range(301)]
+    segment.write_bytes(whole[:-1])
+    found, losses = rows(folder, columns)
+    assert found == [300]
+    assert [loss.documents for loss in losses] == [None]
+
+
+def test_the_columns_are_those_of_the_index(seen):
+    folder, columns = seen
+    salvage = Salvage(folder, Disk(), Manifest.read(Disk(), folder), columns)
+    for own in salvage.batches():
+        assert set(own) == {*columns.fixed, *columns.strings}
+    other = Columns(columns.row_kind, columns.row_width, (("rank", "integer"),), texts=True)
+    _, losses = rows(folder, other)
+    assert losses

@@ -1,0 +1,34 @@
+import json
+
+from neardup import Index
+
+TEXTS = [f"text number {number} of {number * 7} with some {number * 13} words" for number in range(50)]
+
+
+def test_an_index_and_its_search_table_are_copied(neardup, tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        "".join(json.dumps({"id": str(n), "text": own}) + "\n" for n, own in enumerate(TEXTS))
+    )
+    neardup("index", "a.jsonl", "--to", "seen", "--search")
+    shown = neardup("copy", "seen", "backup").out.splitlines()
+    assert len(shown) == 1
+    assert shown[0].endswith("bytes in the copy, all of them verified")
+    assert json.loads(neardup("search", "backup", "343", "--json").out)["total"] == 1
+    with Index.open("seen", "w") as index:
+        index.admit(["new"], ["a heron stands in the reeds of the lake"])
+    told = json.loads(neardup("copy", "seen", "backup", "--json").out)
+    assert set(told) == {"bytes", "written"}
+    neardup("reindex", "seen")
+    neardup("copy", "seen", "backup")
+    assert json.loads(neardup("search", "backup", "heron", "--json").out)["total"] == 1
+    assert neardup("check", "backup").out
+
+
+def test_what_cannot_be_copied(neardup, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("Dear")
+    assert "there is nothing at this path" in neardup("copy", "nowhere", "backup", code=2).err
+    assert not (tmp_path / "backup").exists()
+    Index.create(tmp_path / "seen").close()
+    assert "is not empty: a copy needs a folder of its own" in neardup("copy", "seen", "full", code=2).err
+    assert "is the index itself; copy it to another folder" in neardup("copy", "seen", "seen", code=2).err

@@ -1,0 +1,39 @@
+import json
+
+import pytest
+
+from neardup import Index
+
+TEXTS = [f"text number {number} of {number * 7} with some {number * 13} words" for number in range(60)]
+
+
+@pytest.fixture
+def seen(tmp_path):
+    with Index.create(tmp_path / "seen", texts=True) as index:
+        for begin in range(0, 60, 20):
+            ids = [f"d{number}" for number in range(begin, begin + 20)]
+            index.admit(ids, TEXTS[begin : begin + 20])
+    return tmp_path / "seen"
+
+
+def test_everything_intact_is_in_the_new_index(neardup, seen):
+    (log,) = seen.glob("log-*")
+    raw = bytearray(log.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    log.write_bytes(raw)
+    assert "neardup rescue DIR TO" in neardup("check", "seen", code=1).out
+    shown = neardup("rescue", "seen", "new", code=1).out.splitlines()
+    assert shown[0] == "40  documents in the new index"
+    assert shown[1].startswith(f"{'seen'}/log-00000001: the bytes ")
+    assert shown[1].endswith("are damaged; lost: 1 change")
+    neardup("check", "new")
+    told = json.loads(neardup("rescue", "seen", "other", "--json", code=1).out)
+    assert (told["documents"], told["promoted"], told["repeated"], len(told["losses"])) == (40, 0, 0, 1)
+    assert "is not empty" in neardup("rescue", "seen", "new", code=2).err
+
+
+def test_an_intact_index_loses_nothing(neardup, seen):
+    shown = neardup("rescue", "seen", "new").out.splitlines()
+    assert shown == ["60  documents in the new index", "Nothing was damaged."]
+    with Index.open("new") as index:
+        assert [one.text for one in index.get(list(index.ids()))] == TEXTS
