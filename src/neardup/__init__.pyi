@@ -13,6 +13,7 @@ from .evaluation.comparison import explain as explain
 from .evaluation.measures import containment as containment
 from .evaluation.measures import resemblance as resemblance
 from .evaluation.passages import Passage as Passage
+from .interfaces.client import Client as Client
 from .model.arrays import Features as Features
 from .model.arrays import Signatures as Signatures
 from .model.errors import DataError as DataError

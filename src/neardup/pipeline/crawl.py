@@ -118,10 +118,10 @@ class CrawlFilter:
             return self._index.visit(ids, column, own, at=at, changed_at_least=self._least)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
-        return _parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
+        return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
 
 
-def _parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
+def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
     """Return the URLs, texts and fields of a batch of pages; only the *known* columns of a table are fields."""
     source = table_or_column(pages)
     if isinstance(source, pa.Table):

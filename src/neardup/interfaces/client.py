@@ -1,0 +1,392 @@
+"""A client of the service: the calls of ``Index`` and ``CrawlFilter`` on an index that another process serves."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from ssl import SSLCertVerificationError
+from threading import Lock
+from typing import Any, Final, Self
+from urllib.parse import quote, urlencode, urlsplit
+from uuid import uuid4
+
+import msgspec
+
+from neardup.model.errors import (
+    DataError,
+    NeardupError,
+    QueryTimeout,
+    StorageFailed,
+    StorageRefused,
+    require,
+    require_kind,
+    require_name,
+)
+from neardup.model.seen import Admission, Document, Removal
+from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.pipeline.crawl import parted
+from neardup.pipeline.fields import field_table
+from neardup.pipeline.inputs import as_strings
+from neardup.sources.addresses import Addresses
+from neardup.text.columns import text_column
+
+MOST: Final = 1_000  # documents of one request
+MOST_BYTES: Final = 4 << 20  # of them, unless one document has more
+_FIRST_PAUSE: Final = 0.05  # seconds between two attempts, which double
+_LONGEST_PAUSE: Final = 2.0
+_JSON: Final = "application/json"
+_OK: Final = 200
+_REDIRECTS: Final = range(300, 400)
+_DATA: Final = frozenset({400, 413, 414, 415, 422})
+_LATER: Final = frozenset({429, 502, 503, 504})
+_TIMED_OUT: Final = "query-time"
+
+
+class _Unknown(NeardupError):  # noqa: N818 - an answer
+    """There is no such document."""
+
+
+class _Problem(msgspec.Struct):
+    type: str = ""
+    title: str = ""
+    detail: str = ""
+
+
+class Client:
+    """The index of a service, at *url*, such as ``http://127.0.0.1:8000``; close it, or use it in ``with``.
+
+    Its methods have the parameters, the results and the errors of those of ``Index`` and ``CrawlFilter``;
+    ``judge_each`` and ``judge_and_admit`` are those of ``CrawlFilter``. Measures are rounded to four digits. *token* is
+    a token of the service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; *addresses* must be those of
+    the service, which are the default ones with the rules that ``neardup serve --rules`` names.
+
+    Large batches are sent in several requests: if one fails, those before it are recorded. Connections are kept. A
+    request that is not answered, or is answered with 429 or 503, is sent again for up to *patience* seconds; a batch of
+    ``judge_and_admit`` has the same key each time, so that it is recorded once, with the same verdicts. An attempt may
+    take *timeout* seconds.
+
+    Raises ``ParameterError``; ``StorageRefused`` if the service refuses the token, or does not do this;
+    ``StorageFailed`` if there was no answer; ``DataError`` for invalid documents. Threads may share a client.
+    """
+
+    def __init__(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        addresses: Addresses | None = None,
+        changed_at_least: float | None = None,
+        timeout: float = 60.0,
+        patience: float = 60.0,
+    ) -> None:
+        require_name("url", url)
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host = port = None
+        holds = host is not None and parts.scheme in {"http", "https"} and not (parts.query or parts.username)
+        require(holds, "url", url, "must be the URL of a service, such as http://127.0.0.1:8000")
+        self._connect = (HTTPSConnection if parts.scheme == "https" else HTTPConnection, str(host), port)
+        self._prefix = parts.path.rstrip("/")
+        self._token, self._url = token, url
+        self._addresses = Addresses() if addresses is None else addresses
+        require_kind("addresses", self._addresses, Addresses)
+        self._least, self._timeout, self._patience = changed_at_least, timeout, patience
+        self._idle: list[HTTPConnection] = []
+        self._lock = Lock()
+        self._about: dict[str, Any] | None = None
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<Client of {self._url}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; a second call does nothing."""
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+
+    # The index.
+
+    def __len__(self) -> int:
+        return int(self._get("/v1/index")["documents"])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The description of the index, when it was first needed: ``GET /v1/index``."""
+        if self._about is None:
+            self._about = self._get("/v1/index")
+        return self._about
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The names of the fields, and their kinds."""
+        return dict(self.about["fields"])
+
+    @property
+    def next_admission(self) -> int:
+        """The number of the next admission."""
+        return int(self._get("/v1/index")["next"])
+
+    def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
+        """Return a verdict for each text. Changes nothing."""
+        texts = text_column(documents).to_pylist()
+        named = [{}] * len(texts) if ids is None else [{"id": name} for name in as_strings(ids)]
+        return self._verdicts("/v1/judge", "documents", _records(named, texts, field_table(fields, len(texts))))
+
+    def admit(self, ids: Sequence[str], documents: Any, fields: Any = None) -> list[Verdict]:
+        """Admit texts; return what each repeats among those admitted before. The answer is the acknowledgement."""
+        texts, named = text_column(documents).to_pylist(), [{"id": name} for name in as_strings(ids)]
+        return self._verdicts("/v1/admit", "documents", _records(named, texts, field_table(fields, len(texts))))
+
+    def get(self, ids: Iterable[str]) -> list[Document | None]:
+        """Return the documents with these ids; ``None`` for an unknown id."""
+        return [self._document(name) for name in as_strings(ids)]
+
+    def group(self, id: str) -> list[str]:  # noqa: A002 - the name of the field, as everywhere
+        """Return the ids of the documents with the same representative, which comes first."""
+        members: list[str] = []
+        while True:
+            page = len(members) // 100 + 1
+            found = self._found(f"/v1/groups/{_escaped(id)}?{urlencode({'page': page, 'size': 100})}")
+            if found is None:
+                return []
+            members += found["members"]
+            if len(members) >= found["total"] or not found["members"]:
+                return members
+
+    def remove(self, ids: Iterable[str]) -> Removal:
+        """Remove documents; unknown ids are ignored. The ids of those that are kept instead are not returned."""
+        removed = [self._found(f"/v1/documents/{_escaped(name)}", "DELETE") for name in as_strings(ids)]
+        return Removal(sum(one["removed"] for one in removed if one), [])
+
+    def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
+        """Remove the documents that were last seen before a moment; see ``Index.expire`` and ``remove``."""
+        moment = before if isinstance(before, datetime) else datetime.fromtimestamp(before, UTC)
+        return Removal(self._post("/v1/expire", {"before": moment, "by": by})["removed"], [])
+
+    def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
+        """Return the admission numbers of documents; ``None`` for an unknown id."""
+        names, found = as_strings(ids), []
+        for begin in range(0, len(names), MOST):
+            found += self._post("/v1/admissions", {"ids": names[begin : begin + MOST]})["admissions"]
+        return [None if one is None else Admission(**one) for one in found]
+
+    def collapse(self, hits: Sequence[Any], **options: Any) -> dict[str, Any]:
+        """Hide ranked hits that repeat a better one; see ``POST /v1/collapse`` for the options and the answer."""
+        return self._post("/v1/collapse", {"hits": list(hits), **options})
+
+    def search(self, query: str, **options: Any) -> dict[str, Any]:
+        """Find documents by their words; see ``GET /v1/search`` for the options and the answer."""
+        return self._get(f"/v1/search?{urlencode({'q': query, **options})}")
+
+    # Pages of a crawl.
+
+    def id_of(self, url: str) -> str:
+        """Return the id of the page at this URL."""
+        return self._addresses.id_of(url)
+
+    def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
+        """Return a verdict for each page, as ``CrawlFilter.judge_each``. Changes nothing."""
+        return self._verdicts("/v1/seen/judge", "pages", self._pages(pages, texts, fields), self._least)
+
+    def judge_and_admit(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
+        """Record pages, and return a verdict for each, as ``CrawlFilter.judge_and_admit``."""
+        return self._verdicts("/v1/seen", "pages", self._pages(pages, texts, fields), self._least, keyed=True)
+
+    def _pages(self, pages: Any, texts: Any, fields: Any) -> Iterator[dict[str, Any]]:
+        about = self.about
+        rule = "must be those of the service; both use the rules of the same file, or none"
+        require(about["addresses"] == self._addresses.id, "addresses", self._addresses, rule)
+        urls, column, table = parted(pages, texts, fields, {*about["fields"], *about["signs"]} - {"text"})
+        return _records([{"url": url} for url in urls], column.to_pylist(), table)
+
+    # Requests.
+
+    def _verdicts(
+        self,
+        path: str,
+        name: str,
+        records: Iterable[dict[str, Any]],
+        least: float | None = None,
+        *,
+        keyed: bool = False,
+    ) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        begin = 0
+        more = b"" if least is None else b',"changed_at_least":%s' % msgspec.json.encode(least)
+        for number, part in _batches(records):
+            key = uuid4().hex if keyed else None
+            body = b'{"%s":[%s]%s}' % (name.encode(), part, more)
+            try:
+                answer = self._answer("POST", path, body, key)
+            except DataError as error:
+                raise _moved(error, begin, begin + number) from None
+            verdicts += map(_verdict, answer["verdicts"])
+            begin += number
+        return verdicts
+
+    def _document(self, name: str) -> Document | None:
+        found = self._found(f"/v1/documents/{_escaped(name)}?text=true")
+        if found is None:
+            return None
+        moments = {part: datetime.fromisoformat(found[part]) for part in ("first_seen", "changed_at", "last_seen")}
+        times = [field for field, kind in self.fields.items() if kind == "time" and found["fields"].get(field)]
+        values = {field: datetime.fromisoformat(found["fields"][field]) for field in times}
+        return Document(**{**found, **moments, "fields": found["fields"] | values})
+
+    def _get(self, path: str) -> dict[str, Any]:
+        return self._answer("GET", path)
+
+    def _post(self, path: str, given: Any) -> dict[str, Any]:
+        return self._answer("POST", path, msgspec.json.encode(given))
+
+    def _found(self, path: str, method: str = "GET") -> dict[str, Any] | None:
+        try:
+            return self._answer(method, path)
+        except _Unknown:
+            return None
+
+    def _answer(self, method: str, path: str, body: bytes | None = None, key: str | None = None) -> dict[str, Any]:
+        """Send a request until it is answered; ``_Unknown`` for a document that does not exist."""
+        head = {"Accept": _JSON}
+        head |= {"Content-Type": _JSON} if body is not None else {}
+        head |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        head |= {"Idempotency-Key": key} if key else {}
+        until, pause, reason = time.monotonic() + self._patience, _FIRST_PAUSE, ""
+        while True:
+            if self._closed:
+                raise StorageFailed(self._url, "the client is closed")
+            wait = pause
+            try:
+                response, content = self._sent(method, self._prefix + path, body, head)
+            except SSLCertVerificationError as error:
+                raise StorageRefused(self._url, error.verify_message) from error
+            except (OSError, HTTPException) as error:
+                reason = f"cannot be reached: {error or type(error).__name__}"
+            else:
+                if response.status == _OK:
+                    return self._decoded(content)
+                failure = self._failure(response, content)
+                if response.status not in _LATER:
+                    raise failure
+                reason = getattr(failure, "rule", str(failure))
+                wait = max(pause, _seconds(response.headers.get("Retry-After", "")))
+            if time.monotonic() + wait > until:
+                raise StorageFailed(self._url, reason)
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _sent(self, method: str, path: str, body: bytes | None, head: dict[str, str]) -> tuple[HTTPResponse, bytes]:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None:
+            try:
+                return self._exchanged(connection, method, path, body, head)
+            except (ConnectionError, HTTPException):  # the service ends idle connections
+                pass
+        kind, host, port = self._connect
+        return self._exchanged(kind(host, port, timeout=self._timeout), method, path, body, head)
+
+    def _exchanged(
+        self, connection: HTTPConnection, method: str, path: str, body: bytes | None, head: dict[str, str]
+    ) -> tuple[HTTPResponse, bytes]:
+        try:
+            connection.request(method, path, body, head)
+            response = connection.getresponse()
+            content = response.read()
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            if self._closed or response.will_close:
+                connection.close()
+            else:
+                self._idle.append(connection)
+        return response, content
+
+    def _decoded(self, content: bytes) -> dict[str, Any]:
+        try:
+            found = msgspec.json.decode(content, type=dict[str, Any])
+        except msgspec.MsgspecError as error:
+            raise StorageRefused(self._url, "does not answer as a service of neardup does") from error
+        return found
+
+    def _failure(self, response: HTTPResponse, content: bytes) -> NeardupError:
+        """Return the error of an answer."""
+        try:
+            problem = msgspec.json.decode(content, type=_Problem)
+        except msgspec.MsgspecError:
+            problem = _Problem()
+        status, name = response.status, problem.type.rpartition("#")[2]
+        what = problem.detail or f"answers with status {status}"
+        if status in _REDIRECTS:
+            what = f"redirects to {response.headers.get('Location', 'another URL')}; use that URL"
+        if name == "no-document":
+            return _Unknown()
+        if name == _TIMED_OUT:
+            return QueryTimeout(self._timeout)
+        if status in _DATA and problem.detail:
+            return DataError("the service", what)
+        return StorageRefused(self._url, what)
+
+
+def _records(named: Sequence[Mapping[str, Any]], texts: Sequence[str | None], fields: Any) -> Iterator[dict[str, Any]]:
+    if len(named) != len(texts):
+        raise DataError("documents", f"there are {len(texts):,} texts for {len(named):,} names; each needs one")
+    rows = fields.to_pylist() if fields.num_columns else [{}] * len(texts)
+    for name, text, own in zip(named, texts, rows, strict=True):
+        yield {**name, "text": text or "", "fields": {key: value for key, value in own.items() if value is not None}}
+
+
+def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the records as JSON in batches that a service accepts, each with its number of records."""
+    encode = msgspec.json.Encoder().encode
+    part: list[bytes] = []
+    size = 0
+    for record in records:
+        written = encode(record)
+        if part and (len(part) == MOST or size + len(written) > MOST_BYTES):
+            yield len(part), b",".join(part)
+            part, size = [], 0
+        part.append(written)
+        size += len(written)
+    if part:
+        yield len(part), b",".join(part)
+
+
+def _verdict(said: Mapping[str, Any]) -> Verdict:
+    of, kept = said.get("of", ""), said.get("representative")
+    match said["verdict"]:
+        case New.name:
+            return New()
+        case Empty.name:
+            return Empty()
+        case ExactDuplicate.name:
+            return ExactDuplicate(of, kept)
+        case NearDuplicate.name:
+            return NearDuplicate(of, said["measure"], said["value"], said.get("verified", False), kept)
+        case _:
+            return Known(of, said["changed"], kept, said.get("resemblance"), said.get("contained"))
+
+
+def _moved(error: DataError, begin: int, end: int) -> NeardupError:
+    """Return an error of a batch with the numbers of its documents, if there are several batches."""
+    return error if begin == 0 else DataError(f"{error.where}, documents {begin:,} to {end - 1:,}", error.rule)
+
+
+def _escaped(name: str) -> str:
+    """Return an id as a part of a path; dots are escaped, because some proxies remove ``..``."""
+    return quote(name, safe="").replace(".", "%2E")
+
+
+def _seconds(written: str) -> float:
+    return float(written) if written.isdigit() else 0.0

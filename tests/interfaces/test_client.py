@@ -1,0 +1,313 @@
+import http.server
+import json
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+import uvicorn
+
+from neardup import Client, CrawlFilter, DataError, Index, ParameterError
+from neardup.errors import QueryTimeout, StorageFailed, StorageRefused
+from neardup.interfaces import client as client_module
+from neardup.interfaces.http.app import create_app
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.server import _config, listen
+from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.tokens import Tokens, new_token
+from neardup.pipeline.search import Search
+from neardup.urls import Addresses
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+FIELDS = {"url": "string", "rank": "integer", "at": "time"}
+
+
+@contextmanager
+def serving(folder, **options):
+    """Serve an index in a thread of this process."""
+    limits = Limits(query_seconds=120.0)
+    service = Service(lambda mode: Index.open(folder, mode), limits=limits, read_only=options.pop("read_only", False))
+    with listen("127.0.0.1", 0) as listening:
+        started = threading.Event()
+        server = uvicorn.Server(_config(create_app(service, started=started.set, **options), limits))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            assert started.wait(120)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    Index.create(tmp_path / "seen", texts=True, fields=FIELDS).close()
+    return tmp_path / "seen"
+
+
+@pytest.fixture
+def service(folder):
+    with serving(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def client(service):
+    with Client(service) as client:
+        yield client
+
+
+def rounded(verdicts):
+    """Give verdicts with their measures as the service rounds them."""
+    parts = ("value", "resemblance", "contained")
+    return [
+        replace(one, **{part: round(getattr(one, part), 4) for part in parts if getattr(one, part, None) is not None})
+        for one in verdicts
+    ]
+
+
+def test_verdicts_are_those_of_the_index_and_the_filter(client):
+    visits = [
+        [("http://a.example/", STORM), ("http://a.example:80/#x", STORM), ("http://b.example/", f"{STORM} too")],
+        [("http://c.example/", STORM), ("http://b.example/", BAKER), ("http://d.example/", "")],
+    ]
+    with Index.create(texts=True, fields=FIELDS) as index:
+        own = CrawlFilter(index)
+        for visit in visits:
+            for said, expected in (
+                (client.judge_each(visit), own.judge_each(visit)),
+                (client.judge_and_admit(visit), own.judge_and_admit(visit)),
+            ):
+                assert said == rounded(expected)
+                assert [one.representative for one in said] == [one.representative for one in expected]
+        assert client.id_of("HTTP://a.example/#x") == own.id_of("HTTP://a.example/#x")
+        texts = [STORM, BAKER, "something else"]
+        assert client.judge(texts) == rounded(index.judge(texts))
+        named = ["http://a.example/", "x", "y"]
+        assert client.judge(texts, ids=named) == rounded(index.judge(texts, ids=named))
+        assert client.admit(["x", "y", "z"], texts) == rounded(index.admit(["x", "y", "z"], texts))
+        ids = ["x", "nobody", "http://a.example/", "http://b.example/"]
+        assert client.admissions(ids) == index.admissions(ids)
+        assert [client.group(name) for name in ids] == [index.group(name) for name in ids]
+        assert len(client) == len(index)
+        assert client.next_admission == index.next_admission
+        assert client.fields == index.fields
+        assert client.remove(["x", "nobody"]).removed == index.remove(["x", "nobody"]).removed
+        assert client.expire(datetime(2001, 1, 1, tzinfo=UTC)).removed == 0
+        assert client.expire(4e9, by="first_seen").removed == len(index)
+    assert len(client) == 0
+
+
+def test_documents_come_back(client, folder):
+    at = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    client.judge_and_admit(pa.table({"url": ["http://a.example/#x"], "text": [STORM], "at": [at], "rank": [3]}))
+    client.admit(["http://b.example/../%", "none"], [BAKER, ""], {"rank": [4, None]})
+    ids = ["http://a.example/", "nobody", "http://b.example/../%", "none"]
+    with Index.open(folder) as reader:
+        assert client.get(ids) == reader.get(ids)
+    assert client.get(ids)[0].fields == {"url": "http://a.example/#x", "rank": 3, "at": at}
+
+
+def test_groups_of_any_size_come_back(client):
+    ids = [f"page {number:03}" for number in range(250)]
+    client.admit(ids, [STORM] * 250)
+    assert client.group("page 100") == ids
+    assert client.group("nobody") == []
+
+
+def test_hits_are_collapsed_and_found(folder):
+    with Index.open(folder, "w") as index:
+        index.admit(["a", "b", "c"], [STORM, f"{STORM} too", BAKER])
+        Search.open(index, make=True).close()
+    with serving(folder) as url, Client(url) as client:
+        found = client.collapse(["c", "a", "b"], size=10)
+        assert [group["kept"][0]["id"] for group in found["results"]] == ["c", "a"]
+        assert client.search("storm harbour", size=1)["total"] == 2
+
+
+def test_large_batches_are_sent_in_parts(client, monkeypatch):
+    monkeypatch.setattr(client_module, "MOST", 3)
+    monkeypatch.setattr(client_module, "MOST_BYTES", 300)
+    pages = [(f"http://a.example/{number}", f"{number} {STORM * (1 + number % 3)}") for number in range(10)]
+    with Index.create(texts=True, fields=FIELDS) as index:
+        assert client.judge_and_admit(pages) == rounded(CrawlFilter(index).judge_and_admit(pages))
+        ids = [client.id_of(url) for url, _ in pages]
+        assert client.admissions(ids) == index.admissions(ids)
+    with pytest.raises(DataError, match="the service, documents 4 to 4: "):
+        client.admit(["a", "b", "c", "d", "x" * 2000, "e"], ["text"] * 6)
+    assert client.judge_and_admit([]) == []
+
+
+def test_errors_are_those_of_the_library(folder):
+    reading, line = new_token("read")
+    with serving(folder, tokens=Tokens.parsed([line])) as url:
+        with Client(url, patience=0) as client, pytest.raises(StorageRefused, match="token is missing or unknown"):
+            len(client)
+        with Client(url, token=reading) as client:
+            assert len(client) == 0
+            with pytest.raises(StorageRefused, match="This token is read-only"):
+                client.judge_and_admit([("http://a.example/", STORM)])
+            with pytest.raises(StorageRefused, match="search table"):
+                client.search("storm")
+            with pytest.raises(DataError, match="field 'nope'"):
+                client.judge([STORM], {"nope": [1]})
+            with pytest.raises(DataError, match="url 1"):
+                client.judge_each([("http://a.example/", STORM), (" ", STORM)])
+    with (
+        serving(folder, read_only=True) as url,
+        Client(url) as client,
+        pytest.raises(StorageRefused, match="only reads"),
+    ):
+        client.admit(["a"], [STORM])
+
+
+def test_other_addresses_than_those_of_the_service_are_refused(service):
+    rule = r"addresses.*must be those of the service"
+    with Client(service, addresses=Addresses(ignore_scheme=True)) as client, pytest.raises(ParameterError, match=rule):
+        client.judge_each([("http://a.example/", STORM)])
+
+
+@pytest.mark.parametrize("url", ["", "seen", "ftp://a", "http://", "http://a:b", "http://u:p@a", "http://a/?q", 3])
+def test_only_urls_of_services_are_taken(url):
+    with pytest.raises(ParameterError):
+        Client(url)
+
+
+def test_a_service_that_does_not_run_cannot_be_reached():
+    with listen("127.0.0.1", 0) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with Client(url, patience=0) as client, pytest.raises(StorageFailed, match="cannot be reached"):
+        len(client)
+
+
+def test_a_closed_client_sends_nothing(service):
+    client = Client(service)
+    client.close()
+    client.close()
+    with pytest.raises(StorageFailed, match="the client is closed"):
+        len(client)
+
+
+class Script(http.server.ThreadingHTTPServer):
+    """A server that answers as it is told: a status with a body and a header, or no answer."""
+
+    daemon_threads = True
+
+    def __init__(self, answers):
+        self.answers, self.asked = list(answers), []
+        super().__init__(("127.0.0.1", 0), self.handler())
+        self.url = f"http://127.0.0.1:{self.server_port}/below"
+
+    def handler(self):
+        script = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                length = int(self.headers.get("Content-Length", 0))
+                script.asked.append((self.path, self.headers["Idempotency-Key"], self.rfile.read(length)))
+                status, body, head = script.answers.pop(0)
+                if status is None:
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                content = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                for name, value in {"Content-Length": len(content), **head}.items():
+                    self.send_header(name, str(value))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def do_GET(self):
+                self.do_POST()
+
+            def log_message(self, *_):
+                pass
+
+            def finish(self):
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def scripted():
+    made = []
+
+    def make(*answers):
+        server = Script(answers)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        made.append((server, thread))
+        return server
+
+    yield make
+    for server, thread in made:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    waited = []
+    monkeypatch.setattr(client_module.time, "sleep", waited.append)
+    return waited
+
+
+ABOUT = (200, {"fields": {}, "signs": [], "addresses": Addresses().id}, {})
+NEW = (200, {"verdicts": [{"verdict": "new", "id": "http://a.example/"}]}, {})
+LATER = (429, {"type": "/docs#overloaded", "detail": "Too many requests."}, {"Retry-After": "7"})
+BROKEN = (None, b"", {})
+UNWRITABLE = (503, {"type": "/docs#unwritable", "detail": "The index cannot be written."}, {})
+
+
+def test_a_batch_is_repeated_with_its_key_until_it_is_answered(scripted, pauses):
+    server = scripted(ABOUT, BROKEN, LATER, UNWRITABLE, BROKEN, (502, b"<html>", {}), NEW, NEW)
+    with Client(server.url) as client:
+        (verdict,) = client.judge_and_admit([("http://a.example/", STORM)])
+        assert verdict.name == "new"
+        client.judge_and_admit([("http://a.example/", STORM)])
+    first, *sent, other = [one for one in server.asked if one[0] == "/below/v1/seen"]
+    assert first[1] is not None
+    assert set(sent) == {first}
+    assert other[1] not in {None, first[1]}
+    assert 7 in pauses
+
+
+def test_patience_ends(scripted, pauses):
+    server = scripted(*[LATER] * 3)
+    with Client(server.url, patience=0) as client, pytest.raises(StorageFailed, match="Too many requests"):
+        client.judge([STORM])
+    assert pauses == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "reason"),
+    [
+        (
+            (301, b"", {"Location": "https://b.example/"}),
+            StorageRefused,
+            "redirects to https://b.example/; use that URL",
+        ),
+        ((404, b"<html>", {}), StorageRefused, "answers with status 404"),
+        ((200, b"<html>", {}), StorageRefused, "does not answer as a service of neardup"),
+        ((422, {"type": "/docs#query-time", "detail": "x"}, {}), QueryTimeout, "stopped"),
+        ((422, {"type": "/docs#invalid", "detail": "url 0: is empty"}, {}), DataError, "the service: url 0: is empty"),
+        ((500, {"type": "/docs#broken", "detail": "error 7 of the log"}, {}), StorageRefused, "error 7 of the log"),
+    ],
+)
+def test_other_answers_are_errors(scripted, pauses, answer, error, reason):
+    server = scripted(answer)
+    with Client(server.url) as client, pytest.raises(error, match=reason):
+        client.search("storm")
+    assert len(server.asked) == 1
+
+
+def test_a_token_is_never_shown():
+    assert "secret" not in repr(Client("http://127.0.0.1:9", token="secret"))  # noqa: S106 - none
