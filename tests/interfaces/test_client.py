@@ -1,21 +1,17 @@
 import http.server
 import json
 import threading
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pyarrow as pa
 import pytest
-import uvicorn
+from served import serving
 
 from neardup import Client, CrawlFilter, DataError, Index, ParameterError
 from neardup.errors import QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
-from neardup.interfaces.http.app import create_app
-from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.server import _config, listen
-from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.server import listen
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.pipeline.search import Search
 from neardup.urls import Addresses
@@ -23,24 +19,6 @@ from neardup.urls import Addresses
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
 FIELDS = {"url": "string", "rank": "integer", "at": "time"}
-
-
-@contextmanager
-def serving(folder, **options):
-    """Serve an index in a thread of this process."""
-    limits = Limits(query_seconds=120.0)
-    service = Service(lambda mode: Index.open(folder, mode), limits=limits, read_only=options.pop("read_only", False))
-    with listen("127.0.0.1", 0) as listening:
-        started = threading.Event()
-        server = uvicorn.Server(_config(create_app(service, started=started.set, **options), limits))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            assert started.wait(120)
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @pytest.fixture

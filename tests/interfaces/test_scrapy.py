@@ -16,8 +16,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from served import serving
 
 from neardup import CrawlFilter, Index, ParameterError, StorageError
+from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
@@ -417,10 +419,50 @@ def test_a_killed_crawl_with_a_job_loses_no_page(crawl, sites, tmp_path):
     assert len({item["url"] for item in items}) == len(items) == 100
 
 
+def test_crawlers_share_the_index_of_a_service(crawl, sites, tmp_path):
+    one, other = sites(), sites()
+    for site in (one, other):
+        site.pages["/"] = page(words(site.root), ["/a", "/b", f"{one.root}/a"])
+        site.pages |= {f"/{name}": page(words(name)) for name in "ab"}
+    token, line = new_token("write")
+    Index.create(tmp_path / "shared", texts=True, fields={"title": "string"}).close()
+    with serving(tmp_path / "shared", tokens=Tokens.parsed([line])) as url:
+        ways = {"index": url, "token": token}
+        items, counted, told = crawl(one.root, scrapy={"JOBDIR": str(tmp_path / "one")}, **ways)
+        assert told == ""
+        assert len(items) == 3
+        items, counted, _ = crawl(other.root, scrapy={"JOBDIR": str(tmp_path / "other")}, **ways)
+        assert [item["url"] for item in items] == [f"{other.root}/"]
+        assert counted["requests/known"] == 1  # what the other crawler has fetched
+        one.pages["/a"] = page(words("a"), footer="Visitors: 17")
+        items, counted, _ = crawl(one.root, refetch="always", changed=0.9, **ways)
+        assert (items, counted["known"]) == ([], 3)
+        assert "changed" not in counted
+    with Index.open(tmp_path / "shared") as index:
+        assert index.get([f"{one.root}/b"])[0].fields == {"title": "t"}
+    assert {path.name for path in tmp_path.glob("*/unfinished-crawl")} == set()
+
+
+def test_a_crawl_with_a_service_that_was_killed_starts_again(crawl, sites, tmp_path):
+    site = sites(most=41)
+    for own in range(100):
+        links = [f"/{child}" for child in (2 * own + 1, 2 * own + 2) if child < 100]
+        site.pages[f"/{own}" if own else "/"] = page(words(own), links)
+    job = {"JOBDIR": str(tmp_path / "job")}
+    Index.create(tmp_path / "shared").close()
+    with serving(tmp_path / "shared") as url:
+        crawl(site.root, kill_when=lambda: known(tmp_path / "shared") > 20, scrapy=job, index=url)
+        site.go_on()
+        items, counted, _ = crawl(site.root, scrapy=job, index=url)
+    assert counted["reason"] == "finished"
+    assert len({item["url"] for item in items}) == len(items) == 100
+    assert counted["passed_on_again"] > 20
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"index": ""}, "must name the folder of the index"),
+        ({"index": ""}, "must be the folder of the index, or the URL of a service"),
         ({"key_file": "nowhere"}, "the key cannot be read"),
     ],
 )
@@ -483,6 +525,9 @@ class Page:
     ("settings", "complaint"),
     [
         ({"action": "hide"}, "must be drop or tag"),
+        ({"index": "http://127.0.0.1:9"}, "needs JOBDIR, or NEARDUP_REFETCH"),
+        ({"index": "http://127.0.0.1:9", "texts": True}, "cannot be used with the index of a service"),
+        ({"changed": 2.0}, "must be a number above 0 and at most 1"),
         ({"refetch": "sometimes"}, "must be unfinished, never or always"),
         ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),
     ],

@@ -6,7 +6,8 @@
 It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from neardup.interfaces.client import Client
     from neardup.pipeline.crawl import CrawlFilter
+    from neardup.pipeline.index import Index
     from neardup.text.extraction import Extraction
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
@@ -29,6 +32,8 @@ UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl
 
 _PRIORITY: Final = 300
+_OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts")  # settings for a new index
+_TOKEN: Final = "NEARDUP_TOKEN"  # noqa: S105 - the name of a variable
 _DIGEST_BYTES: Final = 16
 _COUNTED: Final = "neardup/"
 _FINISHED: Final = "finished"  # Scrapy's reason for the end of a complete crawl
@@ -40,7 +45,10 @@ class NearDuplicates:
     ``NEARDUP_INDEX``
         The folder of the index, which is created if it does not exist, with ``NEARDUP_SCHEME``, ``NEARDUP_FIELDS`` and
         ``NEARDUP_TEXTS`` as in ``Index.create``. ``NEARDUP_KEY_FILE`` names a file of 16 bytes or 32 hexadecimal
-        digits, the secret key.
+        digits, the secret key. Or the URL of a service, which several crawlers share; a crawl then requires a
+        ``JOBDIR``, unless ``NEARDUP_REFETCH`` is ``"never"`` or ``"always"``.
+    ``NEARDUP_TOKEN``
+        The token of the service, which may change its index; by default the environment variable of this name.
     ``NEARDUP_ACTION``
         ``"drop"``: an item is dropped for the kept page that it repeats. ``"tag"``: no item is dropped, but the field
         ``NEARDUP_TAG`` of each contains the verdict.
@@ -49,6 +57,9 @@ class NearDuplicates:
         that did not finish, because links on them may not have been followed, and because a killed crawl may not
         have written all its items, so that kept pages are passed on again; ``"never"``; ``"always"``, to find
         changes.
+    ``NEARDUP_CHANGED``
+        The least resemblance to its last version with which a page counts as unchanged, such as 0.95; see
+        ``CrawlFilter``. By default only equal content does.
     ``NEARDUP_URL``, ``NEARDUP_TEXT``, ``NEARDUP_HTML``
         The fields of an item with the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML. Items without
         them are passed on, and counted. Fields of the index are filled from those of the item.
@@ -63,7 +74,12 @@ class NearDuplicates:
     def update_settings(self, settings: "BaseSettings") -> None:
         """Check the settings, and add the parts."""
         own = Settings.of(settings)
-        require(own.index is not None, "NEARDUP_INDEX", own.index, "must name the folder of the index")
+        require(
+            own.index is not None,
+            "NEARDUP_INDEX",
+            own.index,
+            "must be the folder of the index, or the URL of a service",
+        )
         settings.set("DUPEFILTER_CLASS", AddressFilter, "addon")
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", NearDuplicatePipeline, _PRIORITY)
 
@@ -73,6 +89,8 @@ class Settings:
     """The settings of the add-on."""
 
     index: str | None = None
+    token: str | None = None
+    changed: float | None = None
     action: str = "drop"
     refetch: str = "unfinished"
     url: str = "url"
@@ -95,12 +113,23 @@ class Settings:
             rule = f"is not a setting; the settings are {', '.join(known)}"
             require(name in known or not str(name).startswith("NEARDUP_"), str(name), settings[name], rule)
         given = {known[name]: settings.get(name) for name in known if name in settings}
+        if "changed" in given:
+            given["changed"] = settings.getfloat("NEARDUP_CHANGED")
         given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts")}
         own = cls(**given | {"fields": settings.getdict("NEARDUP_FIELDS")})
         require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
         rule = "must be unfinished, never or always"
         require(own.refetch in {"unfinished", "never", "always"}, "NEARDUP_REFETCH", own.refetch, rule)
+        if own.is_service:
+            for name in _OF_A_FOLDER:
+                value = getattr(own, name)
+                require(not value, f"NEARDUP_{name.upper()}", value, "cannot be used with the index of a service")
         return own
+
+    @property
+    def is_service(self) -> bool:
+        """Whether the index is that of a service."""
+        return str(self.index).startswith(("http://", "https://"))
 
 
 class Crawl:
@@ -111,17 +140,20 @@ class Crawl:
         from scrapy.utils.job import job_dir
 
         self.settings = Settings.of(crawler.settings)
-        self.pages = _opened(self.settings)
+        job = job_dir(crawler.settings)
+        self._marker = self._marker_in(job)
+        self.pages: CrawlFilter | Client
+        self.index: Index | Client
+        self.pages, self.index, signed = _opened(self.settings)
         self._stats = crawler.stats
-        self._marker = Path(str(self.settings.index), UNFINISHED)
-        self._resumes = self._marker.exists()
+        self._resumes = self._marker is not None and self._marker.exists()
         try:
+            self.fields = tuple(dict.fromkeys([*signed, *self.index.fields]))
             self._since = self._begun()
         except BaseException:
-            self.pages.index.close()
+            self.index.close()
             raise
-        folder = job_dir(crawler.settings)
-        self._job = None if folder is None else Path(folder, SEEN)
+        self._job = None if job is None else Path(job, SEEN)
         self._requested, self._delivered = _resumed(self._job)
         self._failed = False
         crawler.signals.connect(self.close, signal=signals.spider_closed)
@@ -162,7 +194,7 @@ class Crawl:
 
     def _was_finished(self, own: str) -> bool:
         """Return whether an earlier crawl admitted a page, and probably followed its links."""
-        (admission,) = self.pages.index.admissions([own])
+        (admission,) = self.index.admissions([own])
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
@@ -171,7 +203,7 @@ class Crawl:
         digest = _digest(own.encode())
         try:
             again = digest not in self._delivered and self._may_be_lost(own)
-            verdict = self.pages.admit(url, text, fields)
+            (verdict,) = self.pages.judge_and_admit([url], [text], {name: [value] for name, value in fields.items()})
         except StorageError:
             self._failed = True
             raise
@@ -190,16 +222,26 @@ class Crawl:
         """Return whether an unfinished crawl passed on the item of a page, which may not have been written."""
         if not self._resumes or self.settings.refetch != "unfinished":
             return False
-        (admission,) = self.pages.index.admissions([own])
+        (admission,) = self.index.admissions([own])
         return admission is not None and admission.told >= self._since
+
+    def _marker_in(self, job: str | None) -> Path | None:
+        """Return the file that exists while a crawl is unfinished: several crawlers of a service have one each."""
+        if not self.settings.is_service:
+            return Path(str(self.settings.index), UNFINISHED)
+        rule = 'needs JOBDIR, or NEARDUP_REFETCH = "never" or "always"'
+        require(job is not None or self.settings.refetch != "unfinished", "NEARDUP_INDEX", self.settings.index, rule)
+        return None if job is None else Path(job, UNFINISHED)
 
     def _begun(self) -> int:
         """Return the first admission of unfinished crawls; record the next admission if there was none."""
         from neardup.sources.output import atomic
 
+        if self._marker is None:
+            return self.index.next_admission
         if not self._resumes:
             with atomic(self._marker) as file:
-                file.write(f"{self.pages.index.next_admission}\n".encode())
+                file.write(f"{self.index.next_admission}\n".encode())
         try:
             return int(self._marker.read_text("ascii"))
         except ValueError:
@@ -210,11 +252,12 @@ class Crawl:
 
         An interrupted one with a JOBDIR, in which Scrapy has stored the waiting requests, stores the others.
         """
-        self.pages.index.close()
+        self.index.close()
         if self._failed:
             return
         if reason == _FINISHED:
-            self._marker.unlink(missing_ok=True)
+            if self._marker is not None:
+                self._marker.unlink(missing_ok=True)
         elif self._job is not None:
             _store(self._job, self._requested, self._delivered)
 
@@ -314,9 +357,7 @@ class NearDuplicatePipeline:
             text = _extraction(own).pages([text]).texts[0]
         if own.action == "tag":
             adapter[own.tag] = None  # an item without such a field is an error before its page is recorded
-        index = crawl.pages.index
-        wanted = dict.fromkeys([*index.scheme.columns, *index.fields])
-        fields = {name: adapter.get(name) for name in wanted if name in adapter}
+        fields = {name: adapter.get(name) for name in crawl.fields if name in adapter}
         verdict, passes = crawl.judge(url, text if isinstance(text, str) else text.decode(errors="replace"), fields)
         if own.action == "tag":
             adapter[own.tag] = {**as_record(verdict), "representative": verdict.representative}
@@ -328,8 +369,8 @@ class NearDuplicatePipeline:
         return item
 
 
-def _opened(settings: Settings) -> "CrawlFilter":
-    """Open the index to write, or create it."""
+def _opened(settings: Settings) -> "tuple[CrawlFilter | Client, Index | Client, Sequence[str]]":
+    """Open the index to write, or create it, or connect to its service; the last result are the signed fields."""
     from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.index import Index
     from neardup.pipeline.ingestion import is_index
@@ -337,7 +378,13 @@ def _opened(settings: Settings) -> "CrawlFilter":
 
     folder = settings.index
     if not folder:
-        raise ParameterError("NEARDUP_INDEX", folder, "must name the folder of the index")
+        raise ParameterError("NEARDUP_INDEX", folder, "must be the folder of the index, or the URL of a service")
+    if settings.is_service:
+        from neardup.interfaces.client import Client
+
+        token = settings.token or os.environ.get(_TOKEN)
+        client = Client(folder, token=token, addresses=settings.addresses, changed_at_least=settings.changed)
+        return client, client, client.about["signs"]
     key = None if settings.key_file is None else key_in(settings.key_file)
     if is_index(folder):
         index = Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
@@ -350,7 +397,7 @@ def _opened(settings: Settings) -> "CrawlFilter":
         except BaseException:
             index.close()
             raise
-    return CrawlFilter(index, settings.addresses)
+    return CrawlFilter(index, settings.addresses, changed_at_least=settings.changed), index, index.scheme.columns
 
 
 def _extraction(settings: Settings) -> "Extraction":

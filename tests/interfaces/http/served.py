@@ -1,0 +1,30 @@
+"""A service in a thread of this process."""
+
+import threading
+from contextlib import contextmanager
+
+import uvicorn
+
+from neardup import Index
+from neardup.interfaces.http.app import create_app
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.server import _config, listen
+from neardup.interfaces.http.service import Service
+
+
+@contextmanager
+def serving(folder, **options):
+    """Serve an index; give the URL."""
+    limits = Limits(query_seconds=120.0)
+    service = Service(lambda mode: Index.open(folder, mode), limits=limits, read_only=options.pop("read_only", False))
+    with listen("127.0.0.1", 0) as listening:
+        started = threading.Event()
+        server = uvicorn.Server(_config(create_app(service, started=started.set, **options), limits))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            assert started.wait(120)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
