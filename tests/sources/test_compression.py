@@ -4,6 +4,7 @@ import io
 import lzma
 import os
 import threading
+import zlib
 
 import pytest
 import zstandard
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from neardup.model.errors import DataError
 from neardup.sources import compression
-from neardup.sources.compression import compressed, load
+from neardup.sources.compression import GzipError, compressed, inflater, load
 
 CAP = 1 << 30
 PLAIN = b'{"text": "some words"}\n' * 1000
@@ -34,6 +35,35 @@ def loaded(tmp_path):
         return bytes(load(str(path), compression, cap).data)
 
     return loaded
+
+
+@given(
+    st.binary(max_size=300).map(lambda some: some * 40), st.binary(max_size=30), st.integers(1, 60), st.integers(0, 9)
+)
+def test_gzip_is_expanded_as_by_zlib(data, rest, step, level):
+    for bits in (31, 15, -15):
+        packer = zlib.compressobj(level, wbits=bits)
+        packed = packer.compress(data) + packer.flush()
+        all_bytes, found, at = packed + rest, b"", 0
+        expander = inflater(bits)
+        while not expander.eof:
+            found += expander.decompress(all_bytes[at : at + step])
+            at += step
+        assert found == data
+        assert min(at, len(all_bytes)) - len(expander.unused_data) == len(packed)
+
+
+def test_each_flipped_bit_of_a_gzip_member_is_noticed_or_changes_nothing():
+    packed = PACKED["gzip"]
+    for bit in range(8 * len(packed)):
+        damaged = bytearray(packed)
+        damaged[bit >> 3] ^= 1 << (bit & 7)
+        expander = inflater()
+        try:
+            found = expander.decompress(bytes(damaged))
+        except GzipError:
+            continue
+        assert found == PLAIN or not expander.eof
 
 
 @given(st.binary(max_size=300), st.sampled_from([*PACKED, None]))
@@ -103,6 +133,8 @@ def test_every_truncation_is_noticed(loaded, compression):
 def test_rubbish_after_the_end_is_noticed(loaded, compression):
     with pytest.raises(DataError, match="the data after its compressed data"):
         loaded(PACKED[compression] + b"rubbish", compression)
+    with pytest.raises(DataError, match="the data after its compressed data"):
+        loaded(PACKED[compression] + b"a longer piece of rubbish, than any header is", compression)
 
 
 def test_a_damaged_file_is_noticed(loaded):

@@ -1,4 +1,5 @@
 import gzip
+import random
 import zlib
 
 import pytest
@@ -51,6 +52,26 @@ def test_a_body_that_breaks_off_keeps_what_came():
     assert found.body == TEXT[: len(found.body)]
     assert "gzip coding is damaged" in found.note
     assert "unknown" in response(http(TEXT, headers=["Content-Encoding: secret"])).note
+
+
+def test_a_body_that_is_damaged_in_the_middle_keeps_what_came():
+    text = random.Random(1).randbytes(1 << 15).hex().encode()  # noqa: S311 - no secret
+    for coding, packed in (("gzip", gzip.compress(text, mtime=0)), ("deflate", zlib.compress(text))):
+        damaged = packed[: len(packed) // 2] + bytes(100) + packed[len(packed) // 2 + 100 :]
+        found = response(http(damaged, headers=[f"Content-Encoding: {coding}"]))
+        assert text.startswith(found.body[: len(text) // 3])
+        assert f"{coding} coding is damaged" in found.note
+
+
+def test_members_of_a_body_follow_each_other():
+    packed = gzip.compress(TEXT, mtime=0)
+    for body, expected in ((packed * 3, TEXT * 3), (packed + b"other", TEXT), (b"", b"")):
+        found = response(http(body, headers=["Content-Encoding: gzip"]))
+        assert (found.body, found.note) == (expected, "")
+
+
+def test_headers_end_at_the_first_empty_line():
+    assert response(b"HTTP/1.1 200 OK\ncontent-type : Text/Plain\n\nbody\r\n\r\nrest").body == b"body\r\n\r\nrest"
 
 
 @pytest.mark.parametrize("size", [0, 5, 20])

@@ -10,7 +10,6 @@ As an archive, the records that are written are copied byte for byte, and with t
 """
 
 import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +32,7 @@ from neardup.sources.collection import (
     check_strict,
     missing_field,
 )
+from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
@@ -348,8 +348,8 @@ def _copied(capture: _Capture, *, packed: bool) -> bytes:
         with Path(capture.path).open("rb") as file:
             data = _range(file, capture.offset, capture.length)
         if _compression(capture.path) == "gzip":
-            return data if packed else zlib.decompress(data, 31)
-    except (OSError, zlib.error) as error:
+            return data if packed else inflater().decompress(data)
+    except (OSError, GzipError) as error:
         raise DataError(source, f"it was changed while it was read ({error})", "changed") from error
     return gzip.compress(data, mtime=0) if packed else data
 

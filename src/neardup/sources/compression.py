@@ -11,15 +11,15 @@ import os
 import select
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol, cast
 
 import zstandard
+from isal import isal_zlib
 
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.formats import STDIN, display
@@ -34,8 +34,9 @@ _MOST_OPEN: Final = 64  # open files: the limit of a process may be as low as 25
 _ENDS: Final = 1 << 16  # bytes at each end of a file that are digested
 _HEAD: Final = 64  # bytes that show the format of a file
 
+_GZIP: Final = b"\x1f\x8b"
 _MAGIC: Final = (
-    (b"\x1f\x8b", "gzip"),
+    (_GZIP, "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\x00", "xz"),
@@ -53,8 +54,12 @@ _MOST_BLOCKS: Final = 1 << 22  # of a frame, and frames of a file: these are 512
 _SKIPPABLE: Final = b"\x2a\x4d\x18"  # a zstd stream may start with a frame of metadata: 0x5?, then these
 
 
+GzipError: Final = cast("type[Exception]", isal_zlib.error)
+"""The error of damaged gzip or zlib data; the type information of isal declares an instance."""
+
+
 class _Expander(Protocol):
-    """The common interface of zlib's and zstandard's decompression objects: one member, or one frame."""
+    """The common interface of isal's and zstandard's decompression objects: one member, or one frame."""
 
     @property
     def eof(self) -> bool: ...
@@ -329,7 +334,9 @@ def _expansion(
         )
     file.seek(begin)
     chunks = iter(lambda: file.read(_STEP if end is None else min(_STEP, end - file.tell())), b"")
-    return _members(source, chunks, _expander(compression), padded=compression in _PADDED, later=begin > 0)
+    magic = _GZIP if compression == "gzip" else b""  # the others refuse other data at once
+    padded = compression in _PADDED
+    return _members(source, chunks, _expander(compression), magic=magic, padded=padded, later=begin > 0)
 
 
 def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
@@ -341,9 +348,17 @@ def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memor
     return memoryview(data)
 
 
+def inflater(bits: int = 31) -> isal_zlib.Decompress:
+    """Return an expander of gzip data, or of zlib data (15) or raw deflate data (-15): ISA-L's, twice as fast as zlib.
+
+    It waits for a whole header before it refuses data that is not compressed.
+    """
+    return isal_zlib.decompressobj(bits)
+
+
 def _expander(compression: str) -> Callable[[], _Expander]:
     if compression == "gzip":
-        return lambda: zlib.decompressobj(wbits=31)
+        return inflater
     if compression == "bzip2":
         return bz2.BZ2Decompressor
     if compression == "xz":
@@ -351,12 +366,12 @@ def _expander(compression: str) -> Callable[[], _Expander]:
     return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj
 
 
-def _members(
-    source: str, chunks: Iterator[bytes], new: Callable[[], _Expander], *, padded: bool, later: bool = False
+def _members(  # noqa: PLR0913 - a file, and its format
+    source: str, chunks: Iterator[bytes], new: Callable[[], _Expander], *, magic: bytes, padded: bool, later: bool
 ) -> Iterator[bytes]:
-    """Yield the expanded members (or frames) of a file; a *padded* file ends in zeros.
+    """Yield the expanded members (or frames) of a file; a *padded* file may end in zeros.
 
-    *later* means that members before these are complete.
+    A member begins with *magic*. *later* means that members before these are complete.
 
     The decompressors' own file objects silently accept a file that is cut off; here the last member must be complete.
     """
@@ -366,12 +381,14 @@ def _members(
         for chunk in chunks:
             rest = chunk
             while rest := rest.lstrip(b"\0") if padded and complete and member is None else rest:
+                if magic and complete and member is None and not magic.startswith(rest[: len(magic)]):
+                    raise DataError(source, "the data after its compressed data is not compressed")
                 member = member or new()
                 yield member.decompress(rest)
                 if not member.eof:
                     break
                 rest, member, complete = member.unused_data, None, complete + 1
-    except (zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
+    except (GzipError, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the file; bzip2 files have none
             raise
         after = "the data after its compressed data is not compressed" if complete else "it is corrupt"

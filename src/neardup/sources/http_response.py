@@ -5,28 +5,31 @@ that breaks in the middle leaves what came before.
 """
 
 import re
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from email.message import Message
 from io import BytesIO
-from typing import Final
+from typing import Final, NamedTuple
 
 import zstandard
 
+from neardup.sources.compression import GzipError, inflater
 from neardup.sources.streams import brotli
 
 LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
+_BLANK_LINE: Final = re.compile(rb"\n\r?\n")
+_HEADERS: Final = re.compile(rb"\n(content-type|content-encoding|transfer-encoding)[ \t]*:([^\n]*)", re.IGNORECASE)
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_GZIP: Final = b"\x1f\x8b"
+_GZIP_STEP: Final = 1 << 12  # each byte may expand to 1 KiB
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
+_JOINED: Final = frozenset(("content-encoding", "transfer-encoding"))
 _CODINGS: Final = 5  # more are an attack
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """A response; *status* is ``None`` without a status line, *type* in lower case, *charset* as declared.
 
     *note* describes what is wrong with the coding of the body; empty if nothing is.
@@ -42,7 +45,8 @@ class Response:
 def response(block: bytes) -> Response:
     """Return the response that the block of a record holds."""
     status = _STATUS.match(block)
-    size = next((place + len(end) for end in (b"\r\n\r\n", b"\n\n") if (place := block.find(end)) >= 0), len(block))
+    blank = _BLANK_LINE.search(block)
+    size = blank.end() if blank else len(block)
     headers = _fields(block[:size])
     body, note = block[size:], ""
     codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
@@ -65,19 +69,20 @@ def media_type(value: str) -> tuple[str, str | None]:
 
 
 def _fields(head: bytes) -> dict[str, str]:
-    """Return the headers; values of equal names are joined."""
+    """Return the headers that are read; the codings of several headers are joined."""
     found: dict[str, str] = {}
-    for line in head.decode("latin-1").split("\n")[1:]:
-        name, colon, value = line.partition(":")
-        key = name.strip().lower()
-        if colon and key in found and key in {"content-encoding", "transfer-encoding"}:
-            found[key] += f", {value.strip()}"
-        elif colon:
-            found.setdefault(key, value.strip())
+    for name, value in _HEADERS.findall(head):
+        key, given = name.decode().lower(), value.decode("latin-1").strip()
+        if key not in found:
+            found[key] = given
+        elif key in _JOINED:
+            found[key] += f", {given}"
     return found
 
 
 def _listed(value: str) -> list[str]:
+    if not value:
+        return []
     return [name for part in value.lower().split(",") if (name := part.strip()) not in {"", "identity"}]
 
 
@@ -92,7 +97,7 @@ def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
             if size > LARGEST:
                 fault = f"its body is longer than {LARGEST >> 20} MiB"
                 break
-    except (zlib.error, zstandard.ZstdError, OSError, EOFError, ValueError) as error:
+    except (GzipError, zstandard.ZstdError, OSError, EOFError, ValueError) as error:
         fault = f"its {coding} coding is damaged ({error})"
     except LookupError:
         return body, f"its coding {coding!r} is unknown"
@@ -129,14 +134,15 @@ def _chunks(body: bytes) -> Iterator[bytes]:
 
 def _inflated(body: bytes, bits: int) -> Iterator[bytes]:
     """Yield what zlib data holds; several gzip members may follow each other, and anything after them is ignored."""
-    while body:
-        expander = zlib.decompressobj(bits)
-        while body and not expander.eof:
-            yield expander.decompress(body, LARGEST)
-            body = expander.unconsumed_tail
-        if not expander.eof:
-            raise EOFError("it is cut off")
-        body = expander.unused_data if expander.unused_data[:2] == b"\x1f\x8b" else b""
+    at = 0
+    while at == 0 < len(body) or body.startswith(_GZIP, at):
+        expander = inflater(bits)
+        while not expander.eof:
+            if at >= len(body):
+                raise EOFError("it is cut off")
+            yield expander.decompress(body[at : at + _GZIP_STEP])
+            at += _GZIP_STEP
+        at = min(at, len(body)) - len(expander.unused_data)
 
 
 def _expanded(body: bytes) -> Iterator[bytes]:

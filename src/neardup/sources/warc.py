@@ -9,22 +9,22 @@ digest if it has one; reading resumes at the next line that begins a record. Arc
 
 import base64
 import hashlib
-import zlib
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, NamedTuple, Protocol
 
 import zstandard
 
 from neardup.model.errors import DataError
+from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display
 from neardup.sources.streams import lz4
 
 LARGEST: Final = 1 << 26  # bytes of a record
 
 _READ: Final = 1 << 18
-_STEP: Final = 1 << 14  # compressed bytes that are expanded at a time
+_STEP: Final = 1 << 14  # compressed bytes that are expanded at a time: each may expand to 1 KiB
 _MEMBER: Final = b"\x1f\x8b\x08"
 _VERSION: Final = b"WARC/"
 _NEXT: Final = b"\r\n\r\nWARC/1."
@@ -33,16 +33,18 @@ _BEGIN: Final = 1 << 12  # compressed bytes that show how a member begins
 _HEADERS: Final = 1 << 20  # bytes of the headers of a record
 _HEADERS_FIRST: Final = 1 << 12
 _ENDS: Final = (b"\r\n\r\n", b"\n\n")
+_FOLDED: Final = re.compile(r"\r?\n[ \t]+")
+_CONCURRENT: Final = "warc-concurrent-to"
 _DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
 _ZSTD_STEP: Final = 1 << 10  # compressed bytes: each may expand to 32 KiB
 _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
+_DAMAGED: Final = "its gzip member is damaged"
 CUT: Final = "the file ends in the middle of a record"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A complete record. *offset* and *length* are bytes of the file; ``None`` if it cannot be read there alone.
 
     The names of *headers* are in lower case; of equal names the first counts. *concurrent* are the records that it
@@ -56,8 +58,7 @@ class Record:
     block: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Bytes of a file that hold no complete record, and why. Without *damage*, they are a record that is too large."""
 
     offset: int
@@ -80,6 +81,11 @@ class _Held:
         self._held, self._more, self._begin = first, more, 0
 
     def read(self, begin: int, end: int) -> bytes:
+        if end > self._begin + len(self._held):
+            self._extend(begin, end)
+        return self._held[begin - self._begin : end - self._begin]
+
+    def _extend(self, begin: int, end: int) -> None:
         pieces = [self._held]
         size = self._begin + len(self._held)
         while size < end and (piece := next(self._more, None)) is not None:
@@ -88,7 +94,6 @@ class _Held:
             if begin >= size:  # skipped bytes are not needed
                 pieces, self._begin = [], size
         self._held = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        return self._held[max(0, begin - self._begin) : max(0, end - self._begin)]
 
     def forget(self, begin: int) -> None:
         if 2 * (begin - self._begin) > len(self._held):  # bytes are moved once
@@ -128,7 +133,7 @@ def records(path: str, compression: str | None, begin: int = 0, end: int | None 
                 _check_beginning(source, head, compression)
             last = size if end is None else min(end, size)
             if compression == "gzip":
-                yield from _of_members(source, file, begin, last)
+                yield from _of_members(source, file, begin, last, size)
             elif compression is None:
                 yield from _of_plain(source, file, begin, last)
             else:
@@ -154,13 +159,13 @@ def _check_beginning(source: str, head: bytes, compression: str | None) -> None:
 def _beginning(member: bytes) -> bytes:
     """Return the first bytes of what a gzip member holds; nothing for other bytes."""
     try:
-        return zlib.decompressobj(31).decompress(member, 16)
-    except zlib.error:
+        return inflater().decompress(member, 16)
+    except GzipError:
         return b""
 
 
-def _of_members(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Record | Gap]:
-    """Yield the records of the gzip members that begin before *last*."""
+def _of_members(source: str, file: BinaryIO, at: int, last: int, size: int) -> Iterator[Record | Gap]:
+    """Yield the records of the gzip members that begin before *last*, in a file of *size* bytes."""
     data = _OfFile(file)
     while at < last:
         member = _Member(data, at)
@@ -176,7 +181,7 @@ def _of_members(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Rec
         resumed = member.end
         if resumed is None:
             resumed = _next_member(file, at + 1, last)
-            yield Gap(at, resumed, member.fault or "")
+            yield Gap(at, resumed, CUT if member.fault == CUT and resumed == size else _DAMAGED)
         at = resumed
 
 
@@ -185,7 +190,7 @@ class _Member:
 
     def __init__(self, data: _OfFile, at: int) -> None:
         self._data, self._at = data, at
-        self._expander = zlib.decompressobj(31)
+        self._expander = inflater()
         self.end: int | None = None
         self.fault: str | None = None
 
@@ -208,35 +213,34 @@ class _Member:
                 self.fault = CUT
                 return
             try:
-                piece = self._expander.decompress(data, LARGEST)
-            except zlib.error as error:
-                self.fault = f"its gzip member is damaged ({str(error).partition(': ')[2] or error})"
+                piece = self._expander.decompress(data)
+            except GzipError:
+                self.fault = _DAMAGED
                 return
-            left = self._expander.unused_data if self._expander.eof else self._expander.unconsumed_tail
-            self._at += len(data) - len(left)
+            self._at += len(data)
             if self._expander.eof:
-                self.end = self._at
+                self.end = self._at - len(self._expander.unused_data)
             yield piece
 
 
 def _placed(found: list[Record | Gap], at: int, end: int) -> Iterator[Record | Gap]:
     """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there."""
-    if any(isinstance(one, Gap) and one.damage for one in found):  # the checksum is right: it was written so
-        reason = next(one.reason for one in found if isinstance(one, Gap) and one.damage)
-        yield Gap(at, end, reason if reason != CUT else "its gzip member ends before its Content-Length")
-        return
+    for one in found:
+        if isinstance(one, Gap) and one.damage:  # the checksum is right: it was written so
+            yield Gap(at, end, one.reason if one.reason != CUT else "its gzip member ends before its Content-Length")
+            return
     for one in found:
         if isinstance(one, Gap):
             yield Gap(at, end, one.reason, one.damage)
         else:
-            yield Record(at, end - at if len(found) == 1 else None, one.headers, one.concurrent, one.block)
+            yield Record(at, end - at if len(found) == 1 else None, *one[2:])
 
 
 def _without_place(one: Record | Gap, at: int) -> Record | Gap:
     """Return a record or gap of a stream, which has no place of its own in the file."""
     if isinstance(one, Gap):
-        return Gap(at, at, one.reason, one.damage)
-    return Record(at, None, one.headers, one.concurrent, one.block)
+        return one._replace(offset=at, end=at)
+    return one._replace(offset=at, length=None)
 
 
 def _next_member(file: BinaryIO, at: int, last: int) -> int:
@@ -321,7 +325,7 @@ def _in_order(source: str, data: _Bytes, size: int | None = None) -> Iterator[Re
     """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage."""
     at = 0
     while size is None or at < size:
-        if not (head := data.read(at, at + _HEADERS_FIRST)).strip():
+        if not (head := data.read(at, at + _HEADERS_FIRST)).startswith(_VERSION) and not head.strip():
             if head:
                 at += len(head)
                 continue
@@ -354,19 +358,18 @@ def _record(source: str, data: _Bytes, at: int) -> tuple[Record | Gap, int, bool
     given = headers.get("content-length", "")
     if not (given.isascii() and given.isdigit() and len(given) < 16):  # noqa: PLR2004 - a petabyte
         return Gap(at, at, "it has no valid Content-Length"), at, False
-    begin = at + size
-    end = begin + int(given)
-    if int(given) > LARGEST:
+    length = int(given)
+    begin, end = at + size, at + size + length
+    if length > LARGEST:
         after = data.read(end, end + len(ends))
         reason = f"its record is larger than {LARGEST >> 20} MiB"
         return Gap(at, end + len(ends), reason, damage=after != ends), end + len(ends), True
-    whole = data.read(begin, end + len(ends))
-    block, after = whole[: int(given)], whole[int(given) :]
-    if len(block) < int(given):
+    block, after = data.read(begin, end), data.read(end, end + len(ends))
+    if len(block) < length:
         return Gap(at, at, CUT), at, False
     if not ends.startswith(after):
         return Gap(at, at, "it does not end after the bytes of its Content-Length"), at, False
-    return Record(at, int(given) + size + len(after), headers, concurrent, block), end + len(after), after == ends
+    return Record(at, size + length + len(after), headers, concurrent, block), end + len(after), after == ends
 
 
 def _header_size(head: bytes) -> tuple[int, bytes]:
@@ -379,19 +382,20 @@ def _header_size(head: bytes) -> tuple[int, bytes]:
 
 def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the headers of a record, and the records it names as concurrent."""
+    text = head.decode("utf-8", "replace")
+    if "\n " in text or "\n\t" in text:
+        text = _FOLDED.sub(" ", text)
     found: dict[str, str] = {}
-    concurrent: list[str] = []
-    name = ""
-    for line in head.decode("utf-8", "replace").split("\n")[1:]:
-        if line[:1] in {" ", "\t"} and line.strip() and name:  # a folded line
-            found[name] = f"{found[name]} {line.strip()}"
-            continue
+    lines = text.split("\n")[1:-2]
+    for line in lines:
         name, _, value = line.partition(":")
-        name = name.strip().lower()
-        if name == "warc-concurrent-to":
-            concurrent.append(value.strip())
-        found.setdefault(name, value.strip())
-    return found, tuple(concurrent)
+        name = name.rstrip().lower()
+        if name not in found:
+            found[name] = value.strip()
+    if _CONCURRENT not in found:
+        return found, ()
+    named = (line.partition(":") for line in lines)
+    return found, tuple(value.strip() for name, _, value in named if name.rstrip().lower() == _CONCURRENT)
 
 
 def _digest_fault(record: Record) -> str | None:
