@@ -14,6 +14,7 @@ def batch(number=3):
         "first": np.arange(number),
         "time": np.arange(number),
         "keeper": np.arange(5, 5 + number),
+        "decided": np.arange(5, 5 + number),
         "seen": np.arange(number),
         "told": np.full(number, -1),
         "content": np.ones((number, 2), np.uint64),

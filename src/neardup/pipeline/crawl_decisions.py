@@ -127,6 +127,7 @@ class Judge:
             batch |= {
                 "ordinal": ordinals,
                 "keeper": ordinals,
+                "decided": ordinals,
                 "seen": batch.get("seen", batch["time"]),
                 "told": reported,
                 "content": given.contents,

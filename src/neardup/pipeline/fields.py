@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.index.disk.buffers import some
-from neardup.index.disk.columns import FIELD_KINDS, STRING, Batch
+from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
+from neardup.model.seen import Document
 from neardup.pipeline.field_values import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
@@ -24,7 +25,7 @@ Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-_ARROW: Final[dict[str, pa.DataType]] = {
+ARROW: Final[dict[str, pa.DataType]] = {
     STRING: pa.large_string(),
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -81,7 +82,7 @@ def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Bat
     columns: Batch = {}
     for name, kind in kinds.items():
         column = _cast(name, kind, table.column(name)) if name in table.column_names else None
-        array = pa.nulls(number, _ARROW[kind]) if column is None else column
+        array = pa.nulls(number, ARROW[kind]) if column is None else column
         known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else np.ones(number, np.bool_)
         columns[f"known.{name}"] = np.asarray(known, np.bool_)
         columns[f"field.{name}"] = as_it_lies(array) if kind == STRING else _plain(array, kind)
@@ -99,6 +100,22 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
         if kind == "time":
             values = [moment_of(value) for value in values]
     return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
+
+
+def documents_at(store: Store, kinds: Mapping[str, str], places: Places) -> list[Document]:
+    """Return documents with the values of their fields, which are of these *kinds*."""
+    ids = store.decoded("id", places)
+    times = [[moment_of(at) for at in store.take(name, places).tolist()] for name in TIMES.values()]
+    kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
+    texts: Sequence[str | None] = [None] * len(places)
+    if store.columns.texts:
+        raw = store.strings("text", places)
+        texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
+    values = {name: field_values(store, name, kind, places) for name, kind in kinds.items()}
+    return [
+        Document(own, first, changed, last, keeper, {name: column[row] for name, column in values.items()}, text)
+        for row, (own, first, changed, last, keeper, text) in enumerate(zip(ids, *times, kept, texts, strict=True))
+    ]
 
 
 @lru_cache(maxsize=1024)  # many documents are admitted at the same time
@@ -174,7 +191,7 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
 
 
 def _converted(kind: str, whole: pa.Array) -> pa.Array:
-    wanted = _ARROW[kind]
+    wanted = ARROW[kind]
     if whole.type == wanted and kind != "time":
         return whole
     if pa.types.is_dictionary(whole.type):

@@ -4,13 +4,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
-from neardup.index.disk.columns import Batch
+from neardup.index.disk.columns import TIMES, Batch
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import Ways, create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
@@ -34,8 +34,9 @@ from neardup.model.seen import Admission, Document, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline import terms as own_terms
 from neardup.pipeline.admissions import Admissions
+from neardup.pipeline.changes import Changes, changes
 from neardup.pipeline.crawl_decisions import Judge
-from neardup.pipeline.fields import field_kinds, field_values, moment_of
+from neardup.pipeline.fields import documents_at, field_kinds, field_values
 from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -46,8 +47,6 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.url_rules import UrlRules
 from neardup.text.columns import text_column
 from neardup.text.extraction import Extraction, other_extraction
-
-_TIMES: Final = {"last_seen": "seen", "first_seen": "first", "changed_at": "time"}  # of documents, by their columns
 
 
 class Index:
@@ -287,24 +286,11 @@ class Index:
             places = self._store.with_ids(names)
             there = np.flatnonzero(places >= 0)
             documents: list[Document | None] = [None] * len(names)
-            for row, document in zip(there.tolist(), self._documents(places[there]), strict=True):
+            for row, document in zip(
+                there.tolist(), documents_at(self._store, self._kinds, places[there]), strict=True
+            ):
                 documents[row] = document
             return documents
-
-    def _documents(self, places: Places) -> list[Document]:
-        store = self._store
-        ids = store.decoded("id", places)
-        times = [[moment_of(at) for at in store.take(name, places).tolist()] for name in ("first", "time", "seen")]
-        kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
-        texts: Sequence[str | None] = [None] * len(places)
-        if self.keeps_texts:
-            raw = store.strings("text", places)
-            texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
-        values = {name: field_values(store, name, kind, places) for name, kind in self._kinds.items()}
-        return [
-            Document(own, first, changed, last, keeper, {name: column[row] for name, column in values.items()}, text)
-            for row, (own, first, changed, last, keeper, text) in enumerate(zip(ids, *times, kept, texts, strict=True))
-        ]
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
         """Return the signatures of documents, one row per id; an unknown id has no signature."""
@@ -387,6 +373,15 @@ class Index:
                 names = self._store.decoded("id", places)
                 last = int(self._store.take("ordinal", places)[-1])
             yield from names
+
+    def changes(self, since: int = 0) -> Changes:
+        """Return what has changed since a *generation* that an earlier call returned; since 0, all documents.
+
+        A document that was only seen again has not changed. Changes made while the tables are read may be included;
+        the next call returns them again. Raises ``ParameterError`` for a generation that the index did not reach, and
+        ``StorageRefused`` if removals since then are unknown: the index remembers the last 131,072.
+        """
+        return changes(self._store, self._kinds, since)
 
     # Writing.
 
@@ -515,15 +510,11 @@ class Index:
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
-            own = _TIMES.get(by) if isinstance(by, str) else None
-            rule = f"must be {', '.join(_TIMES)} or a time field of the index"
-            require(own is not None or (isinstance(by, str) and self._kinds.get(by) == "time"), "by", by, rule)
-            old = [np.empty(0, np.int64)]
-            for places in self._store.all_places():
-                times = self._store.take(own or f"field.{by}", places)
-                known = np.ones(len(places), np.bool_) if own else self._store.take(f"known.{by}", places)
-                old.append(places[known & (times < moment)])
-            return self._removed(np.concatenate(old))
+            rule = f"must be {', '.join(TIMES)} or a time field of the index"
+            if isinstance(by, str) and by in TIMES:
+                return self._removed(self._store.earlier(moment, TIMES[by]))
+            require(isinstance(by, str) and self._kinds.get(by) == "time", "by", by, rule)
+            return self._removed(self._store.earlier(moment, f"field.{by}", f"known.{by}"))
 
     def _removed(self, places: Places) -> Removal:
         return Removal(len(places), self._judge.removed(places) if len(places) else [])

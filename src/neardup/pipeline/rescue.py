@@ -92,7 +92,7 @@ def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeI
     columns: dict[str, Any] = {
         name: taken(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in batch.items()
     }
-    numbers = {name: columns.pop(name) for name in ("ordinal", "keeper", "told")}
+    numbers = {name: columns.pop(name) for name in ("ordinal", "keeper", "decided", "told")}
     present, signed = columns.pop("present"), columns.pop("rows")
     contents, equals = columns.pop("content"), columns.pop("equal")
     columns.pop("leads")

@@ -79,7 +79,7 @@ class Transfer:
                 self._keys.append(_keys(batch, self._store.salt))
                 ordinals = ordinal + np.arange(len(self._keys[-1]))
                 ordinal += len(ordinals)
-                yield batch | dict.fromkeys(("ordinal", "keeper", "told"), ordinals)
+                yield batch | dict.fromkeys(("ordinal", "keeper", "decided", "told"), ordinals)
             done += found.documents
             progress("sign", done, self.documents)
         for name in required:

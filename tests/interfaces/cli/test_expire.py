@@ -59,7 +59,7 @@ def test_the_summary_is_short(neardup, seen):
     [
         ([], "--before"),
         (["--before", "yesterday"], "'yesterday' is not a time such as 2026-01-31"),
-        (["--before", "1d", "--by", "rank"], "must be last_seen, first_seen, changed_at or a time field of the index"),
+        (["--before", "1d", "--by", "rank"], "must be first_seen, changed_at, last_seen or a time field of the index"),
     ],
 )
 def test_wrong_usage_is_refused_and_nothing_removed(neardup, seen, options, message):

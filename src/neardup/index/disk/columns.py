@@ -16,8 +16,15 @@ from neardup.model.arrays import TextBatch, Words
 from neardup.model.errors import StorageDamaged
 
 STRING: Final = "string"
-CHANGING: Final = ("keeper", "seen", "told", "leads")  # the columns whose values change after a document was admitted
+CHANGING: Final = (
+    "keeper",
+    "decided",
+    "seen",
+    "told",
+    "leads",
+)  # the columns whose values change after a document was admitted
 NEVER: Final = -1
+TIMES: Final = {"first_seen": "first", "changed_at": "time", "last_seen": "seen"}  # the columns of their public names
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
 
 packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
@@ -34,6 +41,7 @@ class Columns:
     ``first``     when its id was first admitted, in microseconds since 1970, UTC
     ``time``      when it was admitted with its present content, likewise
     ``keeper``    the ordinal of its representative; its own if it is kept
+    ``decided``   the next ordinal when it got its representative; its own ordinal if it was admitted with it
     ``seen``      when it was last seen, likewise
     ``told``      the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
     ``content``   a digest of its content; zero if only a signature was given
@@ -57,6 +65,7 @@ class Columns:
             "first": ("<i8", ()),
             "time": ("<i8", ()),
             "keeper": ("<i8", ()),
+            "decided": ("<i8", ()),
             "seen": ("<i8", ()),
             "told": ("<i8", ()),
             "content": ("<u8", (2,)),

@@ -16,6 +16,7 @@ from neardup.index.disk.log import LogWriter
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
+from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment, write_segment
 from neardup.model.arrays import Positions
 
@@ -27,13 +28,14 @@ _BYTES_WHILE_MERGING: Final = 32  # the most bytes of a list entry
 
 
 class Files(NamedTuple):
-    """Where the files of an index are, what they hold, and how a new segment is opened."""
+    """Where the files of an index are, what they hold, how a new segment is opened, and the latest removals."""
 
     disk: Disk
     folder: Path
     columns: Columns
     lookup: Lookup
     opened: Callable[[Stored], Segment]
+    removals: Removals
 
 
 class NextLog(NamedTuple):
@@ -100,7 +102,7 @@ def write(
             log=f"log-{number:08}" if log else before.log,
             sealed=log.size if log else before.sealed,
             segments=tuple(part.stored for part in kept),
-            updates=_write_updates(disk, folder / f"updates-{number:08}", kept),
+            updates=_write_updates(disk, folder / f"updates-{number:08}", kept, files.removals),
         )
         return State(following.commit(disk, folder), kept, log)
 
@@ -124,7 +126,7 @@ def write_parts(files: Files, before: Manifest, parts: Iterable[Gathered], remov
         next_file=number + 1,
         next_ordinal=segments[-1].last + 1 if segments else before.next_ordinal,
         segments=tuple(part.stored for part in segments),
-        updates=_write_updates(disk, folder / f"updates-{number:08}", segments),
+        updates=_write_updates(disk, folder / f"updates-{number:08}", segments, files.removals),
     )
     return State(following.commit(disk, folder), segments, None)
 
@@ -142,9 +144,9 @@ def discard(disk: Disk, folder: Path, number: int) -> None:
             disk.remove(folder / UNFINISHED)
 
 
-def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment]) -> Stored | None:
-    """Write the changes of documents in segments since these were written."""
-    if not any(part.is_changed for part in segments):
+def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment], removals: Removals) -> Stored | None:
+    """Write the changes of documents in segments since these were written, and the latest removals."""
+    if not (removals or any(part.is_changed for part in segments)):
         return None
     nothing = np.empty(0, np.int64)
     with ArraysWriter(disk, path, UPDATES) as writer:
@@ -153,4 +155,5 @@ def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment]) -> Store
             pairs = [part.changes(name) for part in segments]
             writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
             writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
+        removals.write(writer)
         return writer.finish({})

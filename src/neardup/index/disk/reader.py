@@ -24,6 +24,7 @@ from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, Rows, alive_in, id_keys
 from neardup.index.disk.postings import Hits, Query, is_divided
 from neardup.index.disk.recent import Recent
+from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE
@@ -35,6 +36,7 @@ Places = Positions
 
 TRIES: Final = 20  # attempts of a reader whose files a writer removes
 
+_TOGETHER: Final = 1 << 20  # documents whose changes are read together
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
@@ -68,6 +70,7 @@ class Reader:
         self.segments: list[Segment] = []
         self.manifest = manifest
         self._next_ordinal = 0
+        self.removals = Removals()
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of keys and digests
         self._load(manifest)
@@ -220,6 +223,21 @@ class Reader:
             positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
             yield _places_in(number, positions)
 
+    def earlier(self, moment: int, column: str, known: str | None = None) -> Places:
+        """Return the places of the documents with a time before a moment, and a *known* one if that is a column."""
+        found = [np.empty(0, np.int64)]
+        for places in self.all_places():
+            before = self.take(column, places) < moment
+            found.append(places[before if known is None else before & self.take(known, places)])
+        return np.concatenate(found)
+
+    def decided_since(self, ordinal: int) -> Iterator[Places]:
+        """Yield the places of the documents that got their representatives when the next ordinal was at least this."""
+        for places in self.all_places():
+            for begin in range(0, len(places), _TOGETHER):
+                some = places[begin : begin + _TOGETHER]
+                yield some[self.take("decided", some) >= ordinal]
+
     @property
     def next_ordinal(self) -> int:
         """The ordinal of the next document."""
@@ -227,8 +245,9 @@ class Reader:
 
     # The changes of the log, in memory.
 
-    def remove(self, places: Places) -> None:
-        """Remove documents, in memory; ``log_change`` records it."""
+    def remove(self, places: Places, clock: int | None = None) -> None:
+        """Remove documents, in memory; ``log_change`` records it. *clock* was the next ordinal; by default, it is."""
+        self.removals.add(self.decoded("id", places[places >= 0]), self._next_ordinal if clock is None else clock)
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
@@ -293,10 +312,12 @@ class Reader:
         for one, other in pairwise(segments):
             if one.last >= other.first:
                 raise StorageDamaged(str(self.folder / other.stored.name), "comes before the segment in front of it")
+        removals = Removals()
         if manifest.updates:
             file = StoredArrays(self._disk, self.folder / manifest.updates.name, UPDATES, manifest.updates)
             with understood(file.path):
                 removed = _ordinals(file.whole("removed"))
+                removals = Removals.of(file)
                 for segment in segments:
                     segment.update_removed(removed)
                 for name in CHANGING:
@@ -309,7 +330,7 @@ class Reader:
         self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
         self.recent = self._new_recent()
-        self._next_ordinal = manifest.next_ordinal
+        self._next_ordinal, self.removals = manifest.next_ordinal, removals
         self._replay()
 
     def _segment(self, stored: Stored) -> Segment:
@@ -327,18 +348,22 @@ class Reader:
     def _repeat(self, record: Record) -> None:
         arrays = record.arrays
         if record.kind == "change":
-            parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers"))
-            removed, leaders, moved, keepers = map(_ordinals, parts)
+            parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))
+            removed, leaders, moved, keepers, clock = map(_ordinals, parts)
             expect(len(moved) == len(keepers), "every document must have a representative")
+            expect(len(clock) == 1, "its time is missing")
             batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
-            self.remove(self.with_ordinals(removed))
+            self.remove(self.with_ordinals(removed), int(clock[0]))
             self.lead(self.with_ordinals(leaders))
-            self.set("keeper", self.with_ordinals(moved), keepers)
+            places = self.with_ordinals(moved)
+            self.set("keeper", places, keepers)
+            self.set("decided", places, np.repeat(clock, len(places)))
             if batch is not None:
                 ordinals = cast("Positions", batch["ordinal"])
                 before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
                 expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
                 self.recent.append(batch)
+                self.removals.discard(batch["id"])
                 self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
         elif record.kind == "see":
             nothing = np.empty(0, np.int64)

@@ -115,6 +115,7 @@ class Store(Reader):
         older = [part.propose(rows, query) for part in self.segments]
         found = self._found(query, [*older, self.recent.append(batch, query)])
         self._next_ordinal += len(rows)
+        self.removals.discard(batch["id"])
         return found
 
     def log_change(self, removed: Positions, leaders: Places, moved: Places, batch: Batch | None = None) -> None:
@@ -123,9 +124,11 @@ class Store(Reader):
         It has the ordinals *removed*, the new leaders, the documents *moved* to another representative, and those
         appended.
         """
+        clock = np.array([self._next_ordinal - (0 if batch is None else len(batch["ordinal"]))])
+        self.set("decided", moved, np.repeat(clock, len(moved)))
         ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
         changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
-        self._write("change", {**changed, **flattened(batch or {})})
+        self._write("change", {**changed, "clock": clock, **flattened(batch or {})})
 
     def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions]) -> None:
         """Write the first documents of the index and commit them together; then merge the segments if they are many.
@@ -357,7 +360,7 @@ class Store(Reader):
     def _commit(self, write: Callable[[merger.Files], merger.State]) -> LogWriter | None:
         """Write the next state of the index, whose files are removed again if that fails; return its new log."""
         number, disk, folder = self.manifest.next_file, self._disk, self.folder
-        files = merger.Files(disk, folder, self.columns, self._lookup, self._segment)
+        files = merger.Files(disk, folder, self.columns, self._lookup, self._segment, self.removals)
         try:
             state: merger.State = self._guarded(lambda: write(files))
         except BaseException:

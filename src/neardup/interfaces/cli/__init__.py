@@ -43,6 +43,7 @@ _VERBS = (  # modules of this package
     "check",
     "copy",
     "rescue",
+    "export",
     "stats",
     "search",
     "reindex",

@@ -1,0 +1,64 @@
+"""The ids of documents that were removed lately, for those who keep a copy of an index up to date."""
+
+from collections.abc import Sequence
+from typing import Final, Self
+
+import numpy as np
+
+from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
+from neardup.index.disk.columns import Array, decoded, encoded
+from neardup.model.arrays import TextBatch
+
+MOST: Final = 1 << 17
+
+
+class Removals:
+    """The last ``MOST`` removed ids that were not admitted again, each with the next ordinal at its removal.
+
+    All removals from the ordinal *complete_from* on are known.
+    """
+
+    def __init__(self, removed: dict[str, int] | None = None, complete_from: int = 0) -> None:
+        self._removed, self.complete_from = removed or {}, complete_from
+
+    def __bool__(self) -> bool:
+        return bool(self._removed or self.complete_from)
+
+    def since(self, ordinal: int) -> list[str]:
+        """Return the ids that were removed when the next ordinal was at least this."""
+        return [own for own, clock in self._removed.items() if clock >= ordinal]
+
+    def add(self, ids: Sequence[str], clock: int) -> None:
+        """Record removals."""
+        for own in ids:
+            self._removed.pop(own, None)
+            self._removed[own] = clock
+        while len(self._removed) > MOST:
+            oldest = next(iter(self._removed))
+            self.complete_from = self._removed.pop(oldest) + 1
+
+    def discard(self, ids: "Array | TextBatch") -> None:
+        """Forget ids that were admitted again."""
+        if self._removed and isinstance(ids, TextBatch):
+            for own in decoded(ids):
+                self._removed.pop(own, None)
+
+    def write(self, writer: ArraysWriter) -> None:
+        """Write the removals to a file of arrays."""
+        ids = encoded([*self._removed])
+        writer.add("gone.at", np.array([*self._removed.values(), self.complete_from], np.int64))
+        writer.add("gone.data", ids.data)
+        writer.add("gone.offsets", ids.offsets)
+
+    @classmethod
+    def of(cls, file: StoredArrays) -> Self:
+        """Read the removals of a file; for use in ``understood``."""
+        clocks, data, offsets = (file.whole(f"gone.{name}") for name in ("at", "data", "offsets"))
+        expect(
+            (clocks.dtype.str, clocks.ndim, offsets.dtype.str, offsets.ndim) == ("<i8", 1, "<i8", 1), "other removals"
+        )
+        expect(data.dtype.str == "|u1" and data.ndim == 1, "other removals")
+        expect(0 < len(clocks) == len(offsets) and bool((np.diff(offsets) >= 0).all()), "removals of other ids")
+        expect(int(offsets[0]) == 0 and int(offsets[-1]) <= len(data) and bool((clocks >= 0).all()), "invalid removals")
+        ids = decoded(TextBatch(data, offsets))
+        return cls(dict(zip(ids, clocks[:-1].tolist(), strict=True)), int(clocks[-1]))
