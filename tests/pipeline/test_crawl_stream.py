@@ -41,8 +41,11 @@ def test_pages_are_answered_in_order(index):
     assert answers[1].pop("value") > 0.8
     assert answers[1] == {"line": 6, "id": "own", **near}
     assert answers[2] == {"line": 7, "id": "7", "verdict": "exact duplicate", "of": a, "representative": a}
-    assert answers[3] == {"line": 8, "id": a, "verdict": "known", "of": a, "changed": False, "representative": a}
-    assert answers[4] == {"line": 9, "id": a, "verdict": "known", "of": a, "changed": True, "representative": None}
+    known = {"id": a, "verdict": "known", "of": a, "contained": None}
+    assert answers[3] == {**known, "line": 8, "changed": False, "representative": a, "resemblance": None}
+    changed = answers[4].pop("resemblance")
+    assert 0 <= changed < 1
+    assert answers[4] == {**known, "line": 9, "changed": True, "representative": None}
     assert answers[5] == {"line": 10, "id": "http://b.example/", "verdict": "empty", "representative": None}
     assert answers[6] == {"line": 11, "id": "named", "verdict": "exact duplicate", "of": a, "representative": a}
 

@@ -1,5 +1,6 @@
 """Signing documents to be judged, and verifying which candidates of an index they match."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import repeat
@@ -166,10 +167,12 @@ class Verifier:
         """
         rows = np.arange(len(given))
         if self.verified(given):
-            shared = self._shared(cast("TextBatch", given.texts), rows, places, rows)
-            known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
-            there = ((shared.left > 0) & (shared.right > 0)).tolist()
-            return [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
+            found: list[tuple[float | None, float | None]] = []
+            for shared in self._shared(cast("TextBatch", given.texts), rows, places, rows):
+                known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
+                there = ((shared.left > 0) & (shared.right > 0)).tolist()
+                found += [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
+            return found
         before, present = self._store.take_all(("rows", "present"), places)
         both = Signatures(
             np.concatenate([given.signatures.rows, before]),
@@ -181,14 +184,17 @@ class Verifier:
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
     def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
-        """Measure what the features of texts have in common, some pairs at a time: all their texts may be too much."""
+        measure = self._scheme.measure
+        return np.concatenate([shared.measured(measure) for shared in self._shared(texts, left, places, right)])
+
+    def _shared(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Iterator[Shared]:
+        """Yield what the features of texts have in common, some pairs at a time: all their texts may be too much."""
         spent = np.cumsum(np.diff(texts.offsets)[left])
         cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
-        pairs = zip(np.split(left, cuts), np.split(right, cuts), strict=True)
-        measure = self._scheme.measure
-        return np.concatenate([self._shared(texts, one, places, other).measured(measure) for one, other in pairs])
+        for one, other in zip(np.split(left, cuts), np.split(right, cuts), strict=True):
+            yield self._shared_at_once(texts, one, places, other)
 
-    def _shared(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Shared:
+    def _shared_at_once(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Shared:
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)
