@@ -197,3 +197,19 @@ def test_a_pair_connected_already_is_not_compared():
     matcher = exact_matcher([[1, 2, 3]] * 50, 0.5)
     assert connected(matcher, 50, 7) == [-1, *[0] * 49]
     assert matcher.compared == 49
+
+
+def test_documents_of_one_group_need_its_threshold():
+    sets = [[*range(10)], [*range(8)], [*range(9)], [*range(10)]]  # 0.8, 0.9 and 1 of the first
+    stricter = np.array([0.8, 0.9])
+    for groups, expected in (
+        ([0, 0, 0, 0], [-1, 0, 0, 0]),
+        ([2, 2, 2, 2], [-1, 0, 0, 0]),
+        ([3, 3, 3, 3], [-1, -1, 0, 0]),
+        ([3, 5, 3, 3], [-1, 0, 0, 0]),
+    ):
+        for ways in ({}, {"closest": True}):
+            matcher = ExactResemblance(
+                feature_sets(sets), 0.6, groups=np.array(groups, np.uint64), stricter=stricter, **ways
+            )
+            assert settled(matcher, 4, 2) == expected

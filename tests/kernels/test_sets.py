@@ -59,6 +59,20 @@ def matches(one, other, threshold, *, of_smaller=False):
     return bool(shared) and len(shared) / (min(len({*one}), len({*other})) if of_smaller else len(union)) >= threshold
 
 
+STRICTER = np.array([0.7, 0.9])
+GROUPS = st.one_of(st.just([]), st.lists(st.sampled_from([0, 2, 3, 4, 5]), min_size=5, max_size=5))
+
+
+def least(groups, one, other, threshold):
+    """What the measure of two documents must reach."""
+    same = len(groups) and groups[one] == groups[other] > 0
+    return max(threshold, STRICTER[groups[one] % 2]) if same else threshold
+
+
+def of(groups):
+    return np.array(groups, np.uint64), STRICTER
+
+
 def all_earlier(number):
     """Every document asks about all before it."""
     bounds = np.cumsum([0, *range(number)]).astype(np.int64)
@@ -66,19 +80,21 @@ def all_earlier(number):
     return np.arange(number, dtype=np.int32), bounds, candidates
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), st.booleans())
-def test_first_matches_follow_the_rule(documents, threshold, of_smaller):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), GROUPS, st.booleans())
+def test_first_matches_follow_the_rule(documents, threshold, groups, of_smaller):
     values, starts, sizes = distinct(documents)
     matched, common = np.full((2, len(documents)), -1, np.int64)
     limits = (0, len(documents))
     everybody = all_earlier(len(documents))
-    sets.first_matches(*everybody, *limits, values, starts, sizes, threshold, of_smaller, matched, common)
+    rule = (threshold, *of(groups), of_smaller)
+    sets.first_matches(*everybody, *limits, values, starts, sizes, *rule, matched, common)
     expected = []
     for place, document in enumerate(documents):
         kept = [
             i
             for i in range(place)
-            if expected[i] < 0 and matches(document, documents[i], threshold, of_smaller=of_smaller)
+            if expected[i] < 0
+            and matches(document, documents[i], least(groups, place, i, threshold), of_smaller=of_smaller)
         ]
         expected.append(min(kept, default=-1))
     assert matched.tolist() == expected
@@ -95,7 +111,8 @@ def test_given_matches_follow_the_same_rule(documents, threshold):
     sets.first_given(asking, bounds, candidates, holds, given_)
     values, starts, sizes = distinct(documents)
     limits = (0, len(documents))
-    sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, threshold, False, computed, common)
+    rule = (threshold, *of([]), False)
+    sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, *rule, computed, common)
     assert given_.tolist() == computed.tolist()
 
 
@@ -107,16 +124,18 @@ def components(number, edges):
     return names
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), st.booleans())
-def test_connect_finds_the_components(documents, threshold, of_smaller):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), GROUPS, st.booleans())
+def test_connect_finds_the_components(documents, threshold, groups, of_smaller):
     number = len(documents)
     asking, bounds, candidates = all_earlier(number)
     pairs = list(zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True))
-    holds = [matches(documents[i], documents[j], threshold, of_smaller=of_smaller) for i, j in pairs]
+    holds = [
+        matches(documents[i], documents[j], least(groups, i, j, threshold), of_smaller=of_smaller) for i, j in pairs
+    ]
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)
-    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, of_smaller, parents)
+    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, *of(groups), of_smaller, parents)
     sets.roots(parents)
     assert parents.tolist() == expected
     parents = np.arange(number)
@@ -128,7 +147,7 @@ def test_connect_finds_the_components(documents, threshold, of_smaller):
 def test_a_pair_already_connected_is_not_compared():
     documents = [[1, 2, 3, 4]] * 10
     values, starts, sizes = distinct(documents)
-    compared = sets.connect(*all_earlier(10), values, starts, sizes, 0.5, False, np.arange(10))
+    compared = sets.connect(*all_earlier(10), values, starts, sizes, 0.5, *of([]), False, np.arange(10))
     assert compared == 9
 
 

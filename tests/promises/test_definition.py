@@ -3,7 +3,7 @@
 Keys, estimates and filters are those of the scheme's full signatures, asked pair by pair.
 """
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,9 @@ from canonical import ROOM, candidates, representatives
 
 from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup
 from neardup.index.memory import buckets
+from neardup.model.arrays import Corpus, Features
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme
+from neardup.pipeline.documents import SITE
 
 KEEPS = ("first", "last", "longest", "shortest", "max:score", "min:score")
 SCHEMES = (
@@ -84,13 +86,37 @@ def ranked(table, keep):
     return sorted(positions, key=keys.get(keep, by_score))
 
 
+def with_sites(table, random):
+    """The documents as pages of two hosts, some of these thin, and of others."""
+    return table.append_column(SITE, pa.array(random.choice([0, 2, 2, 3, 3, 4, 5], len(table)), pa.uint64()))
+
+
+def of_site(feature, site):
+    """A feature of a document: those of thin pages, whose sites are odd, are others for each site."""
+    return feature ^ site if site % 2 else feature
+
+
+def least(scheme, sites, one, other):
+    """What the measure of a pair must reach."""
+    floor = 0.9 if sites[one] % 2 else 0.8
+    return max(scheme.threshold, floor) if sites[one] == sites[other] != 0 else scheme.threshold
+
+
 def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representative="best-ranked"):
-    """The representative of each document by the definition, -1 for a kept one."""
+    """The representative of each document by the definition, -1 for a kept one; the column ``SITE`` may have sites."""
     order = ranked(table, keep)
     texts = table["text"].to_pylist()
     features = scheme.shingling.features(table["text"])
     lists = [features.values[begin:end].tolist() for begin, end in pairwise(features.offsets.tolist())]
-    signatures = scheme.sign(table.rename_columns(["body", "score", "title"]) if scheme.columns else texts)
+    plain = [(*features,) for features in lists]
+    sites = table[SITE].to_pylist() if SITE in table.column_names and not scheme.columns else [0] * len(texts)
+    lists = [[of_site(one, site) for one in features] for features, site in zip(lists, sites, strict=True)]
+    if scheme.columns:
+        signatures = scheme.sign(table.rename_columns(["body", *table.column_names[1:]]))
+    else:
+        changed = Features(np.array([*chain.from_iterable(lists)], np.uint64), features.offsets, features.recipe)
+        column = pa.chunked_array([[text or "" for text in texts]], pa.string())
+        signatures = scheme.sign_at(Corpus(changed, None, column), np.arange(len(texts)))
     keys = scheme.keys(signatures).tolist()
     present = signatures.present.tolist()
     equals, leaders = {}, {}
@@ -98,12 +124,12 @@ def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representat
         if isinstance(scheme, FieldScheme):
             same = keys[place][0] if present[place] and verify == "exact" else None
         else:
-            same = (*lists[place],) or ((texts[place] or "").strip() and texts[place]) or None
+            same = plain[place] or ((texts[place] or "").strip() and texts[place]) or None
         leaders[place] = place if same is None else equals.setdefault(same, place)
     own = [place for place in order if leaders[place] == place]
     found = candidates([keys[place] if present[place] else None for place in own], pooled=scheme.pooled, room=room)
     pairs = [(own[worse], own[better]) for worse, betters in enumerate(found) for better in sorted(betters)]
-    matches = matching(scheme, signatures, lists, pairs, verify)
+    matches = matching(scheme, signatures, lists, pairs, verify, sites=sites)
     if gather == "components":
         chosen = decided_as_components(order, matches | {*leaders.items()})
     else:
@@ -121,18 +147,21 @@ def closenesses(scheme, signatures, lists, verify):
     return lambda worse, better: share(scheme, {*lists[worse]}, {*lists[better]})
 
 
-def matching(scheme, signatures, lists, pairs, verify):
+def matching(scheme, signatures, lists, pairs, verify, *, sites):
     """The candidate pairs that match."""
     left, right = np.array(pairs, np.int64).reshape(-1, 2).T
     passes = scheme.passes(signatures, left, right) if isinstance(scheme, FilterScheme) else np.ones(len(left), bool)
+    needed = np.array([least(scheme, sites, a, b) for a, b in pairs])
     if isinstance(scheme, FieldScheme) or verify == "estimate":
         holds = scheme.match_pairs(signatures, left, right)
+        if any(sites):
+            holds = holds & ((scheme.estimate_pairs(signatures, left, right) >= needed) | (needed == scheme.threshold))
     elif verify == "none":
         holds = passes
     else:
         low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
-        holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) >= scheme.threshold for a, b in pairs], np.bool_)
+        holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) for a, b in pairs]) >= needed
     return {pair for pair, match in zip(pairs, holds, strict=True) if match}
 
 
@@ -151,12 +180,12 @@ def decided_as_components(order, pairs):
     return {place: None if best[group[place]] == place else best[group[place]] for place in order}
 
 
-def differing(seeds):
+def differing(seeds, *, sites=False):
     """The random collections whose decisions are not those of the definition, and how many documents were dropped."""
     wrong, dropped = [], 0
     for seed in seeds:
         random = np.random.default_rng(seed)
-        table = collection(random)
+        table = with_sites(collection(random), random) if sites else collection(random)
         scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
         keep, gather = str(random.choice(KEEPS)), str(random.choice(["kept", "kept", "components"]))
         verify = str(random.choice(["exact", "exact", "estimate", "none"]))
@@ -180,9 +209,16 @@ def test_random_collections_are_decided_as_defined():
     assert dropped > 200  # they have what they are made for
 
 
+def test_random_pages_are_decided_as_defined():
+    wrong, dropped = differing(range(5_000, 5_200), sites=True)
+    assert wrong == []
+    assert dropped > 100
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(5))
 def test_many_random_collections_are_decided_as_defined(part):
     wrong, dropped = differing(range(1_000_000 + 5_000 * part, 1_005_000 + 5_000 * part))
+    wrong += differing(range(5_000_000 + 2_000 * part, 5_002_000 + 2_000 * part), sites=True)[0]
     assert wrong == []
     assert dropped > 5_000

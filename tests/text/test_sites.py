@@ -1,7 +1,7 @@
 import numpy as np
 
 from neardup.model.arrays import Features
-from neardup.text.sites import FLOORS, required, separate, site
+from neardup.text.sites import STRICTER, required, separate, site
 
 HOSTS = [f"h{number}.example" for number in range(500)]
 
@@ -20,7 +20,7 @@ def test_only_pairs_of_one_site_need_more():
     left, right = random.integers(0, 40, (2, 500))
     for threshold in (0.5, 0.85, 0.95):
         expected = [
-            max(threshold, FLOORS[sites[a] % 2]) if sites[a] == sites[b] and sites[a] else threshold
+            max(threshold, STRICTER[sites[a] % 2]) if sites[a] == sites[b] and sites[a] else threshold
             for a, b in zip(left.tolist(), right.tolist(), strict=True)
         ]
         assert required(sites, left, right, threshold).tolist() == expected

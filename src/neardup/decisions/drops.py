@@ -13,11 +13,13 @@ import numpy.typing as npt
 
 from neardup.decisions.evidence import FeatureSets
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Flags, Positions
+from neardup.model.arrays import Flags, Positions, Words
 
 Ranks = npt.NDArray[np.int32]
 
 UNKNOWN: Final = -1
+_NONE: Final = np.empty(0, np.uint64)
+_NO_STRICTER: Final = np.empty(0, np.float64)
 
 
 class Candidates(Protocol):
@@ -87,11 +89,13 @@ class GivenMatches:
 class ExactResemblance:
     """Pairs of feature sets with a resemblance of at least the threshold.
 
-    With *of_smaller*, the measure is the overlap ``|A & B| / min(|A|, |B|)`` instead of the resemblance. Only pairs
-    that can still decide something are compared: the better document has not been dropped, nor has the worse one.
-    *sets* is by rank. *parts* cuts a number of documents among the threads, and *map* runs a function on each part. The
-    match of a dropped document is the best-ranked kept document, or the *closest*. ``common`` is the number of features
-    that a decided document shares with its match, or ``UNKNOWN``.
+    Two documents of one of the *groups* (a number for each, 0 for none) need a *stricter* threshold: the first of
+    two if the number is even, else the second. With *of_smaller*, the measure is the overlap ``|A & B| / min(|A|,
+    |B|)`` instead of the resemblance. Only pairs that can still decide something are compared: the better document
+    has not been dropped, nor has the worse one. *sets* is by rank. *parts* cuts a number of documents among the
+    threads, and *map* runs a function on each part. The match of a dropped document is the best-ranked kept
+    document, or the *closest*. ``common`` is the number of features that a decided document shares with its match,
+    or ``UNKNOWN``.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -99,12 +103,14 @@ class ExactResemblance:
         sets: FeatureSets,
         threshold: float,
         *,
+        groups: Words = _NONE,
+        stricter: npt.NDArray[np.float64] = _NO_STRICTER,
         of_smaller: bool = False,
         closest: bool = False,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
         map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
-        self._sets, self._threshold, self._of_smaller, self._closest = sets, threshold, of_smaller, closest
+        self._sets, self._rule, self._closest = sets, (threshold, groups, stricter, of_smaller), closest
         self._parts, self._map = parts, map
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
@@ -136,8 +142,7 @@ class ExactResemblance:
             sets.values,
             sets.starts,
             sets.sizes,
-            self._threshold,
-            self._of_smaller,
+            *self._rule,
             parents,
         )
 
@@ -163,8 +168,7 @@ class ExactResemblance:
             sets.values,
             sets.starts,
             sets.sizes,
-            self._threshold,
-            self._of_smaller,
+            *self._rule,
             matched,
             self.common,
         )

@@ -186,18 +186,42 @@ def shared_enough(size, other, values, start, keys, owners, owner, threshold, of
     return shared if shared > 0 and shared / whole >= threshold else 0
 
 
+@njit(nogil=True)
+def required(one, other, threshold, groups, stricter):
+    """Return the least measure of two sets that match: in one group, also that of even or odd groups.
+
+    Sets of the group 0, or without *groups*, only need the threshold. *stricter* has that of even and of odd groups.
+    """
+    if groups.size > 0 and groups[one] > 0 and groups[one] == groups[other]:
+        return max(threshold, stricter[groups[one] & _ONE])
+    return threshold
+
+
 @kernel
 def first_matches(
-    asking, bounds, candidates, lowest, highest, values, starts, sizes, threshold, of_smaller, matched, common
+    asking,
+    bounds,
+    candidates,
+    lowest,
+    highest,
+    values,
+    starts,
+    sizes,
+    threshold,
+    groups,
+    stricter,
+    of_smaller,
+    matched,
+    common,
 ):
     """Find for each asking set the first candidate that matches it, in the given order.
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
     *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
-    it was removed. All sets are distinct. The first with ``|A & B| / |A | B| >= threshold``, or, with
-    *of_smaller*, ``|A & B| / min(|A|, |B|) >= threshold``, becomes ``matched[asking[i]]``, and
-    ``|A & B|`` its ``common``; an asking set that has a match already is passed over. Returns the
-    number of comparisons.
+    it was removed. All sets are distinct. The first with ``|A & B| / |A | B| >= least``, or, with
+    *of_smaller*, ``|A & B| / min(|A|, |B|) >= least``, becomes ``matched[asking[i]]``, and
+    ``|A & B|`` its ``common``; *least* is ``required`` of the pair. An asking set that has a match
+    already is passed over. Returns the number of comparisons.
     """
     compared = 0
     keys, owners = table_for(sizes, asking)
@@ -212,14 +236,15 @@ def first_matches(
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
             other = sizes[candidate]
-            if not may_match(size, other, threshold, of_smaller):
+            least = required(document, candidate, threshold, groups, stricter)
+            if not may_match(size, other, least, of_smaller):
                 continue
             if not filled:
                 fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, of_smaller
             )
             if shared > 0:
                 matched[document] = candidate
@@ -229,7 +254,9 @@ def first_matches(
 
 
 @kernel
-def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold, of_smaller, matched, common):
+def closest_matches(
+    asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, of_smaller, matched, common
+):
     """Replace the match of each asking set that has one by the closest candidate that matches it and has none itself.
 
     Arrays and rule are as in ``first_matches``; of equally close candidates the first counts. Returns the number of
@@ -248,11 +275,12 @@ def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold
         of = np.int64(1)
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            if matched[candidate] >= 0 or not may_match(size, other, threshold, of_smaller):
+            least = required(document, candidate, threshold, groups, stricter)
+            if matched[candidate] >= 0 or not may_match(size, other, least, of_smaller):
                 continue
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, of_smaller
             )
             whole = min(size, other) if of_smaller else size + other - shared
             if shared * of > most * whole:
@@ -291,7 +319,7 @@ def _unite(parents, one, other):
 
 
 @kernel
-def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_smaller, parents):
+def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, of_smaller, parents):
     """Join each asking set with every candidate that matches it; returns the comparisons.
 
     Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
@@ -306,7 +334,8 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_sma
         filled = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            if not may_match(size, other, threshold, of_smaller):
+            least = required(document, candidate, threshold, groups, stricter)
+            if not may_match(size, other, least, of_smaller):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)
             if one == two:
@@ -316,7 +345,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, of_sma
                 filled = True
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, threshold, of_smaller
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, of_smaller
             )
             if shared > 0:
                 _unite(parents, one, two)

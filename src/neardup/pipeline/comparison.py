@@ -18,6 +18,7 @@ from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
 from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
+from neardup.text.sites import NO_SITES, STRICTER, required
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
 _UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
@@ -62,8 +63,17 @@ class SignatureKeys:
 class Comparison:
     """Leaders with their signatures, and the rules by which they are compared."""
 
-    def __init__(self, scheme: Scheme, policy: Policy, signatures: Signatures, engine: LocalEngine) -> None:
+    def __init__(
+        self,
+        scheme: Scheme,
+        policy: Policy,
+        signatures: Signatures,
+        engine: LocalEngine,
+        sites: Words = NO_SITES,
+    ) -> None:
+        """Compare leaders that belong to these *sites*; without any, all pairs need the threshold."""
         self._scheme, self._policy, self._signatures, self._engine = scheme, policy, signatures, engine
+        self._sites = sites
 
     def decide(
         self, matcher: Matcher, progress: Progress, keys: Words | Keys | None = None, earlier: Positions | None = None
@@ -125,7 +135,8 @@ class Comparison:
 
     def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags) -> dict[str, Any]:
         """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
-        scheme, verify, signatures = self._scheme, self._policy.verify, self._signatures
+        scheme, verify, signatures, sites = self._scheme, self._policy.verify, self._signatures, self._sites
+        least = required(sites, left, right, scheme.threshold)
         measured = {
             "resemblance": common.resemblance,
             "contained_in_kept": common.left_in_right,
@@ -143,12 +154,15 @@ class Comparison:
             keys = scheme.keys(signatures)
             rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
         if verify == "estimate":
-            rule[~scheme.match_pairs(signatures, left, right)] = "component"
+            rule[~_estimated(scheme, signatures, sites, left, right)] = "component"
         elif verify == "exact" and not scheme.columns:  # equal fields are transitive, and their texts may differ
             decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
-            rule[decided < scheme.threshold] = "component"
+            rule[decided < least] = "component"
         for measure in measured.values():  # equal documents share everything, even without shingles
             measure[equal] = 1.0
+        if len(sites):
+            verified = (rule != "component") & ~equal & (verify != "none")
+            measured["threshold"] = np.where(verified, least, np.nan)
         return {"rule": rule, **measured}
 
 
@@ -158,22 +172,39 @@ def pairs_left(present: Flags, first: int, candidates: int) -> int:
     return signed * (signed - 1) // 2 - before * (before - 1) // 2 - candidates
 
 
-def unverified(scheme: Scheme, policy: Policy, signatures: Signatures) -> GivenMatches:
+def unverified(scheme: Scheme, policy: Policy, signatures: Signatures, sites: Words = NO_SITES) -> GivenMatches:
     """Return the matcher of a policy that verifies no texts: every candidate, or those whose signatures match."""
     if policy.verify == "none":
         return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
     closeness = partial(scheme.estimate_pairs, signatures) if policy.representative == "closest" else None
-    return GivenMatches(partial(scheme.match_pairs, signatures), closeness=closeness)
+    return GivenMatches(partial(_estimated, scheme, signatures, sites), closeness=closeness)
+
+
+def _estimated(scheme: Scheme, signatures: Signatures, sites: Words, left: AnyPositions, right: AnyPositions) -> Flags:
+    """Return which pairs match by their signatures."""
+    holds = scheme.match_pairs(signatures, left, right)
+    if len(sites):
+        least = required(sites, left, right, 0.0)
+        asked = np.flatnonzero(holds & (least > 0))
+        holds[asked] = scheme.estimate_pairs(signatures, left[asked], right[asked]) >= least[asked]
+    return holds
 
 
 def exact_matcher(
-    scheme: Scheme, policy: Policy, sets: FeatureSets, engine: LocalEngine | None = None
+    scheme: Scheme,
+    policy: Policy,
+    sets: FeatureSets,
+    engine: LocalEngine | None = None,
+    *,
+    sites: Words = NO_SITES,
 ) -> ExactResemblance:
-    """Return the matcher that verifies the features of the documents."""
+    """Return the matcher that verifies the features of the documents, which belong to these *sites*."""
     running: dict[str, Any] = {} if engine is None else {"parts": engine.parts, "map": engine.map}
     return ExactResemblance(
         sets,
         scheme.threshold,
+        groups=sites,
+        stricter=STRICTER,
         of_smaller=scheme.measure == "overlap",
         closest=policy.representative == "closest",
         **running,

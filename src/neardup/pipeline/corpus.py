@@ -32,6 +32,7 @@ from neardup.schemes.terms import common_of, fitted_common
 from neardup.text.columns import batches
 from neardup.text.common_shingles import CommonShingles, require_share_of_documents
 from neardup.text.shingling import FeatureBuffer
+from neardup.text.sites import NO_SITES, separate
 
 _SIGNED = 1 << 12  # documents signed together
 _MANY = 8  # largest ratio of documents to dropped ones that is worth a search
@@ -152,10 +153,14 @@ class _Run:
         order = ranking(self._policy, shingled.lengths, values, addresses)
         leaders = self._equals(shingled, order)
         heads = Heads.of_leaders(leaders, order)
+        sites = self._documents.sites if self._fields is None else NO_SITES
+        if len(sites):
+            separate(shingled.features, sites, heads.positions)
+            sites = sites[heads.positions]
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = FeatureSets(shingled.features, heads.positions)
-        comparison = Comparison(self._scheme, self._policy, signatures, self._engine)
-        decided = comparison.decide(self._matcher(sets, signatures), self._progress)
+        comparison = Comparison(self._scheme, self._policy, signatures, self._engine, sites)
+        decided = comparison.decide(self._matcher(sets, signatures, sites), self._progress)
         return self._report(shingled, order, heads, comparison, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
@@ -245,14 +250,14 @@ class _Run:
             self._progress("sign", done, number)
         return Signatures(rows, present, scheme.recipe)
 
-    def _matcher(self, sets: FeatureSets, signatures: Signatures) -> Matcher:
+    def _matcher(self, sets: FeatureSets, signatures: Signatures, sites: Words) -> Matcher:
         scheme = self._scheme
         if self._policy.verify != "exact":
-            return unverified(scheme, self._policy, signatures)
+            return unverified(scheme, self._policy, signatures, sites)
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
-        return exact_matcher(scheme, self._policy, sets, self._engine)
+        return exact_matcher(scheme, self._policy, sets, self._engine, sites=sites)
 
     def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
         self,

@@ -10,13 +10,15 @@ import pyarrow.compute as pc
 
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
-from neardup.model.arrays import Flags, Positions, TextBatch
+from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, kind_of
 from neardup.schemes.checksum import BODY
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths, whole_batch
 from neardup.text.containers import column_missing, records_as_table, require_in_memory, table_or_column
+from neardup.text.sites import NO_SITES
 
 DEFAULT_ID: Final = "id"  # the only id column that may be missing
+SITE: Final = "\0site"  # the column of the sites of pages, a name that no column of a user has
 _SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
 
@@ -41,7 +43,7 @@ class Documents:
         missing.
         """
         needed = [text, *needed]
-        optional = [*([id_] if id_ else []), *optional]
+        optional = [*([id_] if id_ else []), *optional, *([SITE] if isinstance(source, pa.Table) else [])]
         if id_ is not None and id_ != DEFAULT_ID:
             needed.append(id_)
         opened = _opened(source, needed, optional)
@@ -59,6 +61,14 @@ class Documents:
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column that was read."""
         return self.table.column(name)
+
+    @property
+    def sites(self) -> Words:
+        """The sites of all documents (see ``neardup.text.sites``), if there is such a column; otherwise none."""
+        if SITE not in self.table.column_names:
+            return NO_SITES
+        found: Words = self.table.column(SITE).to_numpy()
+        return found
 
     def duplicate_ids(self) -> int:
         """Count the documents with the id of an earlier document."""

@@ -30,6 +30,7 @@ from neardup.model.errors import (
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
+from neardup.pipeline.documents import SITE
 from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, with_places
@@ -348,6 +349,8 @@ def _listed(
 def _table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
     """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
     table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
+    if documents.sites is not None:
+        table[SITE] = documents.sites
     _add_fields(table, documents, fields)
     keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
     return pa.table(table), keep

@@ -81,6 +81,8 @@ class Result:
       sets for verified rules; for ``estimate`` only the estimated resemblance, and null if the scheme estimates
       another measure; for ``shared key`` null;
     - ``exact``: whether both texts are equal byte by byte;
+    - with the templates of hosts also ``threshold``: what the measure of the pair had to reach, null if nothing was
+      measured or both have equal features;
     - for web archives also the ``url``, the ``date``, and the place of each record: ``record_id``, ``warc_filename``,
       ``warc_record_offset``, ``warc_record_length``.
 
@@ -196,6 +198,10 @@ def decided_rows(  # noqa: PLR0913, PLR0917 - every column
     same = np.zeros(number, np.bool_)
     same[dropped] = exact
     measures = ("resemblance", "contained_in_kept", "contains_kept")
+
+    def column(name: str) -> pa.Array:
+        return pa.array(evidence[name], pa.float64(), from_pandas=True).take(where)
+
     return pa.table(
         {
             "id": ids,
@@ -204,7 +210,8 @@ def decided_rows(  # noqa: PLR0913, PLR0917 - every column
             "representative": names.take(where),
             "representative_position": pa.array(representative, pa.int64(), mask=kept),
             "rule": pa.array(evidence["rule"], pa.string()).take(where),
-            **{name: pa.array(evidence[name], pa.float64(), from_pandas=True).take(where) for name in measures},
+            **{name: column(name) for name in measures},
             "exact": pa.array(same),
+            **{name: column(name) for name in ("threshold",) if name in evidence},
         }
     )

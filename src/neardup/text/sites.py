@@ -12,8 +12,9 @@ import numpy as np
 from neardup.model.arrays import AnyPositions, Features, Positions, Words
 
 THIN: Final = 12  # words that a page has besides its host's template, below which it is thin: ten shingles of three
-FLOORS: Final = np.array([0.8, 0.9])  # the least resemblance of two pages of an even site, and of an odd one
-RULE: Final = {"thin": THIN, "floors": FLOORS.tolist()}
+STRICTER: Final = np.array([0.8, 0.9])  # the threshold of two pages of one site: an even one, and an odd one
+NO_SITES: Final = np.empty(0, np.uint64)
+RULE: Final = {"thin": THIN, "stricter": STRICTER.tolist()}
 
 
 def site(host: str, *, thin: bool) -> int:
@@ -36,7 +37,7 @@ def required(sites: Words, left: AnyPositions, right: AnyPositions, threshold: f
     if len(sites):
         own = sites[left]
         same = (own == sites[right]) & (own > 0)
-        found[same] = np.maximum(threshold, FLOORS[own[same].astype(np.int64) & 1])
+        found[same] = np.maximum(threshold, STRICTER[own[same].astype(np.int64) & 1])
     return found
 
 

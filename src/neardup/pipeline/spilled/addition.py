@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.model.arrays import Positions, Words
-from neardup.pipeline.spilled.earlier import COUNTS, ROWS, Rows, TextSource
+from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, Rows, TextSource
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
@@ -71,6 +71,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
     job: Job, signed: Signed, heads: Positions, equal: Words, representatives: Positions, counts: Positions
 ) -> Iterator[Rows]:
     columns = {name: signed.column(name, kind)[heads] for name, kind in _COLUMNS.items()}
+    sites = {SITE: signed.sites[heads]} if job.has_sites else {}
     ids, signatures = signed.ids(), job.array(_ROWS)
     kind, shape = signed.row_kind()
     width = kind.itemsize * prod(shape)
@@ -89,6 +90,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
                     "present": columns["present"][part],
                     "representative": own.astype(np.int32),
                     "row": pa.Array.from_buffers(pa.binary(width), len(own), [None, raw]),
+                    **{name: column[part] for name, column in sites.items()},
                 }
             ),
             pa.table(

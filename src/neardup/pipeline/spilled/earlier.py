@@ -18,10 +18,13 @@ from neardup.model.errors import DataError
 from neardup.sources.collection import Collection
 from neardup.sources.shards import Shards
 
-LEADERS: Final = "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative
+LEADERS: Final = (
+    "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; site if any has one
+)
 KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position
 DROPPED: Final = "dropped.arrow"  # one row for each dropped leader: common, size, size_of_representative
 IDS: Final = "ids.arrow"
+SITE: Final = "site"  # the column of the sites of documents: see ``neardup.text.sites``
 ROWS: Final = 1 << 16  # leaders that are written together
 _OF_KEPT: Final = ("text", "length", "features", "position")
 COUNTS: Final = ("common", "size", "size_of_representative")
@@ -56,9 +59,16 @@ class StoredSegment:
         with naming(path):
             return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
 
-    def rows(self) -> Iterator[Rows]:
-        """Yield all leaders, some at a time; without leaders, empty tables."""
+    @property
+    def has_sites(self) -> bool:
+        """Whether its leaders may belong to sites."""
+        return SITE in self.table(LEADERS).column_names
+
+    def rows(self, *, sites: bool) -> Iterator[Rows]:
+        """Yield all leaders, some at a time, with or without their *sites*; without leaders, empty tables."""
         leaders, kept, dropped, ids = (self.table(name) for name in (LEADERS, KEPT, DROPPED, IDS))
+        if sites and not self.has_sites:
+            leaders = leaders.append_column(SITE, pa.array(np.zeros(len(leaders), np.uint64)))
         own = others = 0
         for begin in range(0, max(len(leaders), 1), ROWS):
             part = leaders.slice(begin, ROWS)
@@ -94,8 +104,15 @@ class Earlier:
             whole[self.representatives < 0] = np.concatenate([np.empty(0, whole.dtype), *parts])
         elif name != "blank":  # no leader is
             for part, begin in zip(self._tables(LEADERS), self.edges[:-1].tolist(), strict=True):
+                if name == SITE and name not in part.column_names:
+                    continue
                 whole[begin : begin + len(part)] = part.column(name).to_numpy(zero_copy_only=False)
         return whole
+
+    @property
+    def has_sites(self) -> bool:
+        """Whether leaders of some segment belong to sites."""
+        return any(segment.has_sites for segment in self._segments)
 
     @cached_property
     def representatives(self) -> Positions:

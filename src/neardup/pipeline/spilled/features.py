@@ -7,9 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Features, Positions, Words
+from neardup.pipeline.spilled.heads import sites_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
 from neardup.text.columns import batches
+from neardup.text.sites import separate
 
 
 class Places(NamedTuple):
@@ -42,12 +44,16 @@ def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
         found = units[leaders]
         taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
         pieces = job.earlier.pieces(own)
+    sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
     begin = 0
     for piece in pieces if len(taken) else ():
         first, last = np.searchsorted(taken, [begin, begin + len(piece)])
         for batch in batches(piece.texts.take(pa.array(taken[first:last] - begin))):
             features = job.scheme.shingling.batch_features(batch)
+            if len(sites):
+                numbers = np.arange(len(parts), len(parts) + len(batch))
+                separate(features, sites[chosen[numbers]], numbers - len(parts))
             parts += [features.values[low:high] for low, high in pairwise(features.offsets.tolist())]
         begin += len(piece)
     blocks = np.asarray(job.array(BLOCKS)[chosen])

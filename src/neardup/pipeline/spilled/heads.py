@@ -13,6 +13,7 @@ from neardup.model.protocols import FilterScheme
 from neardup.pipeline.address_ranks import address_ranks
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
+from neardup.text.sites import NO_SITES
 
 ORDER: Final = "order.npy"  # int64[n]: positions from best to worst
 HEAD_OF: Final = "head_of.npy"  # int32[n]: by position, the number of the leader
@@ -21,6 +22,7 @@ ROWS_OF_HEADS: Final = "rows.npy"
 PRESENT: Final = "present.npy"
 KEYS: Final = "keys.npy"  # uint64[K, h]
 FEATURES: Final = "features.npy"  # int64[h]: the number of features
+SITES: Final = "sites.npy"  # uint64[h], if the job has sites
 
 
 def rank(job: Job, signed: Signed) -> dict[str, Any]:
@@ -33,6 +35,8 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
     del order
     for name, column, kind in ((FEATURES, "features", np.int64), (PRESENT, "present", np.bool_)):
         files |= job.save(name, signed.column(column, kind)[heads.positions])
+    if job.has_sites:
+        files |= job.save(SITES, signed.sites[heads.positions])
     return {"heads": len(heads.positions), "files": files}
 
 
@@ -57,6 +61,11 @@ def signatures(job: Job) -> Signatures:
     present = np.asarray(job.array(PRESENT))
     rows = job.array(ROWS_OF_HEADS) if job.path(ROWS_OF_HEADS).exists() else np.empty((len(present), 0), np.uint8)
     return Signatures(rows, present, job.scheme.recipe)
+
+
+def sites_of(job: Job) -> Words:
+    """Return the sites of all leaders, by rank; none if the job has no sites."""
+    return np.asarray(job.array(SITES)) if job.has_sites else NO_SITES
 
 
 class StoredKeys:

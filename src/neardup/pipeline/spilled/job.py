@@ -65,6 +65,12 @@ class Job:
         """The name of everything that decides the answer."""
         return digest([self.signing, asdict(self.policy), written(self.scheme)])
 
+    @cached_property
+    def has_sites(self) -> bool:
+        """Whether documents may belong to sites: their host's templates are known, or those of earlier ones were."""
+        known = self.shards.request.extraction.templates is not None or self.earlier.has_sites
+        return known and not self.scheme.columns
+
     def name(self, name: str) -> str:
         """Return the path of a file inside the work folder."""
         shared = name.startswith((SIGNED, IDS))

@@ -14,7 +14,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.comparison import Comparison
 from neardup.pipeline.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures, sites_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
@@ -52,14 +52,14 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     equal = same if job.scheme.columns else own == kept_for
     exact = same & equal
     units = dropped if job.scheme.columns else own
-    comparison = Comparison(job.scheme, job.policy, signatures(job), engine)
+    comparison = Comparison(job.scheme, job.policy, signatures(job), engine, sites_of(job))
     evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal)
     evidence["rule"][equal] = "same features"
     evidence["rule"][exact] = "same text"
     rules, codes = np.unique(evidence["rule"].astype(str), return_inverse=True)
     files = job.save(REPRESENTATIVES, representatives) | job.save(DROPPED, left - first) | job.save(EXACT, exact)
     files |= job.save(RULES, codes.astype(np.int8))
-    for name in MEASURES:
+    for name in evidence.keys() - {"rule"}:
         files |= job.save(f"{name}.npy", evidence[name])
     present = np.asarray(signatures(job).present)
     empty, blank = ~present[np.asarray(head_of)][first:], signed.column("blank", np.bool_)[first:]
@@ -86,7 +86,8 @@ class Decisions:
         stored = job.array(REPRESENTATIVES)[self._first :]
         self.representatives: Positions = self._numbers(stored) if self._first else stored
         self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
-        self._measures = {name: job.array(f"{name}.npy") for name in MEASURES}
+        measures = [*MEASURES, *(["threshold"] if job.has_sites else [])]
+        self._measures = {name: job.array(f"{name}.npy") for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._ids = ids
         self._places = signed.places()

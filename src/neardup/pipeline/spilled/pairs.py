@@ -29,6 +29,7 @@ from neardup.pipeline.spilled.heads import (
     gather_signatures,
     remove_signatures,
     signatures,
+    sites_of,
 )
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
@@ -162,10 +163,11 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
     gather_signatures(job, signed)
     known = signatures(job)
-    comparison = Comparison(job.scheme, job.policy, known, engine)
+    sites = sites_of(job)
+    comparison = Comparison(job.scheme, job.policy, known, engine, sites)
     keys = None if job.scheme.pooled else StoredKeys(job)
     matcher = (
-        unverified(job.scheme, job.policy, known)
+        unverified(job.scheme, job.policy, known, sites)
         if job.policy.verify != "exact"
         else GivenMatches(lambda left, _: np.zeros(len(left), np.bool_))  # equal fields were grouped before
     )

@@ -14,11 +14,12 @@ from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
 from neardup.model.protocols import ColumnScheme
 from neardup.pipeline.result import with_places
-from neardup.pipeline.spilled.earlier import rows_of
+from neardup.pipeline.spilled.earlier import SITE, rows_of
 from neardup.pipeline.spilled.job import IDS, NOTHING, SIGNED, Job
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, Collection
 from neardup.text.columns import batches, text_lengths, whole_batch
+from neardup.text.sites import NO_SITES, separate
 
 _RANKING: Final = "ranking-"  # columns of fields that rank
 
@@ -31,7 +32,8 @@ class Signed:
 
     ``equal`` is uint64[n, 2], a keyed digest that documents share if they have equal features, or without features the
     same text; zero for those that equal none. ``text`` is uint64[n], a keyed digest of the text. ``features``,
-    ``lengths`` (bytes of text), ``blank`` and ``present`` (whether there is a signature) are by position, too.
+    ``lengths`` (bytes of text), ``blank`` and ``present`` (whether there is a signature) are by position, too, as are
+    ``sites``, if the job has sites.
     """
 
     def __init__(self, job: Job, numbers: list[int]) -> None:
@@ -57,6 +59,12 @@ class Signed:
     def equal(self) -> Words:
         """The digests that equal documents share."""
         return np.stack([self.column("equal", np.uint64), self.column("equal_high", np.uint64)], axis=1)
+
+    @property
+    def sites(self) -> Words:
+        """The sites of all documents, if the job has sites; otherwise none."""
+        found: Words = self.column(SITE, np.uint64) if self._job.has_sites else NO_SITES
+        return found
 
     def ranking(self, field: str) -> list[pa.ChunkedArray]:
         """Return the stored values of a field that ranks, of each shard; the leaders of a state need none."""
@@ -138,7 +146,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         if (quoted := piece.quoted_lines) is not None:
             found["quoted_lines"] += quoted.records
             first_quoted = first_quoted or [quoted.source, quoted.first, quoted.last]
-    table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, {})])
+    table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})])
     files = job.save_table(_name(task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(_ids(task), pa.concat_tables(ids) if ids else no_ids)
@@ -171,11 +179,14 @@ def _of_piece(job: Job, piece: Collection, lacking: Container[str], *, body: boo
             name: nulls if name in lacking else piece.column(name, literal=True) for name in job.scheme.columns
         }
         fields = pa.table(columns | ({BODY: piece.texts} if body else {}))
-    return _signed(job, piece.texts, fields, values)
+    sites = np.zeros(len(piece), np.uint64) if piece.sites is None else piece.sites.to_numpy()
+    return _signed(job, piece.texts, fields, sites, values)
 
 
-def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: dict[str, Any]) -> pa.Table:
-    """Return the columns of some documents: see ``Signed``."""
+def _signed(
+    job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, sites: Words, values: dict[str, Any]
+) -> pa.Table:
+    """Return the columns of some documents: see ``Signed``. Thin pages are signed by features of their site."""
     scheme = job.scheme
     number = len(texts)
     equal = np.zeros((number, 2), np.uint64)
@@ -192,6 +203,8 @@ def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: d
         add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt, text[part])
         digest_words(own.values, own.offsets, job.salt, equal[part])
         if fields is None:
+            if job.has_sites:
+                separate(own, sites[part], np.arange(len(batch)))
             corpus = Corpus(own, None, texts[part.start : part.stop])
             parts.append(_signatures(job, corpus, np.arange(len(batch))))
         begin = part.stop
@@ -215,6 +228,8 @@ def _signed(job: Job, texts: pa.ChunkedArray, fields: pa.Table | None, values: d
         "present": np.concatenate([np.empty(0, np.bool_), *(part.present for part in parts)]),
         "row": pa.Array.from_buffers(pa.binary(width), number, [None, raw]),
     }
+    if job.has_sites:
+        columns[SITE] = sites
     return pa.table(columns | values)
 
 

@@ -218,11 +218,12 @@ class State:
             own = [self.segments[number] for number in group]
             some = slice(*earlier.edges[[group[0], group[-1] + 1]])
             removed = ~stays[some]
+            sites = any(segments[number].has_sites for number in group)
             shifted, texts = _shifted([segments[number] for number in group])
             rows = (
                 _chosen(found, shift, stays, numbers, begin)
                 for number, shift in zip(group, shifted, strict=True)
-                for found, begin in _numbered(segments[number].rows(), int(earlier.edges[number]))
+                for found, begin in _numbered(segments[number].rows(sites=sites), int(earlier.edges[number]))
             )
             part = SegmentInfo(
                 name=secrets.token_hex(8),
