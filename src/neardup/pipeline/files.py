@@ -34,13 +34,14 @@ from neardup.pipeline.documents import SITE
 from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, with_places
+from neardup.pipeline.revisits import revisit_rows
 from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
 from neardup.pipeline.spilled.forecast import Forecast, amount
 from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
-from neardup.sources.formats import STDIN, Kind, common_format, expand, is_url, kind, local
+from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
 from neardup.sources.read import MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
@@ -98,6 +99,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     html: str | None = None,
     url: str = DEFAULT_URL,
     mark: AnyPath | None = None,
+    revisits: bool = False,
     out_format: str | None = None,
     part_size: int | None = None,
     work: AnyPath | None = None,
@@ -118,7 +120,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, the id of the
     representative. ``None`` writes nothing. With *page*, a function that renders a run, *report* may end in ``.html``
     or ``.htm``, and receives that page. Outputs are checked before anything is read, must be different files, and
-    appear only when complete, *out* last.
+    appear only when complete, *out* last. With *revisits*, *out* must be an archive; it has revisit records for the
+    dropped pages whose payload is equal byte by byte to that of their representative.
 
     With *work*, the run is one in pieces: it uses that folder, which it makes, and about *memory* bytes of memory
     besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
@@ -143,7 +146,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     _check_scheme(scheme, ignore_common)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs)
+    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, revisits=revisits)
     outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
     known = _known(state, against)
     if "state" in known and gather == "components":
@@ -173,6 +176,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
             part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
             out_format=out_format,
+            revisits=revisits,
             page=None if page is None else lambda done: page(_stored(done)),
             announce=_announce if unasked else lambda _: None,
             **known,
@@ -230,7 +234,12 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     if mark is not None:
         documents.write_marked(mark, _marks(result, documents), force=force)
     if out is not None:
-        documents.write(out, result.kept, force=force)
+        documents.write(
+            out,
+            result.kept,
+            originals=documents.originals(result.representatives) if revisits else None,
+            force=force,
+        )
     return done
 
 
@@ -367,7 +376,10 @@ def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force:
     if page is not None and is_page(path):
         write_file(path, page(done), PAGES, force=force)
     else:
-        write_table(path, done.result.decisions, force=force)
+        result, documents = done.result, done.documents
+        schema = result.decisions.schema
+        rows = revisit_rows(documents.revisits, documents.places(), documents.ids, result.representatives, schema)
+        write_table(path, [result.decisions, *rows], force=force)
 
 
 def _check_scheme(scheme: Scheme | None, ignore_common: float | CommonShingles | None) -> None:
@@ -378,8 +390,8 @@ def _check_scheme(scheme: Scheme | None, ignore_common: float | CommonShingles |
         require_fitting(ignore_common, scheme)
 
 
-def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None]) -> None:
-    """Refuse values that are not paths, and two outputs of one name, or one inside the other."""
+def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], *, revisits: bool) -> None:
+    """Refuse values that are not paths, two outputs of one name, or one inside the other, and revisits elsewhere."""
     for name, path in [*(("inputs", path) for path in inputs), *outputs.items()]:
         if path is not None or name == "inputs":
             require_path(name, path)
@@ -389,6 +401,9 @@ def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None
         same = place == second or (place.exists() and second.exists() and place.samefile(second))
         if same or place.is_relative_to(second) or second.is_relative_to(place):
             raise OutputRefused(path, f"{name} and {other} must be separate paths, none inside the other")
+    found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
+    is_archive = found is not None and found.format == WARC
+    require(is_archive or not revisits, "revisits", revisits, "requires that out is an archive (.warc or .warc.gz)")
 
 
 def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:

@@ -11,12 +11,14 @@ As an archive, the records that are written are copied byte for byte, and with t
 
 import gzip
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.model.errors import DataError
@@ -36,6 +38,7 @@ from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
+from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import CUT, Gap, Record, records
 from neardup.text.extraction import Extraction
@@ -62,6 +65,8 @@ _FIELDS: Final = PLACES | {
     "content_digest": pa.string(),
     "content_truncated": pa.string(),
 }
+_REVISITS: Final = pa.schema({"id": pa.large_string()} | PLACES | REFERENCES)
+ORIGINALS: Final = {"path": pa.string(), "offset": pa.int64()}
 _IDS: Final = {DEFAULT_ID: "url", "record": "record_id"}
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = "text/plain"
@@ -96,6 +101,7 @@ class _Pages:
     accessories: list[tuple[int, _Capture]] = field(default_factory=list)  # and how many documents precede it
     rejected: list[Rejected] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    revisits: list[dict[str, object]] = field(default_factory=list)
     size: int = 0
     held: int = 0
 
@@ -123,6 +129,7 @@ class Archives(Collection):
         self._pages = pages
         self.has_pages = True
         self.skipped = pages.skipped
+        self.revisits = pa.Table.from_pylist(pages.revisits, _REVISITS)
         self._columns = {name: pa.array(values, _FIELDS[name]) for name, values in pages.fields.items()}
         texts = pa.chunked_array(pages.chunks, pa.large_string())
         super().__init__(inputs, texts, pa.chunked_array([self._ids(request)]), pages.rejected)
@@ -159,21 +166,37 @@ class Archives(Collection):
         capture = self._pages.captures[row]
         return display(capture.path), capture.offset
 
+    def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table:
+        """Return where the records of these pages are; nulls for -1."""
+        chosen = [self._pages.captures[row] if row >= 0 else None for row in representatives.tolist()]
+        return originals([one and one.path for one in chosen], [one and one.offset for one in chosen])
+
     @classmethod
     @contextmanager
     def writer(cls, path: str, form: str) -> Iterator[Append]:
-        """Copy records to a new archive; they have no fields that marks could be added to."""
+        """Copy records to a new archive.
+
+        The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
+        """
         del form
         how = kind(path)
         packed = how is None or how.compression == "gzip"
         with atomic(path) as file:
 
             def append(piece: Archives, mask: Mask, marks: pa.Table | None) -> None:
-                del marks
-                for capture in _chosen(piece._pages, mask.tolist()):
-                    file.write(_copied(capture, packed=packed))
+                repeated = {} if marks is None else _repeated(marks)
+                for capture, row in _chosen(piece._pages, mask.tolist(), repeated):
+                    if row is None or mask[row]:
+                        file.write(_copied(capture, packed=packed))
+                    elif (own := revisit(_record(capture), _record(repeated[row]))) is not None:
+                        file.write(gzip.compress(own, mtime=0) if packed else own)
 
             yield append
+
+
+def originals(paths: Sequence[str | None], offsets: Sequence[int | None]) -> pa.Table:
+    """Return a table of the places of records that other pages repeat; nulls for pages without one."""
+    return pa.table([pa.array(paths, pa.string()), pa.array(offsets, pa.int64())], schema=pa.schema(ORIGINALS))
 
 
 def check_fields(inputs: Sequence[str], request: Request) -> None:
@@ -247,19 +270,25 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
         capture.warcinfo = kind_ == "warcinfo"
         pages.accessories.append((len(pages.captures), capture))
         return
-    found = _page(kind_, one, None if markup else request.extraction)
-    if isinstance(found, str):
-        pages.skipped[found] += 1
-        return
-    fields, text = found
-    pages.captures.append(capture)
-    own = {
+    places: dict[str, object] = {
         "url": _bare(headers.get("warc-target-uri", "")) or None,
         "date": headers.get("warc-date"),
         "record_id": record_id or None,
         "warc_filename": Path(display(path)).name,
         "warc_record_offset": None if one.length is None else one.offset,
         "warc_record_length": one.length,
+    }
+    found = _page(kind_, one, None if markup else request.extraction)
+    if isinstance(found, str):
+        pages.skipped[found] += 1
+        if kind_ == "revisit":
+            named = places.get(_IDS.get(request.id, request.id)) or f"{display(path)}:{one.offset}"
+            referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
+            pages.revisits.append({"id": str(named)} | places | referred)
+        return
+    fields, text = found
+    pages.captures.append(capture)
+    own = places | {
         "content_languages": headers.get("warc-identified-content-language"),
         "content_digest": headers.get("warc-payload-digest"),
         "content_truncated": headers.get("warc-truncated"),
@@ -320,8 +349,25 @@ def _other(mime: str) -> str:
     return f"type {top}" if top in _TYPES else "no known type"
 
 
-def _chosen(pages: _Pages, wanted: Sequence[bool]) -> Iterator[_Capture]:
-    """Yield the chosen captures and their accessories, in the order of the file."""
+def _repeated(marks: pa.Table) -> dict[int, _Capture]:
+    """Return, by row, the captures that dropped pages repeat: see ``Collection.write``."""
+    rows = enumerate(zip(*(marks.column(name).to_pylist() for name in ORIGINALS), strict=True))
+    return {row: _Capture(path, offset, None, "", ()) for row, (path, offset) in rows if offset is not None}
+
+
+def _record(capture: _Capture) -> Record:
+    """Read a record again."""
+    found = next(_records(capture.path, capture.offset, capture.offset + 1), None)
+    if not isinstance(found, Record):
+        raise DataError(display(capture.path), "it was changed while it was read", "changed")
+    return found
+
+
+def _chosen(pages: _Pages, wanted: Sequence[bool], repeated: Container[int]) -> Iterator[tuple[_Capture, int | None]]:
+    """Yield the chosen captures, with their rows, and their accessories, in the order of the file.
+
+    Those of the rows *repeated* come without accessories.
+    """
     own = {one.record_id for one, chosen in zip(pages.captures, wanted, strict=True) if chosen and one.record_id}
     named = {
         name for one, chosen in zip(pages.captures, wanted, strict=True) if chosen for name in one.concurrent if name
@@ -332,10 +378,10 @@ def _chosen(pages: _Pages, wanted: Sequence[bool]) -> Iterator[_Capture]:
         while following is not None and following[0] <= row:
             one = following[1]
             if one.warcinfo or not own.isdisjoint(one.concurrent) or one.record_id in named:
-                yield one
+                yield one, None
             following = next(accessories, None)
-        if row < len(wanted) and wanted[row]:
-            yield pages.captures[row]
+        if row < len(wanted) and (wanted[row] or row in repeated):
+            yield pages.captures[row], row
 
 
 def _copied(capture: _Capture, *, packed: bool) -> bytes:

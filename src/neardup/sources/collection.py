@@ -98,8 +98,9 @@ class Collection(ABC):
     are not documents; *ignored* counts the files of a folder that were not requested; *quoted_lines* describes line
     ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
     field, and *has_pages* whether texts were extracted from web pages.
-    *skipped* counts, by reason, the records of archives that are not pages. *sites* is a chunked array of uint64, which
-    page belongs to which site (see ``neardup.text.sites``); ``None`` if no templates are used.
+    *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that
+    only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site (see
+    ``neardup.text.sites``); ``None`` if no templates are used.
     """
 
     text: str = DEFAULT_TEXT
@@ -108,6 +109,7 @@ class Collection(ABC):
     quoted_lines: QuotedLines | None = None
     globs: tuple[str, ...] = ()
     skipped: Mapping[str, int] = MappingProxyType({})
+    revisits: pa.Table | None = None
 
     def __init__(  # noqa: PLR0913 - everything that reading gives
         self,
@@ -156,6 +158,11 @@ class Collection(ABC):
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
+        return None
+
+    def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table | None:
+        """Return where the records of these documents are, which revisit records can refer to; ``None`` if nowhere."""
+        del representatives
         return None
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
@@ -217,15 +224,23 @@ class Collection(ABC):
         The output appears when the context ends without an exception. Raises ``OutputError`` if the system refuses.
         """
 
-    def write(self, path: str | os.PathLike[str], rows: npt.NDArray[Any], *, force: bool = False) -> None:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        rows: npt.NDArray[Any],
+        *,
+        originals: pa.Table | None = None,
+        force: bool = False,
+    ) -> None:
         """Write the records that a mask or ascending positions select, in the inputs' columns and the format of *path*.
 
+        With *originals*, an archive has revisit records for the others, if the payload is equal.
         Raises the errors of ``check_output``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
         changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
         mask = selection(rows, len(self))
         check_target(path, self.inputs, self.format, force=force, glob=self.globs)
-        self._write(os.fspath(path), mask, None)
+        self._write(os.fspath(path), mask, originals)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.

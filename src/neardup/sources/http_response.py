@@ -45,8 +45,7 @@ class Response(NamedTuple):
 def response(block: bytes) -> Response:
     """Return the response that the block of a record holds."""
     status = _STATUS.match(block)
-    blank = _BLANK_LINE.search(block)
-    size = blank.end() if blank else len(block)
+    size = head_size(block)
     headers = _fields(block[:size])
     body, note = block[size:], ""
     codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
@@ -55,6 +54,12 @@ def response(block: bytes) -> Response:
         note = note or fault
     kind, charset = media_type(headers.get("content-type", ""))
     return Response(int(status[1]) if status else None, kind, charset, body[:LARGEST], note)
+
+
+def head_size(block: bytes) -> int:
+    """Return the bytes of a response before its body: the status line, the headers and an empty line."""
+    blank = _BLANK_LINE.search(block)
+    return blank.end() if blank else len(block)
 
 
 def media_type(value: str) -> tuple[str, str | None]:

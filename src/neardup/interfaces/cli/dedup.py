@@ -77,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_HIDDEN,
         help="of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)",
     )
+    outputs.add_argument(
+        "--revisits",
+        action="store_true",
+        help="if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept"
+        " page, byte by byte",
+    )
     outputs.add_argument("--dry-run", action="store_true", help="do not write --out; other outputs are written")
     outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -189,6 +195,7 @@ def run(arguments: argparse.Namespace) -> int:
             page=lambda done: _page(done, scheme),
             dropped=paths["dropped"],
             mark=paths["mark"],
+            revisits=arguments.revisits and not arguments.dry_run,
             force=arguments.force,
             threads=given.get("threads"),
             progress=printed or bars,

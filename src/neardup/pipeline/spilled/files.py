@@ -71,6 +71,7 @@ class Settings:
     outputs: dict[str, str]  # by name: out, dropped, mark and report
     part_size: int | None
     out_format: str | None
+    revisits: bool
     page: Callable[[StoredResult], bytes] | None
     state: Path | None = None
     adds: bool = False  # to the state
@@ -111,6 +112,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
     scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
+    outputs = [output._replace(revisits=settings.revisits and output.target == "out") for output in outputs]
     terms = {
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": compared,

@@ -27,6 +27,7 @@ BLOCK: Final = 1 << 26  # bytes of features that are compared together, if a clu
 
 SIGNED: Final = "signed-"  # the beginnings of the names of the shards' files
 IDS: Final = "ids-"
+REVISITS: Final = "revisits-"
 NOTHING: Final = Corpus(
     Features(np.empty(0, np.uint64), np.zeros(1, np.int64)), None, pa.chunked_array([], pa.string())
 )
@@ -73,7 +74,7 @@ class Job:
 
     def name(self, name: str) -> str:
         """Return the path of a file inside the work folder."""
-        shared = name.startswith((SIGNED, IDS))
+        shared = name.startswith((SIGNED, IDS, REVISITS))
         return f"signed-{self.signing}/{name}" if shared else f"decided-{self.deciding}/{name}"
 
     def sizes(self, *names: str) -> dict[str, int]:

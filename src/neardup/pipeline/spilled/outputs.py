@@ -4,7 +4,7 @@ import os
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
@@ -14,8 +14,10 @@ import pyarrow as pa
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputRefused, ParameterError, require
+from neardup.pipeline.revisits import revisit_rows
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
+from neardup.sources.archives import originals
 from neardup.sources.collection import Collection, check_marks, converter
 from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC_COMPRESSIONS, display, is_url, kind
 from neardup.sources.output import check_target, output_kind, write_table
@@ -36,6 +38,7 @@ class Output(NamedTuple):
     path: str  # of the first of the parts, if there are parts
     sources: list[int]
     part: int = 0  # bytes of text in a part; 0 for a single file
+    revisits: bool = False  # whether equal payloads of dropped pages are written as revisit records
 
 
 class Part(NamedTuple):
@@ -88,7 +91,9 @@ def outputs_of(
 
 def writing(job: Job, outputs: Sequence[Output]) -> str:
     """Return a name for the writing of this answer to these outputs, wherever the process is."""
-    return digest([job.deciding, [[one.target, _absolute(one.path), one.sources, one.part] for one in outputs]])
+    return digest(
+        [job.deciding, [[one.target, _absolute(one.path), one.sources, one.part, one.revisits] for one in outputs]]
+    )
 
 
 def reporting(job: Job, outputs: Sequence[Output], report: str | None) -> str:
@@ -227,7 +232,10 @@ def write(
             representatives = np.asarray(result.representatives[first : first + len(piece)])
             own = np.arange(first, first + len(piece))
             chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
-            append(piece, chosen, _marks(result, first, representatives) if output.target == "mark" else None)
+            marks = _marks(result, first, representatives) if output.target == "mark" else None
+            if output.revisits:
+                marks = _originals(job, result, np.where((own >= begin) & (own < end), representatives, -1))
+            append(piece, chosen, marks)
     return _written(path)
 
 
@@ -235,8 +243,13 @@ def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, A
     """Write the table of decisions, some rows at a time."""
     number = len(result.documents)
     edges = [*range(0, number, _ROWS), number] if number else [0, 0]
+    documents = result.documents
     tables = (result.stored.table(begin, end) for begin, end in pairwise(edges))
-    write_table(path, tables, force=force)
+    first = next(tables)
+    rows = revisit_rows(
+        documents.revisits, documents.places(), documents.ids, np.asarray(result.representatives), first.schema
+    )
+    write_table(path, chain([first], tables, rows), force=force)
     return _written(path)
 
 
@@ -268,6 +281,22 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
     clusters = np.where(kept, np.arange(begin, begin + len(kept)), representatives)
     names = result.stored.ids_at(clusters)
     return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
+
+
+def _originals(job: Job, result: StoredResult, representatives: Positions) -> pa.Table | None:
+    """Return where the records of these documents are, see ``Collection.originals``; nulls for earlier documents."""
+    places, signed = result.documents.places(), result.documents.signed
+    if places is None:
+        return None
+    there = np.flatnonzero((representatives >= 0) & (representatives < len(result.documents)))
+    own = representatives[there]
+    paths: list[str | None] = [None] * len(representatives)
+    offsets: list[int | None] = [None] * len(representatives)
+    shards = np.searchsorted(signed.edges, own + signed.first, side="right") - 1
+    known = places.column("warc_record_offset").take(pa.array(own)).to_pylist()
+    for row, shard, offset in zip(there.tolist(), shards.tolist(), known, strict=True):
+        paths[row], offsets[row] = job.shards.inputs[job.shards.shards[shard].source], offset
+    return originals(paths, offsets)
 
 
 def _endings(path: str) -> str:

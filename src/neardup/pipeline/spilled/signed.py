@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
 from neardup.model.protocols import ColumnScheme
 from neardup.pipeline.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, rows_of
-from neardup.pipeline.spilled.job import IDS, NOTHING, SIGNED, Job
+from neardup.pipeline.spilled.job import IDS, NOTHING, REVISITS, SIGNED, Job
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, Collection
 from neardup.text.columns import batches, text_lengths, whole_batch
@@ -105,6 +105,11 @@ class Signed:
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
+    def revisits(self, shards: Iterable[int]) -> pa.Table | None:
+        """Return the revisit records of some shards, which have some; ``None`` without shards."""
+        tables = [self._job.table(_revisits(shard)) for shard in shards]
+        return pa.concat_tables(tables) if tables else None
+
     def _table(self, shard: int) -> pa.Table:
         return self._job.table(_name(shard))
 
@@ -121,6 +126,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     tables: list[pa.Table] = []
     ids: list[pa.Table] = []
     skipped: Counter[str] = Counter()
+    revisits: list[pa.Table] = []
     rejected: list[Any] = []
     without: list[Any] | None = None
     first_quoted: list[Any] | None = None
@@ -139,6 +145,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             columns = own
         ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
         skipped.update(piece.skipped)
+        revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
         found["documents"] += len(piece)
         if (missing := piece.without_text) is not None:
             found["without_text"] += missing.records
@@ -150,6 +157,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     files = job.save_table(_name(task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(_ids(task), pa.concat_tables(ids) if ids else no_ids)
+    files |= job.save_table(_revisits(task), pa.concat_tables(revisits)) if revisits else {}
     firsts = {"first_without_text": without, "first_quoted": first_quoted}
     return {
         "seconds": time.thread_time() - started,
@@ -157,6 +165,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         **firsts,
         "rejected": rejected,
         "skipped": skipped,
+        "revisits": len(revisits) > 0,
         "lacking": columns if lacking is None else lacking,
         "files": files,
     }
@@ -270,3 +279,7 @@ def _name(shard: int) -> str:
 
 def _ids(shard: int) -> str:
     return f"{IDS}{shard:06}.arrow"
+
+
+def _revisits(shard: int) -> str:
+    return f"{REVISITS}{shard:06}.arrow"

@@ -61,6 +61,16 @@ class StoredDocuments:
         source, first, last = found[0]
         return QuotedLines(sum(record["quoted_lines"] for record in self.records), source, first, last)
 
+    @property
+    def revisits(self) -> pa.Table | None:
+        """The revisit records of the archives; ``None`` if there are none."""
+        first = len(self._job.shards.shards) - len(self.records)
+        return self.signed.revisits(first + number for number, one in enumerate(self.records) if one["revisits"])
+
+    def places(self) -> pa.Table | None:
+        """Return columns with the place of each document; ``None`` if its id is enough."""
+        return self.signed.places()
+
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again."""
         signed, earlier = self.signed, self._job.earlier

@@ -1,0 +1,54 @@
+"""Revisit records of web archives: a page had the content of an earlier capture, which is not stored again.
+
+They are written only for payloads that are equal byte by byte: a replay shows the payload of the capture that a
+revisit record refers to.
+"""
+
+import base64
+import hashlib
+from typing import Final
+
+import pyarrow as pa
+
+from neardup.sources.http_response import head_size
+from neardup.sources.warc import Record
+
+REFERS_TO: Final = "warc_refers_to"
+REFERS_TO_URL: Final = "warc_refers_to_target_uri"
+REFERENCES: Final = {REFERS_TO: pa.string(), REFERS_TO_URL: pa.large_string()}
+"""What a revisit record refers to: the id of a record, and an address. Its headers are named alike."""
+
+PROFILE: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+_COPIED: Final = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-IP-Address", "WARC-Warcinfo-ID")
+_REFERRED: Final = {
+    "WARC-Refers-To": "WARC-Record-ID",
+    "WARC-Refers-To-Target-URI": "WARC-Target-URI",
+    "WARC-Refers-To-Date": "WARC-Date",
+}
+_DIGEST: Final = "WARC-Payload-Digest"
+
+
+def revisit(record: Record, original: Record) -> bytes | None:
+    """Return the revisit record for a response, or ``None`` if its payload differs from that of *original*.
+
+    It keeps the id, address and date of the response, and its HTTP headers.
+    """
+    size = head_size(record.block)
+    payload = record.block[size:]
+    if any(one.headers.get("warc-type", "").lower() != "response" for one in (record, original)):
+        return None
+    if payload != original.block[head_size(original.block) :]:
+        return None
+    digest = base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()
+    fields = [(name, record.headers.get(name.lower())) for name in _COPIED]
+    fields += [
+        ("WARC-Profile", PROFILE),
+        *((name, original.headers.get(of.lower())) for name, of in _REFERRED.items()),
+        (_DIGEST, record.headers.get(_DIGEST.lower(), f"sha1:{digest}")),
+        ("WARC-Truncated", "length"),
+        ("Content-Type", "application/http; msgtype=response"),
+        ("Content-Length", str(size)),
+    ]
+    lines = ["WARC/1.1", "WARC-Type: revisit", *(f"{name}: {value}" for name, value in fields if value)]
+    return "\r\n".join([*lines, "", ""]).encode() + record.block[:size] + b"\r\n\r\n"

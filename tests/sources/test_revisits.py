@@ -1,0 +1,50 @@
+import gzip
+import re
+
+from archives_made import http, packed, page, record
+
+from neardup.sources.revisits import revisit
+from neardup.sources.warc import records
+
+
+def made(tmp_path, *content):
+    (tmp_path / "x.warc.gz").write_bytes(packed(content))
+    return [*records(str(tmp_path / "x.warc.gz"), "gzip")]
+
+
+def test_an_equal_payload_is_referred_to(tmp_path):
+    page_again = page(2, "Same.", uri="http://b.example/").replace(b"Page 2", b"Page 1")
+    original, again = made(tmp_path, page(1, "Same."), page_again)
+    written = revisit(again, original)
+    (tmp_path / "r.warc.gz").write_bytes(gzip.compress(written))
+    (own,) = records(str(tmp_path / "r.warc.gz"), "gzip")
+    digest = own.headers.pop("warc-payload-digest")
+    assert re.fullmatch("sha1:[A-Z2-7]{32}", digest)
+    assert own.headers == {
+        "warc-type": "revisit",
+        "warc-record-id": "<urn:uuid:00000002>",
+        "warc-target-uri": "http://b.example/",
+        "warc-date": "2026-11-23T00:00:00Z",
+        "warc-profile": "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+        "warc-refers-to": "<urn:uuid:00000001>",
+        "warc-refers-to-target-uri": "http://a.example/1",
+        "warc-refers-to-date": "2026-11-23T00:00:00Z",
+        "warc-truncated": "length",
+        "content-type": "application/http; msgtype=response",
+        "content-length": str(len(http(b""))),
+    }
+    assert own.block == http(b"")
+
+
+def test_a_digest_of_the_record_is_kept(tmp_path):
+    own = record(headers=["WARC-Payload-Digest: sha256:abc"], block=http(b"x"), number=2)
+    original, again = made(tmp_path, record(block=http(b"x")), own)
+    assert b"WARC-Payload-Digest: sha256:abc\r\n" in revisit(again, original)
+
+
+def test_other_payloads_and_types_are_not_referred_to(tmp_path):
+    text = "The same words, with other letters around them."
+    original, near, resource = made(tmp_path, page(1, text), page(2, text), record("resource", block=http(b"x")))
+    assert revisit(near, original) is None  # the title differs
+    assert revisit(resource, resource) is None
+    assert revisit(original, resource) is None
