@@ -181,6 +181,11 @@ class Search:
                     progress("search", min(changed, total), total)
             return changed + self._leave_out(state)
 
+    @property
+    def behind(self) -> int:
+        """The number of admissions since the last one that the table has seen."""
+        return max(self._store.next_ordinal - self._table.state().following, 0)
+
     def _is_level(self, state: State) -> bool:
         """Return whether the table contains the documents of the index: all that were admitted and not removed."""
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))

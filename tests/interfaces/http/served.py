@@ -8,7 +8,7 @@ import uvicorn
 from neardup import Index
 from neardup.interfaces.http.app import create_app
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.server import _config, listen
+from neardup.interfaces.http.server import Deployment, _config, listen
 from neardup.interfaces.http.service import Service
 
 
@@ -19,7 +19,9 @@ def serving(folder, **options):
     service = Service(lambda mode: Index.open(folder, mode), limits=limits, read_only=options.pop("read_only", False))
     with listen("127.0.0.1", 0) as listening:
         started = threading.Event()
-        server = uvicorn.Server(_config(create_app(service, started=started.set, **options), limits))
+        server = uvicorn.Server(
+            _config(create_app(service, started=started.set, **options), Deployment(folder=str(folder), limits=limits))
+        )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

@@ -3,8 +3,10 @@ import struct
 import subprocess
 import sys
 
+from neardup import Index
 from neardup.interfaces.http import metrics as module
 from neardup.interfaces.http.metrics import Metrics
+from neardup.pipeline.search import Search
 
 
 def test_requests_are_counted_by_route_and_status():
@@ -21,6 +23,34 @@ def test_requests_are_counted_by_route_and_status():
     assert 'neardup_request_seconds_count{route="judge"} 5.0' in lines
     assert "neardup_rejected_total 3.0" in lines
     assert "neardup_documents 7.0" in lines
+
+
+def test_the_index_and_its_verdicts_are_measured(serve, folder, texts):
+    with Index.open(folder, "w") as index:
+        Search.open(index, make=True).close()
+    ask = serve()
+    pages = [{"url": f"http://a.example/{name}", "text": texts.heron} for name in "xyz"]
+    ask.post("/v1/seen", {"pages": pages})
+    ask.post("/v1/judge", {"documents": [{"text": texts.storm}]})
+    ask.service.measure()
+    lines = ask.get("/metrics").text.splitlines()
+    stats = ask.service.index.stats()
+    assert {
+        "neardup_documents 6.0",
+        "neardup_documents_kept 3.0",
+        f"neardup_bytes {float(stats.bytes)}",
+        f"neardup_segments {float(stats.segments)}",
+        "neardup_search_lag 0.0",
+        'neardup_in_progress{work="long"} 0.0',
+        'neardup_verdicts_total{route="seen",verdict="new"} 1.0',
+        'neardup_verdicts_total{route="seen",verdict="exact duplicate"} 2.0',
+        'neardup_verdicts_total{route="judge",verdict="exact duplicate"} 1.0',
+    } <= set(lines)
+
+
+def test_the_size_of_an_index_is_measured_in_time(serve):
+    ask = serve()
+    ask.until(lambda: "neardup_documents_kept 2.0" in ask.get("/metrics").text)
 
 
 WORKER = """

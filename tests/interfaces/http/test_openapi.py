@@ -94,3 +94,27 @@ def test_the_page_lists_all_operations_objects_and_problems(serve):
         assert f'<section id="{name}">' in page
     for kind in KINDS:
         assert f'<div id="{kind.name}"><dt>{kind.status}' in page
+
+
+def test_lists_of_values_have_a_type():
+    def found(schema):
+        for one in schema if isinstance(schema, list) else schema.values() if isinstance(schema, dict) else ():
+            yield from found(one)
+        if isinstance(schema, dict) and "enum" in schema:
+            yield schema
+
+    listed = list(found(openapi(OPERATIONS)))
+    assert len(listed) > 3
+    assert all(one["type"] == "string" for one in listed)
+
+
+def test_tokens_are_required_where_there_are_tokens():
+    for secured, wanted in ((False, [{"token": []}, {}]), (True, [{"token": []}])):
+        described = openapi(OPERATIONS, secured=secured)["paths"]
+        assert described["/v1/judge"]["post"]["security"] == wanted
+        assert "security" not in described["/healthz"]["get"]
+
+
+def test_keys_of_requests_are_described():
+    (parameter,) = openapi(OPERATIONS)["paths"]["/v1/seen"]["post"]["parameters"]
+    assert (parameter["name"], parameter["in"], parameter["required"]) == ("Idempotency-Key", "header", False)

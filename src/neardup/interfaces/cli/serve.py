@@ -50,6 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " with all rights",
     )
     parser.add_argument(
+        "--access-log", metavar="FILE", default=_HIDDEN, help="append a line of JSON per request; - is standard error"
+    )
+    parser.add_argument(
+        "--trust-proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=_HIDDEN,
+        help="believe the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; several are fine",
+    )
+    parser.add_argument(
         "--new-token",
         choices=("read", "write"),
         default=_HIDDEN,
@@ -104,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
         key_file=given.get("key_file"),
         token_file=token_file,
         allow_hosts=tuple(given.get("allow_host", ())),
+        access_log=given.get("access_log"),
+        proxies=tuple(given.get("trust_proxy", ())),
         read_only=arguments.read_only,
         workers=arguments.workers,
     )

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from neardup.interfaces.http import collapse, comparison, contents, documents, health, pages, search, seen
+from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend, challenge
 from neardup.interfaces.http.openapi import openapi
@@ -49,11 +50,12 @@ def create_app(
     *,
     tokens: Tokens | None = None,
     hosts: Hosts | None = None,
+    log: AccessLog | None = None,
     started: Callable[[], None] | None = None,
 ) -> Guard:
     """Create the application that serves an index; *started* is called when it is ready.
 
-    Without *tokens*, every client may do everything.
+    Without *tokens*, every client may do everything. Requests are written to the *log*, which is closed in the end.
     """
 
     @asynccontextmanager
@@ -65,16 +67,22 @@ def create_app(
             yield
         finally:
             await service.stop()
+            if log is not None:
+                log.close()
 
     app = Starlette(
-        routes=[*(one.route(service) for one in OPERATIONS), *_description(), *pages.routes(service)],
+        routes=[
+            *(one.route(service) for one in OPERATIONS),
+            *_description(secured=tokens is not None),
+            *pages.routes(service),
+        ],
         middleware=[Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge)],
         exception_handlers=dict.fromkeys((HTTPException, NeardupError, ClientDisconnect, Exception), _handle),
         lifespan=lifespan,
     )
     app.state.service = service
     app.router.redirect_slashes = False
-    return Guard(app, service, hosts or Hosts("127.0.0.1"))
+    return Guard(app, service, hosts or Hosts("127.0.0.1"), log)
 
 
 async def _handle(request: Request, error: Exception) -> Response:
@@ -87,8 +95,8 @@ async def _handle(request: Request, error: Exception) -> Response:
     return response
 
 
-def _description() -> list[Route]:
-    described = openapi(OPERATIONS)
+def _description(*, secured: bool) -> list[Route]:
+    described = openapi(OPERATIONS, secured=secured)
     schema = encode(described)
     page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=KINDS)
     policy = {"content-security-policy": PAGE_POLICY}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -47,6 +47,9 @@ class AdmitBody(Input):
     documents: batch(AdmittedDocument)  # type: ignore[valid-type]
 
 
+VerdictName = Literal["new", "empty", "exact duplicate", "near duplicate", "known"]
+
+
 class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     """The verdict on a document: ``new``, ``empty``, ``exact duplicate`` or ``near duplicate``.
 
@@ -55,7 +58,7 @@ class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     reports whether its content was different then, *resemblance* and *contained* compare it with the last version.
     """
 
-    verdict: str
+    verdict: VerdictName
     id: str | None = None
     of: str | None = None
     representative: str | None = None
@@ -132,6 +135,7 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
     if named and len(named) != len(documents):
         raise Refusal(INVALID, "Either all documents have an id, or none.")
     verdicts = service.index.judge([document.text for document in documents], columns_of(documents), ids=named or None)
+    service.metrics.count_verdicts("judge", verdicts)
     return verdicts_of([document.id for document in documents], verdicts)
 
 
@@ -144,6 +148,7 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     texts = [document.text for document in documents]
     with changing(service) as index:
         verdicts = index.admit([document.id for document in documents], texts, columns_of(documents))
+    service.metrics.count_verdicts("admit", verdicts)
     return verdicts_of([document.id for document in documents], verdicts)
 
 
@@ -203,7 +208,9 @@ def verdicts_of(names: Sequence[str | None], verdicts: Sequence[Verdict]) -> Ver
 
 
 def _answer(name: str | None, verdict: Verdict) -> VerdictAnswer:
-    answer = VerdictAnswer(verdict.name, name, getattr(verdict, "of", None), verdict.representative)
+    answer = VerdictAnswer(
+        cast("VerdictName", verdict.name), name, getattr(verdict, "of", None), verdict.representative
+    )
     if isinstance(verdict, NearDuplicate):
         answer.measure, answer.value, answer.verified = verdict.measure, rounded(verdict.value), verdict.verified
     elif isinstance(verdict, Known):

@@ -7,12 +7,16 @@ answers with the sum.
 import os
 import struct
 import time
+from collections import Counter as Counted
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from neardup.model.verdicts import Verdict
 
 MEDIA: Final = CONTENT_TYPE_LATEST
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -35,9 +39,23 @@ class Metrics:
         self.rejected = Counter("neardup_rejected", "Requests rejected with 429.", registry=own)
         self.hits = Counter("neardup_collapse_hits", "Collapsed lists found in the cache.", registry=own)
         self.misses = Counter("neardup_collapse_misses", "Collapsed lists computed.", registry=own)
-        self.documents = Gauge(
-            "neardup_documents", "Documents in the index.", registry=own, multiprocess_mode="livemax"
+        self.verdicts = Counter("neardup_verdicts", "Verdicts returned.", ["route", "verdict"], registry=own)
+        self.in_progress = Gauge(
+            "neardup_in_progress",
+            "Requests that wait or are worked on.",
+            ["work"],
+            registry=own,
+            multiprocess_mode="livesum",
         )
+
+        def gauge(name: str, text: str) -> Gauge:
+            return Gauge(name, text, registry=own, multiprocess_mode="livemax")
+
+        self.documents = gauge("neardup_documents", "Documents in the index.")
+        self.kept = gauge("neardup_documents_kept", "Kept documents in the index.")
+        self.segments = gauge("neardup_segments", "Segments of the index.")
+        self.bytes = gauge("neardup_bytes", "Bytes of the files of the index.")
+        self.search_lag = gauge("neardup_search_lag", "Documents that the search table does not have yet.")
         self.ready = Gauge("neardup_ready", "1 if the index can be read.", registry=own, multiprocess_mode="livemin")
         self.writes = Gauge(
             "neardup_writes", "1 if the index can be written.", registry=own, multiprocess_mode="livemax"
@@ -50,6 +68,11 @@ class Metrics:
         requests, times = self._of(route, status)
         requests.inc()
         times.observe(seconds)
+
+    def count_verdicts(self, route: str, verdicts: Iterable[Verdict]) -> None:
+        """Count verdicts that a route returns."""
+        for name, number in Counted(verdict.name for verdict in verdicts).items():
+            self.verdicts.labels(route, name).inc(number)
 
     def text(self) -> bytes:
         """Return the metrics of all processes in the text format of Prometheus."""

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.interfaces.http import problems
+from neardup.interfaces.http.access_log import Access, AccessLog, now, request_id
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.problems import Refusal, response_to
 from neardup.interfaces.http.service import Service
@@ -34,10 +35,13 @@ DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose clien
 
 
 class Guard:
-    """Rejects unknown hosts and long URLs, adds the security headers, and counts requests."""
+    """Rejects unknown hosts and long URLs, adds the security headers, and counts and logs requests.
 
-    def __init__(self, app: ASGIApp, service: Service, hosts: Hosts) -> None:
-        self._app, self._service, self._hosts = app, service, hosts
+    Each answer has the id of its request in ``X-Request-Id``, as the access log has.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service, hosts: Hosts, log: AccessLog | None = None) -> None:
+        self._app, self._service, self._hosts, self._log = app, service, hosts, log
         self._requests = 0  # from head to answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,14 +49,18 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, status = perf_counter(), DISCONNECTED
+        begun, status, sent = perf_counter(), DISCONNECTED, 0
+        own = request_id(scope["headers"])
 
         async def guarded(message: Message) -> None:
-            nonlocal status
+            nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-                own = dict(message["headers"])
-                message["headers"] += [header for header in HEADERS.items() if header[0] not in own]
+                there = dict(message["headers"])
+                message["headers"] += [header for header in HEADERS.items() if header[0] not in there]
+                message["headers"].append((b"x-request-id", own.encode()))
+            else:
+                sent += len(message.get("body", b""))
             await send(message)
 
         app: ASGIApp = self._app
@@ -67,7 +75,15 @@ class Guard:
         finally:
             self._requests -= 1
             route = getattr(scope.get("route"), "name", "none")
-            self._service.metrics.observe(route, status, perf_counter() - begun)
+            seconds = perf_counter() - begun
+            self._service.metrics.observe(route, status, seconds)
+            if self._log is not None:
+                client = scope["client"][0] if scope.get("client") else None
+                path = (scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]).decode(
+                    "latin-1"
+                )
+                access = (now(), own, client, scope["method"], path, status, sent, round(seconds, 6))
+                self._log.write(Access(*access))
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._service.limits.url:

@@ -29,15 +29,16 @@ def problems_of(operation: Operation) -> list[Kind]:
     return [kind for kind in KINDS if kind in possible]
 
 
-def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
-    """Describe operations in OpenAPI 3.1."""
+def openapi(operations: Sequence[Operation], *, secured: bool = False) -> dict[str, Any]:
+    """Describe operations in OpenAPI 3.1; they are *secured* if they require tokens."""
     types = {kind for one in operations for kind in (one.input, one.answer) if kind is not bytes}
     listed = [*sorted(types, key=lambda kind: str(kind.__name__)), Problem]
     references, components = msgspec.json.schema_components(listed, ref_template=_REFERENCE)
+    _name_types(components)
     schemas = dict(zip(listed, references, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
-        paths.setdefault(one.path, {})[one.method.lower()] = _described(one, schemas, components)
+        paths.setdefault(one.path, {})[one.method.lower()] = _described(one, schemas, components, secured=secured)
     for name in {one.input.__name__ for one in operations if not one.has_body}:
         components.pop(name)
     return {
@@ -48,7 +49,22 @@ def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
-def _described(operation: Operation, schemas: dict[Any, Any], components: dict[str, Any]) -> dict[str, Any]:
+def _name_types(schema: Any) -> None:
+    """Add the type of strings to lists of their values, which some programs need."""
+    if isinstance(schema, list):
+        for one in schema:
+            _name_types(one)
+    elif isinstance(schema, dict):
+        values = schema.get("enum")
+        if isinstance(values, list) and all(isinstance(value, str) for value in values):
+            schema.setdefault("type", "string")
+        for one in schema.values():
+            _name_types(one)
+
+
+def _described(
+    operation: Operation, schemas: dict[Any, Any], components: dict[str, Any], *, secured: bool
+) -> dict[str, Any]:
     summary, _, more = (operation.run.__doc__ or "").partition("\n")
     media = operation.media.partition(";")[0]
     schema = schemas.get(operation.answer, {"type": "object" if media == JSON else "string"})
@@ -73,7 +89,7 @@ def _described(operation: Operation, schemas: dict[Any, Any], components: dict[s
     else:
         described["parameters"] = [*_parameters(operation, components[operation.input.__name__])]
     if operation.scope is not None:
-        described["security"] = [{"token": []}, {}]
+        described["security"] = [{"token": []}] if secured else [{"token": []}, {}]
     return described
 
 

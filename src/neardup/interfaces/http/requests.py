@@ -58,8 +58,8 @@ class Nothing(Input):
 
 async def received(request: Request, service: Service) -> bytearray:
     """Receive the JSON body of a request, whose memory the caller releases (``service.release``)."""
-    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media != JSON or request.headers.get("content-encoding", "identity").lower() != "identity":
+    media = [value.partition(";")[0].strip().lower() for value in request.headers.getlist("content-type")]
+    if media != [JSON] or request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal(problems.NOT_JSON)
     limits = service.limits
     length = request.headers.get("content-length", "")

@@ -63,6 +63,7 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
     with changing(service):
         visits = service.visits()
         verdicts = visits.judge_and_admit(urls, texts, fields, key.name, key.content, given.changed_at_least)
+    service.metrics.count_verdicts("seen", verdicts)
     return verdicts_of(visits.filter().ids_of(urls), verdicts)
 
 
@@ -71,7 +72,9 @@ def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
     pages: list[FetchedPage] = given.pages
     urls, texts = [page.url for page in pages], [page.text for page in pages]
     known = service.visits().filter(given.changed_at_least)
-    return verdicts_of(known.ids_of(urls), known.judge_each(urls, texts, columns_of(pages)))
+    verdicts = known.judge_each(urls, texts, columns_of(pages))
+    service.metrics.count_verdicts("judge_pages", verdicts)
+    return verdicts_of(known.ids_of(urls), verdicts)
 
 
 def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:

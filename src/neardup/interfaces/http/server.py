@@ -1,5 +1,6 @@
 """The service as a process, or as several processes that only read."""
 
+import asyncio
 import gc
 import logging
 import multiprocessing
@@ -25,6 +26,7 @@ import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
 
+from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.app import create_app
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
@@ -32,7 +34,7 @@ from neardup.interfaces.http.metrics import FOLDER
 from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
-from neardup.model.errors import NeardupError, ParameterError
+from neardup.model.errors import NeardupError, ParameterError, counted
 from neardup.pipeline.index import Index
 from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
@@ -45,12 +47,16 @@ _BACKLOG: Final = 1024
 _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
+_RELOADING: Final = signal.SIGHUP
 _ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """What is served, and how; *memory* limits, in bytes, the new documents in memory."""
+    """What is served, and how; *memory* limits, in bytes, the new documents in memory.
+
+    *proxies* are the addresses of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
+    """
 
     folder: str
     host: str = "127.0.0.1"
@@ -61,8 +67,15 @@ class Deployment:
     read_only: bool = False
     memory: int = 1 << 28
     workers: int = 1
+    access_log: str | None = None
+    proxies: tuple[str, ...] = ()
     addresses: Addresses = field(default_factory=Addresses)
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def reloads(self) -> bool:
+        """Whether SIGHUP reloads files; otherwise it ends the service, as the end of a terminal does."""
+        return self.token_file is not None or self.access_log is not None
 
 
 def run(deployment: Deployment, *, started: Callable[[str, Service], None], report: Report) -> int:
@@ -72,7 +85,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
     """
     if deployment.workers > 1:
         deployment = replace(deployment, read_only=True)
-    tokens, hosts = _access(deployment)
+    access = _Access(deployment)
     with listen(deployment.host, deployment.port) as listening:
         service = _service(deployment, report)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -97,10 +110,12 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         def begin() -> None:
             for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
                 signal.signal(number, signal.SIG_IGN if number in ignored else end)
+            if deployment.reloads:
+                asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, report)
             started(url, service)
 
-        app = create_app(service, tokens=tokens, hosts=hosts, started=begin)
-        server = uvicorn.Server(_config(app, deployment.limits))
+        app = create_app(service, **access.parts, started=begin)
+        server = uvicorn.Server(_config(app, deployment))
         server.run(sockets=[listening])
     return 0
 
@@ -122,7 +137,8 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _config(app: Any, limits: Limits, **more: Any) -> uvicorn.Config:
+def _config(app: Any, deployment: Deployment, **more: Any) -> uvicorn.Config:
+    limits = deployment.limits
     return uvicorn.Config(
         app,
         loop="asyncio",
@@ -133,7 +149,8 @@ def _config(app: Any, limits: Limits, **more: Any) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(deployment.proxies),
+        forwarded_allow_ips=list(deployment.proxies),
         backlog=_BACKLOG,
         timeout_keep_alive=limits.idle_seconds,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -159,9 +176,30 @@ def _service(deployment: Deployment, report: Report) -> Service:
     return service
 
 
-def _access(deployment: Deployment) -> tuple[Tokens | None, Hosts]:
-    tokens = None if deployment.token_file is None else Tokens.in_file(deployment.token_file)
-    return tokens, Hosts(deployment.host, deployment.allow_hosts)
+class _Access:
+    """The tokens, the hosts and the access log; a signal reloads their files."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._file = deployment.token_file
+        self._tokens = None if self._file is None else Tokens.in_file(self._file)
+        self._log = None if deployment.access_log is None else AccessLog(deployment.access_log)
+        self._hosts = Hosts(deployment.host, deployment.allow_hosts)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The parts of the application."""
+        return {"tokens": self._tokens, "hosts": self._hosts, "log": self._log}
+
+    def reload(self, report: Report) -> None:
+        """Read the tokens again, and open the log again; after an error, those before are used."""
+        try:
+            if self._tokens is not None and self._file is not None:
+                self._tokens.replace(Tokens.in_file(self._file))
+                report(f"{self._file}: {counted(len(self._tokens), 'token')}")
+            if self._log is not None:
+                self._log.reopen()
+        except NeardupError as error:
+            report(f"not reloaded: {error}")
 
 
 # Workers.
@@ -182,12 +220,14 @@ def _run_workers(
     shown.setFormatter(logging.Formatter("neardup: %(message)s"))
     log = logging.getLogger("uvicorn.error")  # of the supervisor, which reports workers that died
     with metrics_folder():
-        config = _config(app, deployment.limits, factory=True, workers=deployment.workers)
+        config = _config(app, deployment, factory=True, workers=deployment.workers)
         log.addHandler(shown)
         log.setLevel(logging.INFO)
         supervisor = Supervisor(config, [listening])
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.should_exit.set())
+        if deployment.reloads:
+            signal.signal(_RELOADING, lambda *_: supervisor.pass_on(_RELOADING))
         threading.Thread(target=wait, daemon=True).start()
         supervisor.run()
     return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.processes))
@@ -211,6 +251,12 @@ def metrics_folder() -> Iterator[Path]:
 class Supervisor(Multiprocess):
     """The supervisor of uvicorn, which also removes the gauges of workers that ended."""
 
+    def pass_on(self, number: int) -> None:
+        """Send a signal to all workers."""
+        for process in self.processes:
+            if process.pid is not None and process.process.is_alive():
+                os.kill(process.pid, number)
+
     def keep_subprocess_alive(self) -> None:
         """Replace workers that ended."""
         before = {process.pid for process in self.processes}
@@ -228,7 +274,7 @@ def worker(deployment: Deployment, ready: Event) -> Guard:
     pause, told = 0.25, ""
     while True:
         try:
-            tokens, hosts = _access(deployment)
+            access = _Access(deployment)
             service = _service(deployment, _complain)
             break
         except NeardupError as error:
@@ -239,7 +285,14 @@ def worker(deployment: Deployment, ready: Event) -> Guard:
         pause = min(2 * pause, _LONGEST_PAUSE)
     if told:
         _complain(f"worker {os.getpid()} has started")
-    return create_app(service, tokens=tokens, hosts=hosts, started=ready.set)
+
+    def begin() -> None:
+        if deployment.reloads:
+            asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, _complain)
+            access.reload(lambda _: None)  # a signal was ignored until now
+        ready.set()
+
+    return create_app(service, **access.parts, started=begin)
 
 
 def _follow_parent() -> None:

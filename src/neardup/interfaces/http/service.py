@@ -20,6 +20,7 @@ from neardup.pipeline.search import Collapsing, Search, has_table
 from neardup.sources.addresses import Addresses
 
 REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
+STATS_SECONDS: Final = 5.0  # between two looks at the size of the index
 RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written
 _THREADS: Final = 2
 _SAMPLE: Final = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
@@ -56,7 +57,7 @@ class Service:
         self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
         self._search_lags = False
         self._failures: dict[str, str | None] = {"read": None, "written": None}  # as they were reported
-        self._tried = time.monotonic()
+        self._tried, self._measured = time.monotonic(), -STATS_SECONDS
         self.index = self._opened()
         self.search = self._opened_search()
         self.ready = False
@@ -186,12 +187,24 @@ class Service:
         metrics.writes.set(self.writes == "yes")
         if readable:
             metrics.documents.set(len(self.index))
+        for long, name in ((False, "short"), (True, "long")):
+            metrics.in_progress.labels(name).set(self._in_progress[long])
         caches = [self.cache, *([self.search.judged] if self.search is not None else [])]
         hits, misses = sum(cache.hits for cache in caches), sum(cache.misses for cache in caches)
         with self._counting:
             metrics.hits.inc(max(0, hits - self._counted[0]))  # a search table opened again starts at zero
             metrics.misses.inc(max(0, misses - self._counted[1]))
             self._counted = hits, misses
+
+    def measure(self) -> None:
+        """Set the metrics of the size of the index, which take longer."""
+        stats, metrics = self.index.stats(), self.metrics
+        metrics.kept.set(stats.kept)
+        metrics.segments.set(stats.segments)
+        metrics.bytes.set(stats.bytes)
+        if self.search is not None:
+            metrics.search_lag.set(self.search.behind)
+        self._measured = time.monotonic()
 
     def catch_up(self) -> None:
         """Update the search table after a change of the index; a failure is reported, and the change stays."""
@@ -260,6 +273,8 @@ class Service:
         if self.search is None and has_table(self.index.store.folder):
             self.search = self._opened_search()
         self.update_metrics()
+        if time.monotonic() >= self._measured + STATS_SECONDS:
+            self.measure()
 
     def _try_to_write(self) -> None:
         try:

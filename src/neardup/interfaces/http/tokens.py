@@ -29,10 +29,14 @@ class Tokens:
     """
 
     def __init__(self, known: Iterable[tuple[Scope, bytes]]) -> None:
-        self._known = tuple(known)
+        self.known = tuple(known)
+
+    def replace(self, others: "Tokens") -> None:
+        """Replace the known tokens by others, such as those that a file has now."""
+        self.known = others.known
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self.known)
 
     @classmethod
     def parsed(cls, lines: Iterable[str], name: str = "tokens") -> Self:
@@ -68,7 +72,7 @@ class Tokens:
     def scope_of(self, token: bytes) -> Scope | None:
         """Return what a token allows; the time this takes does not depend on the known tokens."""
         own, allowed = sha256(token).digest(), -1
-        for scope, known in self._known:
+        for scope, known in self.known:
             if compare_digest(own, known):
                 allowed = max(allowed, SCOPES.index(scope))
         return SCOPES[allowed] if allowed >= 0 else None

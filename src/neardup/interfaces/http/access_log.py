@@ -1,0 +1,84 @@
+"""The access log: one line of JSON per request."""
+
+import os
+import re
+import secrets
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from neardup.model.errors import OutputRefused
+
+STANDARD_ERROR: Final = "-"
+_ERROR: Final = 2  # its descriptor
+_ID: Final = re.compile(rb"[A-Za-z0-9._:=+/-]{1,64}")
+
+
+class Access(msgspec.Struct):
+    """A request: its *id*, the address of its *client*, and its answer. *bytes* are those of the body of the answer."""
+
+    time: str
+    id: str
+    client: str | None
+    method: str
+    path: str
+    status: int
+    bytes: int
+    seconds: float
+
+
+class AccessLog:
+    """A file that lines are appended to, or standard error (``-``); each line is written by one call.
+
+    Raises ``OutputRefused`` if the file cannot be opened.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._file = self._opened()
+
+    def write(self, access: Access) -> None:
+        """Append a line; what the system does not take is lost."""
+        try:
+            os.write(self._file, msgspec.json.encode(access) + b"\n")
+        except OSError:
+            return
+
+    def reopen(self) -> None:
+        """Open the file again, because it was renamed to begin another one."""
+        before, self._file = self._file, self._opened()
+        if before != _ERROR:
+            os.close(before)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file != _ERROR:
+            os.close(self._file)
+            self._file = _ERROR
+
+    def _opened(self) -> int:
+        if self._name == STANDARD_ERROR:
+            return _ERROR
+        try:
+            return os.open(self._name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640)
+        except OSError as error:
+            raise OutputRefused(self._name, f"the access log cannot be opened: {error.strerror}") from error
+
+
+def request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the id of a request: that of its header ``X-Request-Id``, or else a new one.
+
+    >>> request_id([(b"x-request-id", b"edge-17")]), len(request_id([(b"x-request-id", b"a b")]))
+    ('edge-17', 16)
+    """
+    for name, value in headers:
+        if name == b"x-request-id" and _ID.fullmatch(value):
+            return value.decode("ascii")
+    return secrets.token_hex(8)
+
+
+def now() -> str:
+    """Return the time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,64 @@
+import json
+
+import pytest
+
+from neardup.errors import OutputError
+from neardup.interfaces.http.access_log import Access, AccessLog, request_id
+from neardup.interfaces.http.tokens import Tokens, new_token
+
+
+def read(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_each_request_is_a_line(serve, tmp_path):
+    file = tmp_path / "access"
+    token, line = new_token("read")
+    ask = serve(log=AccessLog(str(file)), tokens=Tokens.parsed([line]))
+    head = {"Authorization": f"Bearer {token}", "X-Request-Id": "edge-17"}
+    found = ask.get("/v1/documents/a?text=true", headers=head)
+    refused = ask.post("/v1/judge", {"documents": []}, headers={"X-Request-Id": "not an id"})
+    unknown = ask.get("/nothing", headers={"Host": "evil.example"})
+    lines = read(file)
+    assert [one["id"] for one in lines] == [one.headers["x-request-id"] for one in (found, refused, unknown)]
+    assert lines[0]["id"] == "edge-17"
+    assert len({one["id"] for one in lines}) == 3
+    assert [(one["method"], one["path"], one["status"]) for one in lines] == [
+        ("GET", "/v1/documents/a?text=true", 200),
+        ("POST", "/v1/judge", 401),
+        ("GET", "/nothing", 421),
+    ]
+    assert [one["bytes"] for one in lines] == [len(one.content) for one in (found, refused, unknown)]
+    assert all(one["client"] == "127.0.0.1" and 0 <= one["seconds"] < 60 for one in lines)
+    assert token not in file.read_text()
+
+
+def test_a_renamed_log_is_opened_again(tmp_path):
+    file = tmp_path / "access"
+    log, entry = AccessLog(str(file)), Access("", "1", None, "GET", "/", 200, 0, 0.0)
+    log.write(entry)
+    file.rename(tmp_path / "older")
+    log.write(entry)
+    log.reopen()
+    log.write(entry)
+    log.close()
+    log.close()
+    assert (len(read(tmp_path / "older")), len(read(file))) == (2, 1)
+
+
+def test_a_log_that_cannot_be_opened_is_an_error(tmp_path):
+    with pytest.raises(OutputError, match="the access log cannot be opened: Is a directory"):
+        AccessLog(str(tmp_path))
+
+
+def test_a_full_disk_stops_nothing(capfd):
+    log = AccessLog("/dev/full")
+    log.write(Access("", "1", None, "GET", "/", 200, 0, 0.0))
+    log.close()
+    AccessLog("-").write(Access("", "2", None, "GET", "/", 200, 0, 0.0))
+    assert json.loads(capfd.readouterr().err)["id"] == "2"
+
+
+@pytest.mark.parametrize("value", [b"", b"a b", b"a" * 65, b'"', b"\xff"])
+def test_only_short_plain_ids_are_taken(value):
+    assert request_id([(b"x-request-id", value)]) != value.decode("latin-1")
