@@ -436,21 +436,3 @@ def _matching(terms: Sequence[Term]) -> str:
 
 def _numbers(rows: Iterable[tuple[int]]) -> Positions:
     return np.fromiter((number for (number,) in rows), np.int64)
-
-
-def copy(folder: Path, to: Path) -> None:
-    """Copy the search table of a folder to another one, as it is at one moment; without a table, remove the other's.
-
-    Raises ``StorageDamaged``, ``StorageBusy`` or ``StorageFailed``.
-    """
-    path, new, old = folder / NAME, to / f"{NAME}.new", to / NAME
-    with _translated(path):
-        if path.exists():
-            new.unlink(missing_ok=True)
-            with _closing(_connect(path, "ro")) as source, _closing(sqlite3.connect(new)) as target:
-                source.backup(target)
-                target.execute("PRAGMA journal_mode = DELETE")
-        for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
-            (to / name).unlink(missing_ok=True)
-        if path.exists():
-            new.replace(old)
