@@ -4,7 +4,8 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from http import HTTPStatus
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,7 +21,6 @@ from neardup.text.columns import text_column
 from neardup.text.containers import column_missing, table_or_column
 
 TEXT = "text"
-NOT_MODIFIED: Final = 304
 
 Moment = datetime | float | None
 
@@ -144,7 +144,7 @@ class CrawlFilter:
         with self._busy:
             self._index.store.require_writer()
             fetches = self._index.store.fetches
-            if status == NOT_MODIFIED:
+            if status == HTTPStatus.NOT_MODIFIED:
                 before = fetches.get(own)
                 self._index.see([own], at=moment)
                 fetch = replace(before, at=moment) if before else fetch
