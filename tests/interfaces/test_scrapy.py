@@ -142,17 +142,15 @@ class Site:
                     self.answer(302, "", {"Location": target, **cookie})
                 else:
                     etag = f'"{len(content)}"'
-                    if self.headers.get("If-None-Match") == etag:
-                        self.answer(304, "", {"ETag": etag})
-                    else:
-                        self.answer(200, content, {"ETag": etag})
+                    same = self.headers.get("If-None-Match") == etag
+                    self.answer(304 if same else 200, "" if same else content, {"ETag": etag})
 
             def do_POST(self):
                 site.posted.append(self.rfile.read(int(self.headers["Content-Length"])))
                 self.answer(200, "thanks")
 
             def answer(self, status, content, headers=()):
-                raw = b"" if status == 304 else f"<html>{content}</html>".encode()
+                raw = f"<html>{content}</html>".encode() if content else b""
                 self.send_response(status)
                 self.send_header("Content-Type", "text/html; charset=utf-8")
                 self.send_header("Content-Length", str(len(raw)))

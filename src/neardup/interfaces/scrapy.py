@@ -69,7 +69,7 @@ class NearDuplicates:
         The least resemblance to its last version with which a page counts as unchanged, such as 0.95; see
         ``CrawlFilter``. By default only equal content does.
     ``NEARDUP_RETRY``
-        After how many days a page that was gone (404, 410), or redirected to a known page, is requested again: 30.
+        After how many days a page that was missing (404, 410), or redirected to a known page, is requested again: 30.
         Not with the index of a service.
     ``NEARDUP_CONDITIONAL``
         Whether known pages are requested with the validators of their last answer (``ETag``, ``Last-Modified``). If
@@ -220,7 +220,7 @@ class Crawl:
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
     def _leads_nowhere(self, url: str) -> bool:
-        """Return whether a page was lately gone, or redirected to one that is gone or known."""
+        """Return whether a page was missing lately, or redirected to one that is missing or known."""
         for _ in range(_HOPS):
             fetch = None if self._own is None else self._own.fetch(url)
             if fetch is None or datetime.now(UTC) - fetch.at > timedelta(days=self.settings.retry):

@@ -43,7 +43,7 @@ class CrawlFilter:
     Pages with visitor counters or dates change at every visit: with ``changed_at_least=0.95``, content whose
     resemblance to the version that was admitted last is at least that much counts as unchanged (see ``Index.visit``).
 
-    ``record_fetch`` and ``fetch`` remember how each page was answered: validators, redirects, pages that are gone.
+    ``record_fetch`` and ``fetch`` remember how each page was answered: validators, redirects, missing pages.
 
     If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
     """
