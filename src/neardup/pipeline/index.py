@@ -206,7 +206,8 @@ class Index:
         """
         known, own = self._store.manifest.terms.get("extraction"), extraction.identity
         if known is None:
-            self._store.restate(extraction=own)
+            if self._store.writes:
+                self._store.restate(extraction=own)
         elif known != own:
             raise StorageRefused(str(self._store.folder), other_extraction(known, own), "other extraction")
 
