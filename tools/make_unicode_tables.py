@@ -1,28 +1,25 @@
 """Write ``src/neardup/text/unicode.npz``: what the tokeniser and the search table know of every code point.
 
 The tables are committed, so that the same text has the same features under every Python: they are made
-with the Unicode version of CPython 3.11 (14.0) and refuse to be made with another. What the search table
-makes of a code point is asked of SQLite itself.
+with the Unicode version of CPython 3.11 (14.0) and refuse to be made with another.
 
 Layouts are documented where they are read, in ``neardup.text.unicode``.
 """
 
-import sqlite3
 import sys
 import unicodedata
-from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from neardup.index.fulltext import TOKENIZER, cut
+from neardup.kernels.search_words import ALONE, DROPPED, EXPANDED, EXTENDS, MOST_EXPANDED, PART
+from neardup.kernels.search_words import SEPARATOR as BETWEEN
 from neardup.kernels.symbols import ASCII_SYMBOLS
 
 UNICODE = "14.0.0"
 BLOCK = 128
 CODE_POINTS = 0x110000
-SEPARATOR, WORD, UNSPACED, ACCENT = 0, 1, 2, 3
+SEPARATOR, WORD, UNSPACED = 0, 1, 2
 SYMBOL = 3  # in the analysis table
 SURROGATES = range(0xD800, 0xE000)  # no characters: separators
 
@@ -79,6 +76,78 @@ INVISIBLE_RANGES = [
     (0xE0000, 0xE0FFF),
 ]
 
+# The search table.
+
+HANGUL_RANGES = [(0x1100, 0x11FF), (0x3131, 0x318E), (0xA960, 0xA97F), (0xAC00, 0xD7FF)]
+KEPT_RANGES = [(0x3131, 0x318E), (0xAC00, 0xD7A3)]  # Hangul that is not taken apart
+SQUARED_RANGES = [(0x2E80, 0x2FDF), (0x3200, 0x33FF)]  # symbols that stand for letters, which are searched
+
+# Accents and points that search ignores; marks of other scripts are vowels, and count.
+IGNORED_MARKS = [
+    (0x0300, 0x036F),
+    (0x0483, 0x0489),
+    (0x0591, 0x05C7),
+    (0x0610, 0x061A),
+    (0x064B, 0x065F),
+    (0x0670, 0x0670),
+    (0x06D6, 0x06ED),
+    (0x0711, 0x0711),
+    (0x0730, 0x074A),
+    (0x07EB, 0x07FD),
+    (0x0816, 0x082D),
+    (0x0859, 0x085B),
+    (0x0898, 0x08FF),
+    (0x093C, 0x093C),  # Devanagari: often left out
+    (0x0951, 0x0954),
+    (0x1AB0, 0x1AFF),
+    (0x1CD0, 0x1CFF),
+    (0x1DC0, 0x1DFF),
+    (0x20D0, 0x20FF),
+    (0x2CEF, 0x2CF1),
+    (0x2DE0, 0x2DFF),
+    (0x302A, 0x302F),
+    (0xA66F, 0xA69F),
+    (0xFB1E, 0xFB1E),
+    (0xFE20, 0xFE2F),
+]
+EXTENDING = {0x0E33, 0x0EB3}  # Thai and Lao vowels that belong to the letter before
+
+# Letters that people write for one another, beside what Unicode decomposes.
+ALIKE = {
+    "\u00f8": "o",
+    "\u0142": "l",
+    "\u0111": "d",
+    "\u00f0": "d",
+    "\u00fe": "th",
+    "\u0127": "h",
+    "\u0167": "t",
+    "\u0131": "i",
+    "\u00e6": "ae",
+    "\u0153": "oe",
+    "\u0640": "",  # tatweel, which only makes Arabic words longer
+    "\u0649": "\u064a",
+    "\u06cc": "\u064a",
+    "\u06a9": "\u0643",
+    "\u09ce": "\u09a4\u09cd",
+    "\u0d7a": "\u0d23\u0d4d",
+    "\u0d7b": "\u0d28\u0d4d",
+    "\u0d7c": "\u0d30\u0d4d",
+    "\u0d7d": "\u0d32\u0d4d",
+    "\u0d7e": "\u0d33\u0d4d",
+    "\u0d7f": "\u0d15\u0d4d",
+}
+
+
+def within(ranges):
+    return {code for first, last in ranges for code in range(first, last + 1)}
+
+
+WITHIN_WORDS = within([(0x1160, 0x11FF), (0xD7B0, 0xD7FB)]) | EXTENDING  # letters that belong to the one before
+WHOLE_WORDS = within(UNSPACED_RANGES) | within(HANGUL_RANGES)
+KEPT = within(KEPT_RANGES) | EXTENDING
+SQUARED = within(SQUARED_RANGES)
+IGNORED = within(INVISIBLE_RANGES) | within(IGNORED_MARKS)
+
 
 def compressed(full, name):
     """Store equal blocks of a table once: ``data[index[c >> 7]][c & 127]``."""
@@ -97,29 +166,57 @@ def second_halves():
     return seconds
 
 
-def searched(codes):
-    """Give the entries of code points in the ``search`` table: what FTS5 makes of each between two letters."""
-    found = {}
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(f"CREATE VIRTUAL TABLE texts USING fts5(body, tokenize = '{TOKENIZER}')")
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5vocab(texts, instance)")
-        rows = ((code, cut(f"x{chr(code)}y")) for code in codes if code not in SURROGATES)
-        connection.executemany("INSERT INTO texts(rowid, body) VALUES (?, ?)", rows)
-        words = connection.execute('SELECT doc, term FROM words ORDER BY doc, "offset"')
-        for code, own in groupby(words, key=lambda row: row[0]):
-            found[code] = entry(code, [term for _, term in own])
-    return [found.get(code, SEPARATOR) for code in codes]
+def search_kind(code):
+    """Give what a folded code point is in the search table."""
+    category = unicodedata.category(chr(code))
+    if code in IGNORED or category in {"Cf", "Me"}:
+        return DROPPED
+    if category[0] == "M" or code in WITHIN_WORDS:
+        return EXTENDS
+    if category[0] not in "LN":
+        return BETWEEN
+    return ALONE if code in WHOLE_WORDS else PART
 
 
-def entry(code, words):
-    """Tell what a code point is and folds to, by the words that are found where it stands between x and y."""
-    if words == ["x", "y"]:
-        return SEPARATOR << 21
-    if words == ["xy"]:
-        return ACCENT << 21
-    kind = WORD if len(words) == 1 else UNSPACED
-    (folded,) = words[0][1:-1] if kind == WORD else words[1]
-    return (ord(folded) - code) & 0x1FFFFF | kind << 21
+def search_folded(code):
+    """Give the code points that search takes a code point for, without those it drops."""
+    letter = chr(code)
+    if code in KEPT:
+        return [code]
+    if (digit := unicodedata.decimal(letter, None)) is not None:
+        return [ord("0") + digit]
+    if "\uffa1" <= letter <= "\uffdc" and unicodedata.decomposition(letter):  # half-width Hangul
+        return [int(unicodedata.decomposition(letter).split()[1], 16)]
+    if unicodedata.category(letter)[0] not in "LMN" and code not in SQUARED:
+        return [code]
+    before = ""
+    folded = letter
+    while folded != before:
+        before = folded
+        folded = "".join(ALIKE.get(part, part) for part in unicodedata.normalize("NFKD", folded))
+        folded = "".join(part for part in folded if search_kind(ord(part)) != DROPPED).casefold()
+    return [*map(ord, folded)]
+
+
+def searched():
+    """Give the search table, and its expansions."""
+    table = np.zeros(CODE_POINTS, np.uint32)
+    expansions = []
+    for code in range(CODE_POINTS):
+        if code in SURROGATES or (unicodedata.category(chr(code)) in {"Cn", "Co"} and code not in IGNORED):
+            continue
+        folded = search_folded(code)
+        if len(folded) > MOST_EXPANDED:
+            folded = [code]
+        if not folded or search_kind(code) == DROPPED:
+            table[code] = DROPPED << 21
+        elif len(folded) == 1:
+            table[code] = (folded[0] - code) & 0x1FFFFF | search_kind(folded[0]) << 21
+        else:
+            table[code] = len(expansions) | EXPANDED << 21
+            row = [part | search_kind(part) << 21 for part in folded]
+            expansions.append([len(row), *row, *[0] * (MOST_EXPANDED - len(row))])
+    return table, np.array(expansions, np.uint32)
 
 
 def main():
@@ -161,13 +258,15 @@ def main():
             | (changes or not unicodedata.is_normalized("NFKC", letter)) << 9
             | (category == "Cn") << 10
         )
+    search, search_expansions = searched()
     target = Path(__file__).parent.parent / "src" / "neardup" / "text" / "unicode.npz"
     np.savez_compressed(
         target,
         expansions=np.array(expansions, np.uint32),
         **compressed(analysis, "analysis"),
         **compressed(normal, "normal"),
-        **compressed(np.array(searched(range(CODE_POINTS)), np.uint32), "search"),
+        **compressed(search, "search"),
+        search_expansions=search_expansions,
     )
     print(f"{target}: {target.stat().st_size:,} bytes, {len(expansions)} expansions")
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.index import fulltext
+from neardup.index.disk.columns import encoded
 from neardup.index.fulltext import FullText, State, Texts, TimeLimit
 from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
-from neardup.model.query import terms_of
+from neardup.text.search_words import query_words, search_words
 
 MARK = "ab" * 16
 SOON = TimeLimit(3_600)
@@ -25,7 +26,11 @@ DOCUMENTS = [
 
 def texts(documents, first=0):
     ids, titles, bodies = zip(*documents, strict=True)
-    return Texts(range(first, first + len(ids)), ids, titles, bodies)
+    return Texts(range(first, first + len(ids)), ids, cut(titles), cut(bodies))
+
+
+def cut(strings):
+    return search_words(encoded([string or "" for string in strings]))
 
 
 @pytest.fixture
@@ -42,7 +47,7 @@ def table(path):
 
 
 def found(table, query, top=100):
-    return table.find(query, top, SOON).ordinals.tolist()
+    return table.find(query_words(query), top, SOON).ordinals.tolist()
 
 
 @pytest.mark.parametrize(
@@ -85,9 +90,9 @@ def test_equal_scores_go_to_the_smallest_ordinal_and_top_is_no_more(path):
     FullText.build(path, MARK, 300, [texts([(f"d{n}", "same", "same text")] * 1, n) for n in range(300)])
     table = FullText(path, MARK)
     assert found(table, "same", 50) == list(range(50))
-    matches = table.find("text", 7, SOON)
+    matches = table.find(query_words("text"), 7, SOON)
     assert (len(matches.ordinals), matches.total) == (7, 300)
-    assert table.matching("text", SOON).tolist() == list(range(300))
+    assert table.matching(query_words("text"), SOON).tolist() == list(range(300))
 
 
 QUERIES = st.one_of(
@@ -107,9 +112,9 @@ def shared(tmp_path_factory):
 
 @given(query=QUERIES)
 def test_no_query_raises(shared, query):
-    matches = shared.find(query, 10, SOON)
+    matches = shared.find(query_words(query), 10, SOON)
     assert len(matches.ordinals) == min(matches.total, 10)
-    assert shared.matching(query, SOON).tolist() == sorted(matches.ordinals.tolist())
+    assert shared.matching(query_words(query), SOON).tolist() == sorted(matches.ordinals.tolist())
 
 
 WORDS = st.sampled_from(["storm", "harbour", "dawn", "rye", "x"])
@@ -154,7 +159,7 @@ def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, ro
     assert state == table.state() == State(len(everything), len(left), state.built)
     assert table.ordinals().tolist() == sorted(left)
     expected = bm25(left, words) if left else {}
-    found = table.find(" ".join(words), 100, SOON)
+    found = table.find(query_words(" ".join(words)), 100, SOON)
     table.close()
     assert dict(zip(found.ordinals.tolist(), found.scores.tolist(), strict=True)) == pytest.approx(expected)
     assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
@@ -170,21 +175,15 @@ def shared_folder(tmp_path_factory):
 
 def test_what_no_text_should_have_hides_nothing(path):
     hostile = "\ufdd0forged\ufdd1 \x1f<b>storm</b>\x00 behind \ud800 it \ue000"
-    FullText.build(path, MARK, 1, [Texts([0], ["a"], [hostile], [hostile])])
+    FullText.build(path, MARK, 1, [texts([("a", hostile, hostile)])])
     table = FullText(path, MARK)
     assert found(table, "storm") == found(table, "behind") == [0]
-
-
-def test_of_long_texts_the_beginning_is_found(path):
-    body = "x " * (fulltext.MOST_BODY // 2) + "storm"
-    FullText.build(path, MARK, 1, [Texts([0], ["a"], [None], [body])])
-    assert found(FullText(path, MARK), "storm") == []
 
 
 @pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])
 def test_nothing_to_look_for_finds_nothing(table, query):
     assert found(table, query) == []
-    assert table.matching(query, SOON).tolist() == []
+    assert table.matching(query_words(query), SOON).tolist() == []
 
 
 def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path):
@@ -193,20 +192,21 @@ def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path)
     bodies = [" ".join(rng.choices(words, k=200)) for _ in range(1_000)]
     FullText.build(path, MARK, 1_000, [Texts(range(1_000), [str(n) for n in range(1_000)], bodies, bodies)])
     table = FullText(path, MARK)
-    for ask in (lambda: table.find("w*", 100, TimeLimit(1e-4)), lambda: table.matching("w*", TimeLimit(1e-4))):
+    terms = query_words("w*")
+    for ask in (lambda: table.find(terms, 100, TimeLimit(1e-4)), lambda: table.matching(terms, TimeLimit(1e-4))):
         with pytest.raises(QueryTimeout) as error:
             ask()
         assert error.value.seconds == 1e-4
-    assert table.find("w*", 100, SOON).total == 1_000
+    assert table.find(terms, 100, SOON).total == 1_000
 
 
 def test_a_table_of_another_index_or_format_is_refused(table, path):
     with pytest.raises(StorageRefused, match="another index: rebuild it"):
         FullText(path, "cd" * 16)
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.raises(StorageRefused, match="format 2"):
+    with pytest.raises(StorageRefused, match=r"format 1.*: rebuild it"):
         FullText(path, MARK)
 
 
@@ -238,7 +238,7 @@ def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
         try:
             opened = FullText(path, MARK, writes=True)
             for query in ("storm", "baker harb*", "東京"):
-                opened.find(query, 10, SOON)
+                opened.find(query_words(query), 10, SOON)
             opened.update(6, gone=[0, 1])
         except (StorageDamaged, StorageRefused):
             pass
@@ -363,7 +363,7 @@ def test_threads_read_and_write_side_by_side(table):
     def read():
         try:
             for _ in range(50):
-                matches = table.find("storm", 100, SOON)
+                matches = table.find(query_words("storm"), 100, SOON)
                 assert matches.total == len(matches.ordinals) == matches.state.documents - 3
         except BaseException as error:  # noqa: BLE001 - told below
             failed.append(error)
@@ -371,7 +371,7 @@ def test_threads_read_and_write_side_by_side(table):
     def write(begin):
         try:
             for ordinal in range(begin, begin + 20):
-                table.update(100, Texts([ordinal], ["x"], [None], ["storm"]))
+                table.update(100, Texts([ordinal], ["x"], [""], ["storm"]))
         except BaseException as error:  # noqa: BLE001 - told below
             failed.append(error)
 
@@ -400,7 +400,7 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
         found(reader, query)
         costs = [fulltext._cost(terms, one) for (terms, _), one in reader._known.items()]
         assert reader._remembered == sum(costs) <= 130
-    assert list(reader._known) == [(terms_of(query), 100) for query in ("water", "harbour", "storm")]
+    assert list(reader._known) == [(query_words(query), 100) for query in ("water", "harbour", "storm")]
 
 
 def test_long_queries_that_find_nothing_take_no_more_memory_than_hits(table, monkeypatch):

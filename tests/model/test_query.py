@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters that look like others are the point
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,22 @@ def test_what_counts_of_a_long_query():
 @pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])
 def test_nothing_to_look_for(query):
     assert terms_of(query) == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"at dawn"', "“at dawn”", "„at dawn“", "”at dawn”", "«at dawn»", "»at dawn«", "‹at dawn›", "「at dawn」",
+        "『at dawn』", "《at dawn》", "〈at dawn〉", "＂at dawn＂", "‘at dawn’", "‚at dawn‘",
+    ],
+)  # fmt: skip
+def test_quotation_marks_of_all_languages_make_phrases(query):
+    assert terms_of(f"storm {query} rain") == (Term("storm"), Term("at dawn"), Term("rain"))
+
+
+def test_apostrophes_are_no_quotation_marks():
+    assert [term.text for term in terms_of("‘don’t stop’ rock’n’roll ’tis")] == ["don’t stop", "rock’n’roll", "’tis"]
+    assert terms_of("harb＊ “at da”*") == (Term("harb", begins=True), Term("at da", begins=True))
 
 
 @given(st.text())

@@ -7,19 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup import (
-    Checksum,
-    CrawlFilter,
-    DataError,
-    Empty,
-    ExactDuplicate,
-    Index,
-    Known,
-    MinHash,
-    NearDuplicate,
-    New,
-    ParameterError,
-)
+from neardup import Checksum, CrawlFilter, DataError, Empty, ExactDuplicate, Index, Known, MinHash, NearDuplicate, New
 from neardup.errors import StorageRefused
 from neardup.sources.url_rules import Evidence, HostRules
 from neardup.urls import Addresses, UrlRules
@@ -354,38 +342,3 @@ def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
         CrawlFilter(index).admit("http://a.example/b", "one two three four five")
         with pytest.raises(StorageRefused, match="its ids follow no URL rules"):
             CrawlFilter(index, ruled)
-
-
-@pytest.mark.parametrize("in_folder", [True, False])
-def test_how_pages_were_answered_is_remembered(tmp_path, in_folder):
-    index = Index.create(tmp_path / "seen" if in_folder else None)
-    pages = CrawlFilter(index)
-    pages.admit("http://a.example/", STORM, at=1)
-    pages.record_fetch("http://a.example/?utm_source=x", 200, etag='"5"', last_modified="today", at=1)
-    pages.record_fetch("http://b.example/", 301, location="http://a.example/", at=2)
-    pages.record_fetch("http://c.example/", 404, at=3)
-    found = pages.fetch("http://A.example/")
-    assert (found.status, found.etag, found.last_modified, found.at.timestamp()) == (200, '"5"', "today", 1)
-    pages.record_fetch("http://a.example/", 304, at=9)
-    found = pages.fetch("http://a.example/")
-    assert (found.status, found.etag, found.at.timestamp()) == (200, '"5"', 9)
-    assert index.get(["http://a.example/"])[0].last_seen.timestamp() == 9
-    assert pages.fetch("http://b.example/").location == "http://a.example/"
-    assert pages.fetch("http://d.example/") is None
-    assert pages.expire_fetches(3, [301, 404]) == 1
-    assert [pages.fetch(f"http://{host}.example/") is None for host in "abc"] == [False, True, False]
-    assert index.expire(5).removed == 0
-    for wrong in (99, 1000, "200", True):
-        with pytest.raises(ParameterError, match="status"):
-            pages.record_fetch("http://a.example/", wrong)
-    index.close()
-    with pytest.raises(StorageRefused, match="was closed"):
-        pages.fetch("http://a.example/")
-    if in_folder:
-        with Index.open(tmp_path / "seen") as reader:
-            assert CrawlFilter(reader).fetch("http://c.example/").status == 404
-            with pytest.raises(StorageRefused, match="was opened to read"):
-                CrawlFilter(reader).record_fetch("http://c.example/", 200)
-            reader.copy(tmp_path / "copy")
-        with Index.open(tmp_path / "copy") as copied:
-            assert CrawlFilter(copied).fetch("http://c.example/").status == 404

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters that look like others are the point
 import random
 import shutil
 import threading
@@ -12,6 +13,7 @@ from neardup.errors import StorageRefused
 from neardup.index.disk.files import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
+from neardup.pipeline import search as search_module
 from neardup.pipeline.ingestion import add_files
 from neardup.pipeline.search import Search, has_table, keeping_up, site_of
 from neardup.text.marking import REACH
@@ -81,6 +83,14 @@ def test_snippets_of_long_texts_are_of_their_beginnings(tmp_path):
             assert [body.text for body in shown[::2]] == ["storm", "a storm", "the storm"]
             with pytest.raises(QueryTimeout):
                 search.snippets("storm", [*"abcde"], seconds=1e-9)
+
+
+def test_of_long_texts_the_beginning_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(search_module, "MOST_BODY", 11)
+    with Index.create(tmp_path / "seen", SimHash(), texts=True) as index:
+        index.admit(["a"], ["été à l’aube"])
+        with Search.open(index, make=True) as search:
+            assert [search.find(query).total for query in ("ete", "aub", "aube")] == [1, 1, 0]
 
 
 def test_an_index_without_titles_and_addresses(tmp_path):

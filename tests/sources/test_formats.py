@@ -1,5 +1,3 @@
-import gzip
-
 import pytest
 
 from neardup.model.errors import DataError, ParameterError
@@ -45,35 +43,6 @@ def test_inputs_keep_their_order(tmp_path):
         (tmp_path / name).touch()
     paths = (str(tmp_path / "b.jsonl"), "-", str(tmp_path / "a.jsonl"))
     assert expand(paths) == paths
-
-
-@pytest.mark.parametrize("ending", ["", ".gz"])
-def test_a_list_names_inputs(tmp_path, monkeypatch, ending):
-    (tmp_path / "crawl").mkdir()
-    for name in ("b.jsonl", "a.jsonl", "crawl/c.jsonl"):
-        (tmp_path / name).touch()
-    text = f"crawl/c.jsonl\r\n\n{tmp_path}/b.jsonl\na*.jsonl\n".encode()
-    (tmp_path / f"warc.paths{ending}").write_bytes(gzip.compress(text) if ending else text)
-    names = ("crawl/c.jsonl", "b.jsonl", "a.jsonl")
-    assert expand([f"@{tmp_path}/warc.paths{ending}"]) == tuple(f"{tmp_path}/{name}" for name in names)
-    monkeypatch.chdir(tmp_path)
-    assert expand(["b.jsonl", f"@warc.paths{ending}"]) == ("b.jsonl", "crawl/c.jsonl", f"{tmp_path}/b.jsonl", "a.jsonl")
-    (tmp_path / f"@warc.paths{ending}").touch()
-    assert expand([f"@warc.paths{ending}"]) == (f"@warc.paths{ending}",)  # an existing path
-
-
-def test_a_bad_list_is_refused(tmp_path):
-    (tmp_path / "list").write_text("\n")
-    with pytest.raises(DataError, match="the list of inputs is empty"):
-        expand([f"@{tmp_path}/list"])
-    (tmp_path / "list").write_text("none.warc\n")
-    with pytest.raises(DataError, match=r"none\.warc: there is no such file or folder; the list .*/list names it"):
-        expand([f"@{tmp_path}/list"])
-    with pytest.raises(DataError, match="nowhere: there is no such file"):
-        expand([f"@{tmp_path}/nowhere"])
-    for name in ("-", tmp_path):
-        with pytest.raises(DataError, match="must be a regular file"):
-            expand([f"@{name}"])
 
 
 def test_what_does_not_exist_is_named(tmp_path):

@@ -1,11 +1,11 @@
 """Full text in one SQLite file: titles and bodies by ordinal, found by words and phrases and ranked by BM25.
 
+Texts and terms arrive as words separated by spaces (``neardup.text.search_words``), which are compared byte by byte.
 The table is derived from an index and can always be built again. Each update is one transaction, which also records the
 latest document that the table has seen.
 """
 
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -21,24 +21,16 @@ import numpy.typing as npt
 
 from neardup.model.arrays import Positions
 from neardup.model.errors import NeardupError, QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
-from neardup.model.query import Term, readable, terms_of
+from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
-FORMAT: Final = 1
+FORMAT: Final = 2
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
-MOST_BODY: Final = 1_000_000  # characters of a body that are found
-MOST_TITLE: Final = 10_000
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
 REBUILD: Final = "rebuild it"
 
-TOKENIZER: Final = "unicode61 remove_diacritics 2"
-
-_ALONE: Final = (  # scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003ffff"
-)
-_BESIDE: Final = re.compile(f"(?=[{_ALONE}])|(?<=[{_ALONE}])")
+TOKENIZER: Final = "ascii"  # which separates at spaces, and leaves folded words unchanged
 _WAIT: Final = 5.0  # seconds to wait for another transaction
 _STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of the clock
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
@@ -72,11 +64,11 @@ _TABLES: Final = (
 
 
 class Texts(NamedTuple):
-    """Documents for the table: their ordinals, ascending, titles and bodies."""
+    """Documents for the table: their ordinals, ascending, and the words of titles and bodies."""
 
     ordinals: Sequence[int]
     ids: Sequence[str]
-    titles: Sequence[str | None]
+    titles: Sequence[str]
     bodies: Sequence[str]
 
 
@@ -124,11 +116,6 @@ class TimeLimit:
         """Raise ``QueryTimeout`` if the time is over."""
         if self.passed():
             raise QueryTimeout(self.seconds)
-
-
-def cut(text: str) -> str:
-    """Put spaces around each character of scripts written without spaces."""
-    return text if text.isascii() else _BESIDE.sub(" ", text)
 
 
 class FullText:
@@ -187,13 +174,11 @@ class FullText:
         with self._connected() as connection:
             return _numbers(connection.execute("SELECT id FROM documents_docsize ORDER BY id"))
 
-    def find(self, query: str, top: int, limit: TimeLimit) -> Matches:
-        """Return the best *top* documents that have every word and phrase of a query, and their total number.
+    def find(self, terms: tuple[Term, ...], top: int, limit: TimeLimit) -> Matches:
+        """Return the best *top* documents that have all terms, and their total number.
 
-        The score is BM25, with titles weighted by ``TITLE_WEIGHT``. A query without terms finds nothing. Raises
-        ``QueryTimeout``.
+        The score is BM25, with titles weighted by ``TITLE_WEIGHT``. No terms find nothing. Raises ``QueryTimeout``.
         """
-        terms = terms_of(query)
         with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
             state = _state(connection)
             if not terms:
@@ -218,9 +203,8 @@ class FullText:
                 oldest = next(iter(self._known))
                 self._remembered -= _cost(oldest[0], self._known.pop(oldest))
 
-    def matching(self, query: str, limit: TimeLimit) -> Positions:
+    def matching(self, terms: tuple[Term, ...], limit: TimeLimit) -> Positions:
         """Return the ordinals of all documents that ``find`` counts, ascending."""
-        terms = terms_of(query)
         if not terms:
             return np.empty(0, np.int64)
         with self._connected(limit) as connection:
@@ -422,17 +406,34 @@ def _state(connection: sqlite3.Connection) -> State:
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:
-    titles = (None if title is None else cut(readable(title[:MOST_TITLE])) for title in batch.titles)
-    bodies = (cut(readable(body[:MOST_BODY])) for body in batch.bodies)
-    rows = zip(batch.ordinals, batch.ids, titles, bodies, strict=True)
-    connection.executemany("INSERT INTO documents(rowid, id, title, body) VALUES (?, ?, ?, ?)", rows)
+    connection.executemany(
+        "INSERT INTO documents(rowid, id, title, body) VALUES (?, ?, ?, ?)", zip(*batch, strict=True)
+    )
     return len(batch.ordinals)
 
 
 def _matching(terms: Sequence[Term]) -> str:
     """Return an FTS5 query for all terms; it consists of quoted strings only."""
-    return " ".join(f'"{" ".join(cut(term.text).split())}"{"*" if term.begins else ""}' for term in terms)
+    return " ".join(f'"{term.text}"{"*" if term.begins else ""}' for term in terms)
 
 
 def _numbers(rows: Iterable[tuple[int]]) -> Positions:
     return np.fromiter((number for (number,) in rows), np.int64)
+
+
+def copy(folder: Path, to: Path) -> None:
+    """Copy the search table of a folder to another one, as it is at one moment; without a table, remove the other's.
+
+    Raises ``StorageDamaged``, ``StorageBusy`` or ``StorageFailed``.
+    """
+    path, new, old = folder / NAME, to / f"{NAME}.new", to / NAME
+    with _translated(path):
+        if path.exists():
+            new.unlink(missing_ok=True)
+            with _closing(_connect(path, "ro")) as source, _closing(sqlite3.connect(new)) as target:
+                source.backup(target)
+                target.execute("PRAGMA journal_mode = DELETE")
+        for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
+            (to / name).unlink(missing_ok=True)
+        if path.exists():
+            new.replace(old)

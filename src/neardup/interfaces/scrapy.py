@@ -7,14 +7,11 @@ It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, cast
-from urllib.parse import urljoin
+from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
 
 from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
@@ -23,7 +20,6 @@ from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from neardup.interfaces.client import Client
@@ -36,11 +32,7 @@ UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl
 
 _PRIORITY: Final = 300
-_BEFORE_REDIRECTS: Final = 650  # closer to the downloader than Scrapy's middleware that follows redirects, 600
-_OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts", "conditional")  # settings for the index in a folder
-_GONE: Final = frozenset({404, 410})
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_HOPS: Final = 5  # redirects that are followed in what is known
+_OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts")  # settings for a new index
 _TOKEN: Final = "NEARDUP_TOKEN"  # noqa: S105 - the name of a variable
 _DIGEST_BYTES: Final = 16
 _COUNTED: Final = "neardup/"
@@ -68,13 +60,6 @@ class NearDuplicates:
     ``NEARDUP_CHANGED``
         The least resemblance to its last version with which a page counts as unchanged, such as 0.95; see
         ``CrawlFilter``. By default only equal content does.
-    ``NEARDUP_RETRY``
-        After how many days a page that was missing (404, 410), or redirected to a known page, is requested again: 30.
-        Not with the index of a service.
-    ``NEARDUP_CONDITIONAL``
-        Whether known pages are requested with the validators of their last answer (``ETag``, ``Last-Modified``). If
-        they have not changed, the server sends no page, and links on it are not followed: only for crawls of listed
-        pages, with ``NEARDUP_REFETCH = "always"``. Not with the index of a service.
     ``NEARDUP_URL``, ``NEARDUP_TEXT``, ``NEARDUP_HTML``
         The fields of an item with the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML. Items without
         them are passed on, and counted. Fields of the index are filled from those of the item.
@@ -97,8 +82,6 @@ class NearDuplicates:
         )
         settings.set("DUPEFILTER_CLASS", AddressFilter, "addon")
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", NearDuplicatePipeline, _PRIORITY)
-        if not own.is_service:
-            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", FetchRecorder, _BEFORE_REDIRECTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +95,6 @@ class Settings:
     refetch: str = "unfinished"
     url: str = "url"
     text: str = "text"
-    retry: float = 30.0
-    conditional: bool = False
     html: bool = False
     text_view: Any = "auto"
     tag: str = "neardup"
@@ -134,9 +115,7 @@ class Settings:
         given = {known[name]: settings.get(name) for name in known if name in settings}
         if "changed" in given:
             given["changed"] = settings.getfloat("NEARDUP_CHANGED")
-        if "retry" in given:
-            given["retry"] = settings.getfloat("NEARDUP_RETRY")
-        given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts", "conditional")}
+        given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts")}
         own = cls(**given | {"fields": settings.getdict("NEARDUP_FIELDS")})
         require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
         rule = "must be unfinished, never or always"
@@ -166,7 +145,6 @@ class Crawl:
         self.pages: CrawlFilter | Client
         self.index: Index | Client
         self.pages, self.index, signed = _opened(self.settings)
-        self._own = None if self.settings.is_service else cast("CrawlFilter", self.pages)  # with its index
         self._stats = crawler.stats
         self._resumes = self._marker is not None and self._marker.exists()
         try:
@@ -200,7 +178,7 @@ class Crawl:
             return True
         if not self.requests(own.encode()):
             return False
-        if self.settings.refetch != "always" and (self._was_finished(own) or self._leads_nowhere(url)):
+        if self.settings.refetch != "always" and self._was_finished(own):
             self.count("requests/known")
             return False
         return True
@@ -218,44 +196,6 @@ class Crawl:
         """Return whether an earlier crawl admitted a page, and probably followed its links."""
         (admission,) = self.index.admissions([own])
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
-
-    def _leads_nowhere(self, url: str) -> bool:
-        """Return whether a page was missing lately, or redirected to one that is missing or known."""
-        for _ in range(_HOPS):
-            fetch = None if self._own is None else self._own.fetch(url)
-            if fetch is None or datetime.now(UTC) - fetch.at > timedelta(days=self.settings.retry):
-                return False
-            if fetch.status in _GONE:
-                return True
-            if fetch.status not in _REDIRECTS or fetch.location is None:
-                return False
-            url = fetch.location
-            if self._was_finished(self.pages.id_of(url)):
-                return True
-        return False
-
-    def validators(self, url: str) -> dict[str, str]:
-        """Return the headers of a conditional request for a page, if its last answer had validators."""
-        fetch = self._own.fetch(url) if self._own and self.settings.conditional else None
-        if fetch is None or fetch.status != HTTPStatus.OK or self.index.admissions([self.pages.id_of(url)]) == [None]:
-            return {}
-        given = {"If-None-Match": fetch.etag, "If-Modified-Since": fetch.last_modified}
-        return {name: value for name, value in given.items() if value is not None}
-
-    def answered(self, url: str, status: int, header: Callable[[str], str | None]) -> None:
-        """Record how a page was answered, unless that is temporary; *header* returns a header of the answer."""
-        if self._own is None or not (status < HTTPStatus.BAD_REQUEST or status in _GONE):
-            return
-        to = header("Location") if status in _REDIRECTS else None
-        location = None if to is None else urljoin(url, to)
-        etag, modified = header("ETag"), header("Last-Modified")
-        try:
-            self._own.record_fetch(url, status, etag=etag, last_modified=modified, location=location)
-        except StorageError:
-            self._failed = True
-            raise
-        if status == HTTPStatus.NOT_MODIFIED:
-            self.count("not_modified")
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
         """Record a page; return its verdict, and whether to pass it on."""
@@ -392,35 +332,6 @@ class AddressFilter:
             self._crawler.stats.inc_value("dupefilter/filtered")
 
 
-class FetchRecorder:
-    """A downloader middleware that records how pages are answered, and makes conditional requests if wanted."""
-
-    def __init__(self, crawler: "Crawler") -> None:
-        self._crawl = Crawl.of(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: "Crawler") -> Self:
-        """Create the middleware as Scrapy does."""
-        return cls(crawler)
-
-    def process_request(self, request: "Request") -> None:
-        """Add validators to a request for a known page."""
-        if _is_plain(request):
-            for name, value in self._crawl.validators(request.url).items():
-                request.headers.setdefault(name, value)
-
-    def process_response(self, request: "Request", response: "Response") -> "Response":
-        """Record how a page was answered."""
-        if _is_plain(request):
-
-            def header(name: str) -> str | None:
-                value = response.headers.get(name)
-                return None if value is None else value.decode("latin-1")
-
-            self._crawl.answered(request.url, response.status, header)
-        return response
-
-
 class NearDuplicatePipeline:
     """Drops or tags items by the verdicts on their pages, and records the pages."""
 
@@ -493,11 +404,6 @@ def _extraction(settings: Settings) -> "Extraction":
     from neardup.text.extraction import Extraction
 
     return Extraction(view=settings.text_view)
-
-
-def _is_plain(request: "Request") -> bool:
-    """Return whether a request is for a page: all others are distinguished by more than their address."""
-    return request.method == "GET" and not request.body and request.url.startswith(("http://", "https://"))
 
 
 def _digest(name: bytes) -> bytes:

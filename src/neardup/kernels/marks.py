@@ -1,82 +1,35 @@
 """The places of searched words in texts, and the passage that shows most of them.
 
-A word is a maximal run of letters; kinds and folded letters are those of the ``search`` table of
-``neardup.text.unicode``. Texts are UTF-8; invalid bytes separate.
+Words are those of ``neardup.kernels.search_words``. Texts are UTF-8; invalid bytes separate.
 """
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, lookup
 from neardup.kernels.compile import kernel, njit
+from neardup.kernels.search_words import ROOM, find_words
 
 REACH = 1 << 20  # bytes of a text that are looked at
 _MOST_COMPARED = 1 << 25  # words and letters, of a text with terms: then no more are found
 
-_INVALID = np.uint32(INVALID)
-_SEPARATOR, _PART, _ALONE, _ACCENT = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
-_POINT = np.uint32((1 << 21) - 1)
 _ONE = np.uint64(1)
 _FOUND, _JOINED = np.uint8(1), np.uint8(2)  # a word of a term; and what is between it and the next one
 
 
-@njit(nogil=True)
-def _find_words(source, index, table, starts, ends, letters, bounds):
-    """Find the words of a text: word *w* is ``source[starts[w]:ends[w]]`` and folds to the letters of its *bounds*.
-
-    Returns their number. Each takes a byte, and one between it and the next, or three; a letter takes a byte.
-    """
-    ascii_entries = np.int64(index[0]) * 128
-    words = folded = position = 0
-    inside = False
-    bounds[0] = 0
-    while position < source.size:
-        code, length = np.uint32(source[position]), 1
-        if code < 0x80:
-            entry = table[ascii_entries + np.int64(code)]
-        else:
-            code, length = code_point(source, position)
-            entry = np.uint32(0) if code == _INVALID else lookup(index, table, code)
-        kind = (entry >> np.uint32(21)) & np.uint32(3)
-        if kind == _PART:
-            if not inside:
-                starts[words] = position
-                inside = True
-            letters[folded] = (code + entry) & _POINT
-            folded += 1
-        elif inside and kind != _ACCENT:
-            ends[words] = position
-            words += 1
-            bounds[words] = folded
-            inside = False
-        if kind == _ALONE:
-            letters[folded] = (code + entry) & _POINT
-            folded += 1
-            starts[words], ends[words] = position, position + length
-            words += 1
-            bounds[words] = folded
-        position += length
-    if inside:
-        ends[words] = source.size
-        words += 1
-        bounds[words] = folded
-    return words
-
-
 @kernel
-def fold_terms(data, offsets, index, table, letters, bounds, terms):
+def fold_terms(data, offsets, index, table, expansions, letters, bounds, terms):
     """Split terms: term *t* is the words ``terms[t] .. terms[t + 1] - 1``.
 
     Word *w* folds to ``letters[bounds[w]:bounds[w + 1]]``. There is room in *letters* (uint32) and in *bounds* (int64)
-    for one a byte, and one more.
+    for ``ROOM`` entries per byte, and one more.
     """
     terms[0] = 0
     for term in range(offsets.size - 1):
         source = data[offsets[term] : offsets[term + 1]]
         number = terms[term]
-        places = np.empty((2, source.size + 1), np.int64)
+        places = np.empty((2, ROOM * source.size), np.int64)
         begin = bounds[number] if number > 0 else 0
         own = bounds[number:]
-        found = _find_words(source, index, table, places[0], places[1], letters[begin:], own)
+        found = find_words(source, index, table, expansions, places[0], places[1], letters[begin:], own)
         for word in range(found + 1):
             own[word] += begin
         terms[term + 1] = number + found
@@ -205,17 +158,23 @@ def _find_spans(window, begin, end, starts, ends, marks, spans):
         last = word
         if marks[word] != 0:
             while last + 1 < end and marks[last + 1] != 0:
-                if marks[last] != _JOINED and ends[last] != starts[last + 1]:
+                if marks[last] != _JOINED and ends[last] < starts[last + 1]:
                     break
                 last += 1
-            spans[count, 0], spans[count, 1] = starts[word] - window, ends[last] - window
+            if count > 0 and starts[word] - window < spans[count - 1, 1]:  # of one character that folds to several
+                count -= 1
+            else:
+                spans[count, 0] = starts[word] - window
+            spans[count, 1] = ends[last] - window
             count += 1
         word = last + 1
     return count
 
 
 @kernel
-def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, most, windows, spans, counts):
+def mark(
+    data, offsets, index, table, expansions, term_letters, term_bounds, terms, begins, most, windows, spans, counts
+):
     """Mark the searched terms in every text of a batch, in the *most* words that show it best.
 
     Text *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8). Terms, 64 at most, are as ``fold_terms`` returns
@@ -230,14 +189,15 @@ def mark(data, offsets, index, table, term_letters, term_bounds, terms, begins, 
     longest = 0
     for document in range(offsets.size - 1):
         longest = max(longest, min(offsets[document + 1] - offsets[document], REACH))
-    letters, bounds = np.empty(longest, np.uint32), np.empty(longest // 2 + 2, np.int64)
-    starts, ends = np.empty(longest // 2 + 1, np.int64), np.empty(longest // 2 + 1, np.int64)
-    begun, ended = np.empty(longest // 2 + 1, np.uint64), np.empty(longest // 2 + 1, np.uint64)
-    marks, often = np.empty(longest // 2 + 1, np.uint8), np.empty(terms.size, np.int64)
+    room = ROOM * longest
+    letters, bounds = np.empty(room, np.uint32), np.empty(room + 1, np.int64)
+    starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
+    begun, ended = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    marks, often = np.empty(room, np.uint8), np.empty(terms.size, np.int64)
     for document in range(offsets.size - 1):
         origin = offsets[document]
         source = data[origin : min(offsets[document + 1], origin + REACH)]
-        words = _find_words(source, index, table, starts, ends, letters, bounds)
+        words = find_words(source, index, table, expansions, starts, ends, letters, bounds)
         if words > 1 and ends[words - 1] == REACH and offsets[document + 1] - origin > REACH:
             words -= 1
             source = source[: ends[words - 1]]

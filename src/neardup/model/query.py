@@ -1,3 +1,4 @@
+# ruff: noqa: RUF003 - quotation marks of all languages
 """The words and phrases of a query."""
 
 import re
@@ -7,6 +8,12 @@ MOST_QUERY: Final = 4_096  # characters of a query that count
 MOST_TERMS: Final = 64  # different words and phrases of a query that count
 
 _TERM: Final = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
+_SAME: Final = str.maketrans(
+    dict.fromkeys("\u201c\u201d\u201e\u201f«»\u2039\u203a「」『』《》〈〉〝〞〟\uff02", '"') | {"\uff0a": "*"}
+)
+_SINGLE: Final = re.compile(  # ‘so’, where each mark is at the edge of a word; elsewhere it is an apostrophe
+    '(?<!\\w)[\u2018\u201a\u201b](?=\\w)([^"\u2018\u201a\u201b]*?\\w)[\u2019\u2018](?!\\w)'
+)
 
 
 class Term(NamedTuple):
@@ -19,10 +26,11 @@ class Term(NamedTuple):
 def terms_of(query: str) -> tuple[Term, ...]:
     r"""Return the words and phrases of a query.
 
-    Text in double quotes is a phrase, which a missing second quote ends at the end of the query. A ``*`` after a word
-    or phrase matches any continuation of its last word. Everything else is separated by white space. Words of letters
-    with other characters between them, such as ``e-mail``, and words of scripts without spaces are phrases. There is no
-    other syntax, and no query is invalid.
+    Text in quotation marks of any language is a phrase, which a missing second quote ends at the end of the query.
+    Single ones are quotation marks only around whole words; others are apostrophes. A ``*`` after a word or phrase
+    matches any continuation of its last word. Everything else is separated by white space. Words of letters with other
+    characters between them, such as ``e-mail``, and words of scripts without spaces are phrases. There is no other
+    syntax, and no query is invalid.
 
     >>> for term in terms_of('storm "at  dawn" harb* "never ended OR'):
     ...     print(term.text, term.begins)
@@ -32,7 +40,8 @@ def terms_of(query: str) -> tuple[Term, ...]:
     never ended OR False
     """
     terms: dict[Term, None] = {}
-    for phrase, star, word in _TERM.findall(readable(query[:MOST_QUERY])):
+    text = _SINGLE.sub(r'"\1"', readable(query[:MOST_QUERY]).translate(_SAME))
+    for phrase, star, word in _TERM.findall(text):
         text, begins = (phrase, bool(star)) if not word else (word.rstrip("*"), word.endswith("*"))
         if any(letter.isalnum() or letter > "\x7f" for letter in text):
             terms[Term(" ".join(text.split()), begins)] = None

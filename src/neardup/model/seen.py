@@ -23,20 +23,6 @@ class Document:
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """How a page was answered when it was last fetched: the status of HTTP, and when.
-
-    *etag* and *last_modified* are its validators, for conditional requests; *location* is where it redirects to.
-    """
-
-    status: int
-    at: datetime
-    etag: str | None = None
-    last_modified: str | None = None
-    location: str | None = None
-
-
 class Admission(NamedTuple):
     """When a document was admitted, and when the last verdict to keep it was returned, as increasing numbers.
 

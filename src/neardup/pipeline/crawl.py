@@ -2,19 +2,15 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from http import HTTPStatus
 from typing import Any
 
 import pyarrow as pa
 
-from neardup.model.errors import DataError, counted, kind_of, require_kind, require_share, require_whole
-from neardup.model.seen import Fetch
+from neardup.model.errors import DataError, counted, kind_of, require_kind, require_share
 from neardup.model.verdicts import Verdict
-from neardup.pipeline.fields import field_table, moment_of
+from neardup.pipeline.fields import field_table
 from neardup.pipeline.index import Index
-from neardup.pipeline.inputs import microseconds, microseconds_or_now
 from neardup.pipeline.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
@@ -42,8 +38,6 @@ class CrawlFilter:
 
     Pages with visitor counters or dates change at every visit: with ``changed_at_least=0.95``, content whose
     resemblance to the version that was admitted last is at least that much counts as unchanged (see ``Index.visit``).
-
-    ``record_fetch`` and ``fetch`` remember how each page was answered: validators, redirects, missing pages.
 
     If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
     """
@@ -122,47 +116,6 @@ class CrawlFilter:
         with self._busy:
             own = address_fields(self._index.fields, urls, table)
             return self._index.visit(ids, column, own, at=at, changed_at_least=self._least)
-
-    def record_fetch(  # noqa: PLR0913 - parts of an answer, with defaults
-        self,
-        url: str,
-        status: int,
-        *,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        location: str | None = None,
-        at: datetime | float | None = None,
-    ) -> None:
-        """Record how a page was answered: the status of HTTP, its validators, and where it redirects to.
-
-        The status 304 leaves status and validators as they were, and records that the page was seen, as
-        ``Index.see`` does. *at* is the time; the default is now. It is on the disk if only the process ends.
-        """
-        own = self.id_of(url)
-        moment = moment_of(microseconds_or_now(at))
-        fetch = Fetch(require_whole("status", status, 100, 999), moment, etag, last_modified, location)
-        with self._busy:
-            self._index.store.require_writer()
-            fetches = self._index.store.fetches
-            if status == HTTPStatus.NOT_MODIFIED:
-                before = fetches.get(own)
-                self._index.see([own], at=moment)
-                fetch = replace(before, at=moment) if before else fetch
-            fetches.record(own, fetch)
-
-    def fetch(self, url: str) -> Fetch | None:
-        """Return how a page was answered when it was last fetched; ``None`` if that was not recorded."""
-        self._index.store.require_open()
-        return self._index.store.fetches.get(self.id_of(url))
-
-    def expire_fetches(self, before: datetime | float, statuses: Sequence[int] | None = None) -> int:
-        """Forget how pages were answered before a moment, for these *statuses* or all; return their number.
-
-        Documents stay, and ``Index.expire`` does not forget answers.
-        """
-        with self._busy:
-            self._index.store.require_writer()
-            return self._index.store.fetches.expire(moment_of(microseconds(before, "before")), statuses)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
         return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})

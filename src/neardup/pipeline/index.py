@@ -206,8 +206,7 @@ class Index:
         """
         known, own = self._store.manifest.terms.get("extraction"), extraction.identity
         if known is None:
-            if self._store.writes:
-                self._store.restate(extraction=own)
+            self._store.restate(extraction=own)
         elif known != own:
             raise StorageRefused(str(self._store.folder), other_extraction(known, own), "other extraction")
 

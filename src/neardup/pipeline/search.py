@@ -41,11 +41,14 @@ from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.strictness import at_threshold
 from neardup.sources.hosts import host
 from neardup.text.marking import REACH, Marker
+from neardup.text.search_words import query_words, search_words
 
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
 
 TITLE, URL = "title", "url"  # the string fields that are searched and shown, if an index has them
+MOST_BODY: Final = 1_000_000  # characters of a text that are found
+MOST_TITLE: Final = 10_000
 SECONDS: Final = 2.0  # seconds that a search may take
 TOP: Final = 100  # examined hits
 MOST_TOP: Final = 1_000
@@ -336,7 +339,8 @@ class Search:
     def _find(self, query: str, top: int, limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
         """Find documents, and process the result before the index changes."""
         require_whole("top", top, 1, MOST_TOP)
-        matches = self._table.find(query, top, limit)
+        terms = query_words(query)
+        matches = self._table.find(terms, top, limit)
         with self._store.busy:
             self._index.refresh()
             places = self._alive(matches.ordinals)
@@ -344,8 +348,8 @@ class Search:
                 with limit.paused():
                     return judged(_ranked(matches, places, top, matches.total))
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
-        everything = self._table.matching(query, limit)
-        matches = self._table.find(query, top + self._dead(everything), limit)
+        everything = self._table.matching(terms, limit)
+        matches = self._table.find(terms, top + self._dead(everything), limit)
         with self._store.busy:
             places = self._alive(matches.ordinals)
             total = int((self._alive(everything) >= 0).sum())
@@ -475,6 +479,6 @@ def _texts(store: Store, places: Places) -> Texts:
     titles: Sequence[str | None] = [None] * len(places)
     if kinds.get(TITLE) == STRING:
         titles = field_values(store, TITLE, STRING, places)
-    raw = store.strings("text", places)
-    bodies = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
-    return Texts(store.take("ordinal", places).tolist(), store.decoded("id", places), titles, bodies)
+    heads = search_words(encoded([title or "" for title in titles]), MOST_TITLE)
+    bodies = search_words(store.strings("text", places), MOST_BODY)
+    return Texts(store.take("ordinal", places).tolist(), store.decoded("id", places), heads, bodies)

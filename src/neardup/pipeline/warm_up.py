@@ -19,6 +19,7 @@ from neardup.pipeline.near_hits import HitVerify
 from neardup.pipeline.rules import NearDuplicates, SameValue
 from neardup.schemes import registry
 from neardup.text.marking import Marker
+from neardup.text.search_words import search_words
 
 _TEXTS = [
     "The harbour was quiet. No one was there, J. Smith wrote! E\u0301t\u00e9 was over",
@@ -47,6 +48,7 @@ def warm() -> None:
         _ranked(scheme)
     compare(_TEXTS[0], _TEXTS[1])
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
+    search_words(encoded(_TEXTS))
     for scheme in schemes:
         if scheme.pooled or scheme.table_distance is not None or scheme is first:  # each way to find candidates
             _live(scheme)

@@ -12,7 +12,6 @@ from typing import Final
 from neardup.model.errors import InputRefused, ParameterError, require
 
 STDIN: Final = "-"
-LIST: Final = "@"  # before the name of a file with the paths of inputs
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
 SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
 FOLDER: Final = "folder"
@@ -67,19 +66,16 @@ def kind(path: str) -> Kind | None:
 def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Replace each pattern by the paths that match, sorted. An existing path is never a pattern.
 
-    So are URLs, which are reached here. ``@FILE`` is replaced by the paths in that file, one per line, such as Common
-    Crawl's ``warc.paths.gz``; they are relative to its folder.
+    So are URLs, which are reached here.
 
-    Raises ``InputRefused`` for a path that does not exist, for a pattern without matches and for an invalid list,
-    ``ParameterError`` for no inputs and for standard input given twice.
+    Raises ``InputRefused`` for a path that does not exist and for a pattern without matches, ``ParameterError`` for no
+    inputs and for standard input given twice.
     """
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
     require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
     paths: list[str] = []
     for path in (local(path) for path in inputs):
-        if path.startswith(LIST) and not os.path.lexists(path):
-            paths.extend(_listed(path.removeprefix(LIST)))
-        elif is_url(path):
+        if is_url(path):
             from neardup.sources.remote import found
 
             paths.extend(found(path))
@@ -93,20 +89,6 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         else:
             raise _absent(path)
     return tuple(paths)
-
-
-def _listed(name: str) -> tuple[str, ...]:
-    from neardup.sources.listing import listed
-
-    if name == STDIN or (Path(name).exists() and not Path(name).is_file()):
-        raise InputRefused(name, "a list of inputs must be a regular file, because it is read several times")
-    lines = [line.strip() for line in listed(name)]
-    if not lines:
-        raise InputRefused(name, "the list of inputs is empty")
-    try:
-        return expand([line if is_url(line) else str(Path(name).parent / line) for line in lines])
-    except InputRefused as error:
-        raise InputRefused(error.where, f"{error.rule}; the list {display(name)} names it", error.code) from error
 
 
 def is_url(path: str) -> bool:

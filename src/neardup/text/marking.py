@@ -1,5 +1,6 @@
 """Snippets: passages of found texts, with the terms of the query marked."""
 
+import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Final
@@ -7,22 +8,23 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.kernels import marks as kernels
+from neardup.kernels.search_words import ROOM
 from neardup.model.answers import Marked
 from neardup.model.arrays import TextBatch
 from neardup.model.query import MOST_TERMS, Term
-from neardup.text.unicode import unicode_tables
+from neardup.text.search_words import search_tables
 
 REACH: Final = kernels.REACH  # bytes of a text that are searched
 MOST_SHOWN: Final = 400  # characters: a word may be as long as a text
 _ELLIPSIS: Final = "…"
+_MOST_MARKS: Final = 30  # combining marks in a row that belong to a letter
 
 
 class Marker:
     """Marks terms in texts, by the words and folded letters of the search table; of more than 64, the first."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        tables = unicode_tables()
-        self._tables = tables.search_index, tables.search_data
+        self._tables = search_tables()
         terms = terms[:MOST_TERMS]
         known = dict(zip(self._folded(terms), terms, strict=True))
         if len(known) < len(terms):
@@ -34,7 +36,8 @@ class Marker:
         """Fold the terms, and return the bits that distinguish different terms."""
         raw = [term.text.encode(errors="replace") for term in terms]
         data = np.frombuffer(b"".join(raw) or b"\0", np.uint8)
-        self._letters, self._bounds = np.empty(len(data), np.uint32), np.zeros(len(data) + 1, np.int64)
+        room = ROOM * len(data)
+        self._letters, self._bounds = np.empty(room, np.uint32), np.zeros(room + 1, np.int64)
         self._terms = np.empty(len(terms) + 1, np.int64)
         offsets = np.cumsum([0, *map(len, raw)])
         kernels.fold_terms(data, offsets, *self._tables, self._letters, self._bounds, self._terms)
@@ -78,8 +81,17 @@ def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
         return Marked(text, tuple(spans))
     first = spans[0][0] if spans else 0
     begin = max(0, min(first - MOST_SHOWN // 4, len(text) - MOST_SHOWN))
-    end = begin + MOST_SHOWN
+    end = _before_marks(text, begin + MOST_SHOWN)
+    begin = _before_marks(text, begin)
     ahead = _ELLIPSIS if begin else ""
     shift = begin - len(ahead)
     cuts = ((max(one, begin) - shift, min(other, end) - shift) for one, other in spans if one < end and other > begin)
     return Marked(ahead + text[begin:end] + (_ELLIPSIS if end < len(text) else ""), tuple(cuts))
+
+
+def _before_marks(text: str, place: int) -> int:
+    """Return a place where a text can be cut, at most a few characters before the given one: not before a mark."""
+    least = max(0, place - _MOST_MARKS)
+    while place > least and place < len(text) and unicodedata.category(text[place])[0] == "M":
+        place -= 1
+    return place

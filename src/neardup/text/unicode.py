@@ -13,9 +13,10 @@ Three tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, 
     bits 0-7 the canonical combining class of the first code point of its decomposition; bit 8 (NFC) and
     bit 9 (NFKC) set if the code point may change under normalisation; bit 10 if it is not assigned.
 ``search`` (uint32)
-    as in SQLite's FTS5 (``neardup.index.fulltext``): bits 0-20 the folded code point, without its accents,
-    minus the code point, mod 2**21; bits 21-22 its kind as in ``analysis``, or 3 for an accent in a word,
-    which is not a letter.
+    for the words that search compares (``neardup.kernels.search_words``): bits 0-20 the folded code point minus the
+    code point, mod 2**21; bits 21-23 its kind: 0 separator, 1 part of a word, 2 a whole word, 3 dropped (accents and
+    invisible code points), 4 a mark that belongs to the letter before, 5 the row in ``search_expansions``: the number
+    of folded code points, and each with its kind.
 """
 
 from functools import cache
@@ -36,6 +37,7 @@ class UnicodeTables(NamedTuple):
     normal_data: npt.NDArray[np.uint16]
     search_index: npt.NDArray[np.uint16]
     search_data: npt.NDArray[np.uint32]
+    search_expansions: npt.NDArray[np.uint32]
 
 
 @cache

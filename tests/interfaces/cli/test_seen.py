@@ -206,28 +206,3 @@ def test_an_array_is_explained(seen, lines, asked):
     assert said == (
         "neardup: <stdin>: this is one JSON array, not JSON lines; convert it first: jq -c '.[]' FILE | neardup ...\n"
     )
-
-
-def test_pages_of_archives_are_checked(tmp_path, seen, asked):
-    from archives_made import packed, page, record
-
-    pages = [page(1, STORM), page(2, BAKER), page(3, BAKER).replace(b"Page 3", b"Page 2"), record("revisit")]
-    archive = tmp_path / "a.warc.gz"
-    archive.write_bytes(packed(pages))
-    answers, said = asked(seen, b"", str(archive), "--admit", "--skip", "1")
-    assert [(one["page"], one["verdict"], one["representative"]) for one in answers] == [
-        (2, "new", None),
-        (3, "exact duplicate", "http://a.example/2"),
-    ]
-    assert "line" not in answers[0]
-    assert answers[1]["warc_filename"] == "a.warc.gz"
-    assert answers[1]["warc_record_offset"] == len(packed(pages[:2]))
-    assert "1 record not read as pages: 1 revisit" in said
-    archive.write_bytes(packed(pages)[:-20])
-    answers, said = asked(seen, b"", str(archive), code=1)
-    assert [one["verdict"] for one in answers] == ["new", "known", "known"]
-    assert "the file ends in the middle of a record" in said
-    assert "3 pages: 2 known, 1 new" in said
-    answers, said = asked(seen, b"", str(archive), "--admit", "--text-view", "visible", code=2)
-    assert not answers
-    assert "extract" in said

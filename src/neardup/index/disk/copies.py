@@ -1,4 +1,4 @@
-"""A consistent copy of an index and the tables in its folder, made while a writer works."""
+"""A consistent copy of an index and its search table, made while a writer works."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from neardup.index import fetches, fulltext
+from neardup.index import fulltext
 from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.folder import ATTACHED
@@ -21,7 +21,7 @@ from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 Progress = Callable[[int, int], None]
 
 _AT_ONCE: Final = 1 << 24  # bytes that are copied together
-_OWN: Final = (*KINDS, ATTACHED, fulltext.NAME, fetches.NAME)
+_OWN: Final = (*KINDS, ATTACHED, fulltext.NAME)
 
 
 class Copied(NamedTuple):
@@ -97,8 +97,7 @@ class _Copying(NamedTuple):
                 progress(done, total)
         if manifest.terms.get("common") is not None:
             self._write(ATTACHED, self.source.read(self.folder / ATTACHED))
-        for name in (fulltext.NAME, fetches.NAME):  # before the log: no documents that the copy lacks
-            fetches.copy(name, self.folder, self.to)
+        fulltext.copy(self.folder, self.to)  # before the log, so that it has no documents that the copy lacks
         log = self._log(manifest)
         self._write(manifest.log, log)
         replace(manifest, generation=manifest.generation - 1, sealed=len(log)).commit(self.target, self.to)

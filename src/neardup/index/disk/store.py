@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
@@ -29,7 +28,6 @@ from neardup.index.disk.part import Part, Rows
 from neardup.index.disk.postings import Query
 from neardup.index.disk.reader import Found, Places, Reader
 from neardup.index.disk.segment import Segment
-from neardup.index.fetches import Fetches
 from neardup.model.arrays import Flags, Positions
 from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageError, StorageFailed, StorageMoved, StorageRefused, require
@@ -83,11 +81,6 @@ class Store(Reader):
                 raise
             if durability == "interval":
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
-
-    @cached_property
-    def fetches(self) -> Fetches:
-        """How pages were answered; closed with the index."""
-        return Fetches(None if isinstance(self._disk, MemoryDisk) else self.folder, writes=self.writes)
 
     @property
     def torn(self) -> int:
@@ -263,8 +256,6 @@ class Store(Reader):
     def _release(self) -> None:
         self._closed = True
         self._synced.set()
-        if "fetches" in self.__dict__:
-            self.fetches.close()
         try:
             if self._log is not None:
                 self._log.close()

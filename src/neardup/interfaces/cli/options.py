@@ -27,8 +27,7 @@ def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
         nargs="+" if least else "*",
         metavar="INPUT",
         help=".jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc (also .gz .zst .lz4), a folder of text"
-        " or HTML files, or - for standard input; patterns and several inputs of one format are fine,"
-        " and @FILE for a file with a path in each line",
+        " or HTML files, or - for standard input; patterns and several inputs of one format are fine",
     )
 
 

@@ -1,24 +1,18 @@
-"""Check pages (JSON lines on standard input, or web archives) against an index."""
+"""Check pages (JSON lines on standard input) against an index."""
 
 import argparse
 import sys
 from collections import Counter
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.folders import add_index_argument, opened
-from neardup.interfaces.cli.options import add_rules_option, add_view_option, addresses_of
-from neardup.interfaces.cli.terminal import complain, show_rejected
+from neardup.interfaces.cli.options import add_rules_option, addresses_of
+from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import not_pages
 from neardup.model.errors import DataError, OutputRefused, counted, require
 from neardup.model.verdicts import NearDuplicate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from neardup.pipeline.archived_pages import ArchivedPages
 
 EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit'
 INTERRUPTED = (
@@ -29,9 +23,6 @@ INTERRUPTED = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_index_argument(parser)
-    parser.add_argument(
-        "inputs", nargs="*", metavar="ARCHIVE", help="web archives, whose pages are checked instead of standard input"
-    )
     parser.add_argument("--admit", action="store_true", help="remember the pages")
     parser.add_argument(
         "--changed-at-least",
@@ -40,9 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="content that resembles the last version of its page by at least S counts as unchanged, such as 0.95 for"
         " pages with a visitor counter (default: only equal content)",
     )
-    parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines or pages")
+    parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines")
     parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
-    add_view_option(parser)
     add_rules_option(parser)
     parser.add_argument("--url", metavar="FIELD", default="url", help="the field that holds the URL, if there is one")
     parser.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id where there is no URL")
@@ -53,79 +43,44 @@ def run(arguments: argparse.Namespace) -> int:
     require(arguments.skip >= 0, "skip", arguments.skip, "must be at least 0")
     if sys.stdout is None:
         raise OutputRefused("standard output", "it is closed")
-    if sys.stdin is None and not arguments.inputs:
+    if sys.stdin is None:
         raise DataError("standard input", "it is closed")
     say_if_cold()
     import msgspec
 
     from neardup.pipeline.crawl_stream import TOGETHER, Answering
     from neardup.pipeline.search import keeping_up
+    from neardup.sources.arriving import arriving
+    from neardup.sources.jsonl import refuse_array
 
     encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
     counts: Counter[str] = Counter()
     admit, fields = arguments.admit, {"text": arguments.text, "url": arguments.url, "id": arguments.id}
-    pages = _archived(arguments, fields) if arguments.inputs else None
     with (
         opened(arguments, "w" if admit else "r") as index,
         (keeping_up(index) if admit else None) or nullcontext() as table,
     ):
         given = {"addresses": addresses_of(arguments), "changed_at_least": arguments.changed_at_least}
         answering = Answering(index, **fields, **given, admit=admit, search=table)
-        if pages is not None:
-            index.require_extraction(pages.extraction)
         number = 0
-        for lines, places in _arriving() if pages is None else pages:
+        for lines in arriving(sys.stdin.fileno(), "<stdin>"):
+            if number == 0 and lines[0]:
+                refuse_array(lines[0], "<stdin>")
             passed = min(max(arguments.skip - number, 0), len(lines))
             number += passed
             for begin in range(passed, len(lines), TOGETHER):
                 some = lines[begin : begin + TOGETHER]
                 answers = answering.answer(some, number + 1)
                 number += len(some)
-                if places:
-                    answers = list(map(_placed, answers, places[begin : begin + TOGETHER]))
                 out.write(b"".join(encode(answer) + b"\n" for answer in answers))
                 out.flush()
                 counts.update(_name(answer, estimated=index.estimates) for answer in answers)
-    failed = answering.failed > 0 or (pages is not None and len(pages.rejected) > 0)
-    _summarise(counts, pages, failed=failed)
-    if number < arguments.skip:
-        what = counted(number, "line" if pages is None else "page")
-        complain(f"--skip {arguments.skip}: the input has only {what}, so none was checked")
-    return 1 if failed or number < arguments.skip else 0
-
-
-def _summarise(counts: Counter[str], pages: "ArchivedPages | None", *, failed: bool) -> None:
-    """Print the counts of the verdicts, on a terminal or after errors, and what was found in archives besides pages."""
-    if pages is not None and sys.stderr is not None:
-        show_rejected(pages.rejected, errors=True)
-        if pages.skipped:
-            complain(f"{pages.skipped.total():,} {not_pages(pages.skipped)}")
-    if sys.stderr is not None and (sys.stderr.isatty() or failed):
+    if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
         told = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
-        complain(f"{counted(counts.total(), 'line' if pages is None else 'page')}: {told}")
-
-
-def _arriving() -> "Iterator[tuple[list[bytes | None], list[dict[str, Any]]]]":
-    """Yield the lines of standard input as they arrive; they have no places."""
-    from neardup.sources.arriving import arriving
-    from neardup.sources.jsonl import refuse_array
-
-    for batch, lines in enumerate(arriving(sys.stdin.fileno(), "<stdin>")):
-        if batch == 0 and lines[0]:
-            refuse_array(lines[0], "<stdin>")
-        yield lines, []
-
-
-def _archived(arguments: argparse.Namespace, fields: dict[str, str]) -> "ArchivedPages":
-    from neardup.pipeline.archived_pages import ArchivedPages
-    from neardup.text.extraction import Extraction
-
-    return ArchivedPages(arguments.inputs, **fields, extraction=Extraction(view=arguments.text_view))
-
-
-def _placed(answer: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to a page of an archive: it has the place of its record, and no line."""
-    return {"page": answer["line"], **place, **{name: value for name, value in answer.items() if name != "line"}}
+        complain(f"{counted(counts.total(), 'line')}: {told}")
+    if number < arguments.skip:
+        complain(f"--skip {arguments.skip}: the input has only {counted(number, 'line')}, so none was checked")
+    return 1 if answering.failed or number < arguments.skip else 0
 
 
 def _name(answer: dict[str, Any], *, estimated: bool) -> str:
