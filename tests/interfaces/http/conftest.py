@@ -30,7 +30,9 @@ def folder(tmp_path):
 class Client:
     """A service in this process, and its client."""
 
-    def __init__(self, folder, *, limits=None, key=None, read_only=False, disk=None, addresses=None, **options):
+    def __init__(
+        self, folder, *, limits=None, key=None, read_only=False, disk=None, addresses=None, writer=None, **options
+    ):
         self.loop = asyncio.new_event_loop()
         self.reports = []
 
@@ -42,6 +44,7 @@ class Client:
             limits=limits or Limits(query_seconds=120.0),
             read_only=read_only,
             addresses=addresses,
+            writer=writer,
             report=self.reports.append,
         )
         self.app = create_app(self.service, **options)

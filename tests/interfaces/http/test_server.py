@@ -206,7 +206,7 @@ def workers_of(process):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_workers_only_read_are_replaced_and_end_together(run, folder):
     """The metrics are those of all workers; gauges are of those that live."""
-    process = run(folder, "--workers", "2")
+    process = run(folder, "--workers", "2", "--read-only")
     with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
         assert "neardup_documents 3.0\n" in client.get("/metrics").text
         os.kill(workers_of(process)[0], signal.SIGKILL)
@@ -221,9 +221,50 @@ def test_workers_only_read_are_replaced_and_end_together(run, folder):
     assert process.end(signal.SIGINT)[:2] == (0, "Ended.\n")
 
 
+def writer_of(process, folder):
+    """Give the number of the process that has the index open to write."""
+    for worker in workers_of(process):
+        with suppress(OSError):
+            for file in Path(f"/proc/{worker}/fd").iterdir():
+                if file.readlink() == Path(folder, "writer.lock"):
+                    return worker
+    return None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_one_process_writes_and_the_others_read(run, folder):
+    process = run(folder, "--workers", "2")
+    assert "reads and writes" in process.said
+    with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
+
+        def admits(name):
+            document = {"id": name, "text": f"a text about {name} that nobody has written before"}
+            answer = client.post("/v1/admit", json={"documents": [document]})
+            assert (answer.status_code, answer.json()["verdicts"][0]["verdict"]) == (200, "new"), answer.text
+            assert len(answer.headers.get_list("x-request-id")) == 1
+            by_then(lambda: {get(f"{process.url}/v1/documents/{name}").status_code for _ in range(10)} == {200})
+
+        admits("herons")
+        lines = client.get("/metrics").text.splitlines()
+        assert 'neardup_requests_total{route="admit",status="200"} 1.0' in lines
+        assert 'neardup_verdicts_total{route="admit",verdict="new"} 1.0' in lines
+        assert "neardup_writes 1.0" in lines
+        assert client.get("/readyz?writes=true").status_code == 200
+        os.kill(writer_of(process, folder), signal.SIGKILL)
+        by_then(lambda: "The process that writes died" in process.complaints())
+        admits("storms")
+        assert client.delete("/v1/documents/herons").json()["removed"] == 1
+        assert client.post("/v1/admit", json={"documents": [{"id": "x"}]}).status_code == 422
+    code, _, complaints = process.end()
+    assert code == 0
+    assert "Traceback" not in complaints
+    with Index.open(folder, "w") as index:
+        assert index.get(["storms", "herons"])[1] is None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_workers_wait_for_an_index_that_is_away_and_report_it_once(run, folder, tmp_path):
-    process = run(folder, "--workers", "2")
+    process = run(folder, "--workers", "2", "--read-only")
     by_then(lambda: len(workers_of(process)) == 2)
     killed = workers_of(process)
     Path(folder).rename(tmp_path / "away")
@@ -249,7 +290,7 @@ def test_workers_wait_for_an_index_that_is_away_and_report_it_once(run, folder, 
 
 
 def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
-    process = run(folder, "--workers", "2")
+    process = run(folder, "--workers", "2", "--read-only")
     process.end(signal.SIGKILL)  # which waits for all who could write to its output
     with pytest.raises(httpx.ConnectError):
         get(f"{process.url}/readyz")

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole,
         metavar="N",
         default=1,
-        help="number of processes; with 2 or more, all of them only read, and another process must write",
+        help="number of processes; 2 or more answer what only reads, and one more writes, unless --read-only",
     )
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
     parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
@@ -97,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
         _warn_if_exposed(token_file)
 
     def started(address: str, service: "Service") -> None:
-        does = "reads and writes" if service.writes == "yes" else "reads only"
+        writes = service.writes == "yes" or (arguments.workers > 1 and not arguments.read_only)
+        does = "reads and writes" if writes else "reads only"
         who = "clients with a token" if token_file is not None else "all clients on this machine, without tokens"
         with suppress(OSError):  # no user may read it
             print(

@@ -45,17 +45,19 @@ class IdConvertor(PathConvertor):
 register_url_convertor("id", IdConvertor())
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - every one a keyword with a default
     service: Service,
     *,
     tokens: Tokens | None = None,
     hosts: Hosts | None = None,
     log: AccessLog | None = None,
+    counts: bool = True,
     started: Callable[[], None] | None = None,
 ) -> Guard:
     """Create the application that serves an index; *started* is called when it is ready.
 
     Without *tokens*, every client may do everything. Requests are written to the *log*, which is closed in the end.
+    Without *counts*, they are not counted in the metrics, because another process does.
     """
 
     @asynccontextmanager
@@ -82,7 +84,7 @@ def create_app(
     )
     app.state.service = service
     app.router.redirect_slashes = False
-    return Guard(app, service, hosts or Hosts("127.0.0.1"), log)
+    return Guard(app, service, hosts or Hosts("127.0.0.1"), log, counts=counts)
 
 
 async def _handle(request: Request, error: Exception) -> Response:

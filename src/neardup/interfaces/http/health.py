@@ -55,6 +55,14 @@ def metrics(service: Service, _: Any) -> bytes:
 
 OPERATIONS: Final = (
     Operation(method="GET", path="/healthz", run=healthz, scope=None, probe=True),
-    Operation(method="GET", path="/readyz", run=readyz, scope=None, probe=True, problems=[UNAVAILABLE, UNWRITABLE]),
+    Operation(
+        method="GET",
+        path="/readyz",
+        run=readyz,
+        scope=None,
+        probe=True,
+        writer_query=b"writes=true",
+        problems=[UNAVAILABLE, UNWRITABLE],
+    ),
     Operation(method="GET", path="/metrics", run=metrics, probe=True, media=MEDIA),
 )

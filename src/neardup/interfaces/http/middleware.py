@@ -40,8 +40,10 @@ class Guard:
     Each answer has the id of its request in ``X-Request-Id``, as the access log has.
     """
 
-    def __init__(self, app: ASGIApp, service: Service, hosts: Hosts, log: AccessLog | None = None) -> None:
-        self._app, self._service, self._hosts, self._log = app, service, hosts, log
+    def __init__(
+        self, app: ASGIApp, service: Service, hosts: Hosts, log: AccessLog | None = None, *, counts: bool = True
+    ) -> None:
+        self._app, self._service, self._hosts, self._log, self._counts = app, service, hosts, log, counts
         self._requests = 0  # from head to answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +78,8 @@ class Guard:
             self._requests -= 1
             route = getattr(scope.get("route"), "name", "none")
             seconds = perf_counter() - begun
-            self._service.metrics.observe(route, status, seconds)
+            if self._counts:
+                self._service.metrics.observe(route, status, seconds)
             if self._log is not None:
                 client = scope["client"][0] if scope.get("client") else None
                 path = (scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]).decode(

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from neardup.interfaces.http.forwarding import forwarded
 from neardup.interfaces.http.problems import INVALID, Kind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
@@ -52,7 +53,8 @@ class Operation:
     docstring is the description. A POST has the input as its body, other methods have it in the URL. *scope* is what a
     token must allow, ``None`` for operations without a token. Bodies of more than *short* bytes are long work, and so
     is each body that *compares_texts* where the index keeps texts. A *probe* is answered however busy the service is.
-    *run* of a *keyed* operation takes the ``RequestKey``, too.
+    *run* of a *keyed* operation takes the ``RequestKey``, too. Where one process writes and others read, the writer
+    does the operations of the scope ``write``, and those with *writer_query* in their query.
     """
 
     method: str
@@ -64,6 +66,7 @@ class Operation:
     compares_texts: bool = False
     probe: bool = False
     keyed: bool = False
+    writer_query: bytes | None = None
     media: str = JSON
 
     @property
@@ -96,11 +99,17 @@ class Operation:
         bound = partial(endpoint, service)
 
         async def answered(request: Request) -> Response:
+            if service.writer is not None and self._is_for_writer(request):
+                return await forwarded(request, service, service.writer)
             return Response(await bound(request), media_type=self.media)
 
         if self.scope == "write":
             answered = requires("write")(answered)
         return Route(self.path.replace("{id}", "{id:id}"), answered, methods=[self.method], name=self.name)
+
+    def _is_for_writer(self, request: Request) -> bool:
+        asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
+        return self.scope == "write" or asks
 
     async def _answer_body(self, service: Service, request: Request) -> bytes:
         if request.scope["query_string"]:

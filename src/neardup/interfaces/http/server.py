@@ -1,4 +1,4 @@
-"""The service as a process, or as several processes that only read."""
+"""The service as a process, or as one process that writes and several that read."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.synchronize import Event
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
-from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.app import create_app
@@ -44,6 +44,7 @@ Report = Callable[[str], None]
 
 GRACE_SECONDS: Final = 30  # in which requests in progress are answered when the service ends
 _BACKLOG: Final = 1024
+_WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
 _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
@@ -55,7 +56,8 @@ _ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHU
 class Deployment:
     """What is served, and how; *memory* limits, in bytes, the new documents in memory.
 
-    *proxies* are the addresses of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
+    With several *workers*, these only read; *writer* is the socket of the process that makes their changes. *proxies*
+    are the addresses of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
     """
 
     folder: str
@@ -69,6 +71,7 @@ class Deployment:
     workers: int = 1
     access_log: str | None = None
     proxies: tuple[str, ...] = ()
+    writer: str | None = None
     addresses: Addresses = field(default_factory=Addresses)
     limits: Limits = field(default_factory=Limits)
 
@@ -83,11 +86,10 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
 
     *started* is called with the URL and the service when clients can connect.
     """
-    if deployment.workers > 1:
-        deployment = replace(deployment, read_only=True)
     access = _Access(deployment)
     with listen(deployment.host, deployment.port) as listening:
-        service = _service(deployment, report)
+        several = deployment.workers > 1
+        service = _service(replace(deployment, read_only=True) if several else deployment, report)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (max(soft, min(hard, _FILES)), hard)
@@ -95,7 +97,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
         url = f"http://{name}:{listening.getsockname()[1]}/"
         ignored = {number for number in _ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
-        if deployment.workers > 1:
+        if several:
 
             def begun() -> None:
                 started(url, service)
@@ -164,7 +166,11 @@ def _service(deployment: Deployment, report: Report) -> Service:
     """Open the index, and load what the first request needs."""
     key = None if deployment.key_file is None else key_in(deployment.key_file)
     opening = partial(Index.open, deployment.folder, key=key, memory=deployment.memory)
-    ways: dict[str, Any] = {"read_only": deployment.read_only, "addresses": deployment.addresses}
+    ways: dict[str, Any] = {
+        "read_only": deployment.read_only,
+        "addresses": deployment.addresses,
+        "writer": deployment.writer,
+    }
     service = Service(opening, limits=deployment.limits, report=report, **ways)
     try:
         service.warm_up()
@@ -215,22 +221,32 @@ def _run_workers(
         ready.wait()
         started()
 
-    app = partial(worker, deployment, ready)
     shown = logging.StreamHandler()
     shown.setFormatter(logging.Formatter("neardup: %(message)s"))
     log = logging.getLogger("uvicorn.error")  # of the supervisor, which reports workers that died
-    with metrics_folder():
-        config = _config(app, deployment, factory=True, workers=deployment.workers)
+    with metrics_folder() as folder, ExitStack() as opened:
+        writer = None
+        reading = replace(deployment, read_only=True)
+        if not deployment.read_only:
+            own = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            path = str(folder / _WRITER)
+            reading = replace(reading, writer=path)
+            own.bind(path)
+            own.listen(_BACKLOG)
+            own.setblocking(False)
+            app = partial(worker, replace(deployment, access_log=None, proxies=()), None)
+            writer = (_config(app, deployment, factory=True), own)
+        config = _config(partial(worker, reading, ready), deployment, factory=True, workers=deployment.workers)
         log.addHandler(shown)
         log.setLevel(logging.INFO)
-        supervisor = Supervisor(config, [listening])
+        supervisor = Supervisor(config, [listening], writer)
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.should_exit.set())
         if deployment.reloads:
             signal.signal(_RELOADING, lambda *_: supervisor.pass_on(_RELOADING))
         threading.Thread(target=wait, daemon=True).start()
         supervisor.run()
-    return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.processes))
+    return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.all))
 
 
 @contextmanager
@@ -249,24 +265,58 @@ def metrics_folder() -> Iterator[Path]:
 
 
 class Supervisor(Multiprocess):
-    """The supervisor of uvicorn, which also removes the gauges of workers that ended."""
+    """The supervisor of uvicorn, which also removes the gauges of workers that ended.
+
+    *writer* is the configuration of a further process, which writes the index, and its socket. It ends last.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, sockets: list[socket.socket], writer: tuple[uvicorn.Config, socket.socket] | None
+    ) -> None:
+        super().__init__(config, sockets)
+        self._writer, self._writing = writer, self._begun(writer)
+
+    @staticmethod
+    def _begun(writer: tuple[uvicorn.Config, socket.socket] | None) -> Process | None:
+        if writer is None:
+            return None
+        process = Process(writer[0], [writer[1]])
+        process.start()
+        return process
+
+    @property
+    def all(self) -> list[Process]:
+        """The workers, and the process that writes."""
+        return self.processes if self._writing is None else [*self.processes, self._writing]
+
+    def join_all(self) -> None:
+        """Wait for the workers, and then end the process that writes, which they may need until then."""
+        super().join_all()
+        if self._writing is not None:
+            self._writing.terminate()
+            self._writing.join()
 
     def pass_on(self, number: int) -> None:
         """Send a signal to all workers."""
-        for process in self.processes:
+        for process in self.all:
             if process.pid is not None and process.process.is_alive():
                 os.kill(process.pid, number)
 
     def keep_subprocess_alive(self) -> None:
         """Replace workers that ended."""
-        before = {process.pid for process in self.processes}
+        before = {process.pid for process in self.all}
         super().keep_subprocess_alive()
-        for ended in before - {process.pid for process in self.processes}:
+        if self._writing is not None and not self._writing.is_alive(_STARTING_SECONDS):
+            self._writing.kill()
+            self._writing.join()
+            logging.getLogger("uvicorn.error").info("The process that writes died")
+            self._writing = self._begun(self._writer)
+        for ended in before - {process.pid for process in self.all}:
             mark_process_dead(ended)  # type: ignore[no-untyped-call]
 
 
-def worker(deployment: Deployment, ready: Event) -> Guard:
-    """Create the application of a worker, which sets *ready* when it serves.
+def worker(deployment: Deployment, ready: Event | None) -> Guard:
+    """Create the application of a worker, which sets *ready* when it serves, or of the process that writes.
 
     A worker that cannot open the index (its folder may be moved) or read the tokens reports it, and tries again.
     """
@@ -290,9 +340,10 @@ def worker(deployment: Deployment, ready: Event) -> Guard:
         if deployment.reloads:
             asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, _complain)
             access.reload(lambda _: None)  # a signal was ignored until now
-        ready.set()
+        if ready is not None:
+            ready.set()
 
-    return create_app(service, **access.parts, started=begin)
+    return create_app(service, **access.parts, counts=ready is not None, started=begin)
 
 
 def _follow_parent() -> None:

@@ -33,21 +33,24 @@ Answer = TypeVar("Answer")
 class Service:
     """An index that is served: for writing, unless it is *read_only* or another process writes it.
 
+    *writer* is the socket of another process of this service, which makes all changes.
+
     Short work runs on the event loop. Long work runs in its own threads, and short work in other threads,
     because an index serves one thread at a time, and the event loop must not wait for it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - every one a keyword with a default
         self,
         opening: Opening,
         *,
         read_only: bool = False,
+        writer: str | None = None,
         addresses: Addresses | None = None,
         limits: Limits | None = None,
         report: Callable[[str], None] | None = None,
     ) -> None:
         self._opening, self._read_only = opening, read_only
-        self.addresses = addresses or Addresses()
+        self.addresses, self.writer = addresses or Addresses(), writer
         self.limits = limits or Limits()
         self.metrics = Metrics()
         self.cache = JudgedSets()
@@ -170,7 +173,12 @@ class Service:
 
     @property
     def writes(self) -> Writes:
-        """Whether the index can be written: ``"failed"`` means not now, and that writing is retried."""
+        """Whether the index can be written: ``"failed"`` means not now, and that writing is retried.
+
+        ``"yes"`` where another process of this service writes it, which may fail.
+        """
+        if self.writer is not None:
+            return "yes"
         if self.index.failure is not None or self._failures["written"] is not None:
             return "failed"
         return "yes" if self.index.store.writes else "no"
@@ -184,7 +192,7 @@ class Service:
         """Set the metrics that describe the index."""
         metrics, readable = self.metrics, self.readable
         metrics.ready.set(readable)
-        metrics.writes.set(self.writes == "yes")
+        metrics.writes.set(self.writes == "yes" and self.writer is None)
         if readable:
             metrics.documents.set(len(self.index))
         for long, name in ((False, "short"), (True, "long")):
