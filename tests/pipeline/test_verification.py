@@ -17,9 +17,9 @@ def test_texts_are_compared_some_at_a_time(tmp_path, monkeypatch):
     verdicts, held = [], []
     measured = verification.Verifier._shared_at_once
 
-    def noted(verifier, texts, left, places, right):
+    def noted(verifier, texts, left, *more):
         held.append(sum(int(texts.offsets[row + 1] - texts.offsets[row]) for row in left.tolist()))
-        return measured(verifier, texts, left, places, right)
+        return measured(verifier, texts, left, *more)
 
     monkeypatch.setattr(verification.Verifier, "_shared_at_once", noted)
     for bound in (verification.BYTES_AT_ONCE, 1000):

@@ -96,10 +96,9 @@ def of_site(feature, site):
     return feature ^ site if site % 2 else feature
 
 
-def least(scheme, sites, one, other):
-    """What the measure of a pair must reach."""
-    floor = 0.9 if sites[one] % 2 else 0.8
-    return max(scheme.threshold, floor) if sites[one] == sites[other] != 0 else scheme.threshold
+def least(sites, one, other):
+    """What the measure of a pair must reach, in addition to the scheme's rule."""
+    return (0.9 if sites[one] % 2 else 0.8) if sites[one] == sites[other] != 0 else 0
 
 
 def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representative="best-ranked"):
@@ -151,17 +150,19 @@ def matching(scheme, signatures, lists, pairs, verify, *, sites):
     """The candidate pairs that match."""
     left, right = np.array(pairs, np.int64).reshape(-1, 2).T
     passes = scheme.passes(signatures, left, right) if isinstance(scheme, FilterScheme) else np.ones(len(left), bool)
-    needed = np.array([least(scheme, sites, a, b) for a, b in pairs])
+    needed = np.array([least(sites, a, b) for a, b in pairs])
     if isinstance(scheme, FieldScheme) or verify == "estimate":
         holds = scheme.match_pairs(signatures, left, right)
         if any(sites):
-            holds = holds & ((scheme.estimate_pairs(signatures, left, right) >= needed) | (needed == scheme.threshold))
+            holds = holds & ((scheme.estimate_pairs(signatures, left, right) >= needed) | (needed == 0))
     elif verify == "none":
         holds = passes
     else:
         low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
-        holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) for a, b in pairs]) >= needed
+        holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) for a, b in pairs]) >= np.maximum(
+            needed, scheme.threshold
+        )
     return {pair for pair, match in zip(pairs, holds, strict=True) if match}
 
 

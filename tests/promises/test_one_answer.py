@@ -6,19 +6,23 @@ kept documents and the same representatives, by the definition of ``canonical.py
 
 import numpy as np
 import pytest
-from test_definition import SCHEMES, answer, collection
+from test_definition import SCHEMES, answer, collection, with_sites
 
 from neardup import Index, MinHash, NearDuplicates, SimHash, Trials, collapse, dedup
 from neardup.index.disk import postings, reader, store
 from neardup.index.memory import buckets
 from neardup.model.protocols import FieldScheme
+from neardup.pipeline import fields
+from neardup.pipeline.documents import SITE
 
 REPRESENTATIVES = ("best-ranked", "closest")
 
 
 def given(table, scheme):
-    """Documents as an index takes them: texts, and the fields that are signed."""
+    """Documents as an index takes them: texts, and the fields that are signed, or the sites of pages."""
     texts = [text or "" for text in table["text"].to_pylist()]
+    if SITE in table.column_names and not scheme.columns:
+        return texts, {fields.SITE: table[SITE].to_numpy().view(np.int64)}
     return texts, {"title": table["title"].to_pylist()} if scheme.columns else None
 
 
@@ -28,15 +32,16 @@ def part_of(fields, rows):
 
 def admitted(folder, table, scheme, random, *, texts, representative):
     """The representatives of documents that were admitted in random batches, with a random life in between."""
-    documents, fields = given(table, scheme)
+    documents, values = given(table, scheme)
     ids = [f"d{place}" for place in range(len(documents))]
     layout = None if scheme.table_distance is None else scheme.layout  # tables find by distance, whatever the buckets
-    ways = {"texts": texts, "representative": representative, "durability": "bulk", "layout": layout}
+    kinds = {fields.SITE: "integer"} if SITE in table.column_names else {}
+    ways = {"fields": kinds, "texts": texts, "representative": representative, "durability": "bulk", "layout": layout}
     index = Index.create(folder, scheme, **ways)
     begin = 0
     while begin < len(ids):
         rows = slice(begin, begin + int(random.choice([1, 1, 2, 5, 16])))
-        index.admit(ids[rows], documents[rows], part_of(fields, rows))
+        index.admit(ids[rows], documents[rows], part_of(values, rows))
         begin = rows.stop
         match int(random.integers(6)):
             case 0:
@@ -61,11 +66,11 @@ def collapsed(table, scheme, expected):
     ]
 
 
-def differing(folder, seeds):
+def differing(folder, seeds, *, sites=False):
     wrong, dropped = [], 0
     for seed in seeds:
         random = np.random.default_rng(seed)
-        table = collection(random)
+        table = with_sites(collection(random), random) if sites else collection(random)
         scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
         representative = str(random.choice(REPRESENTATIVES))
         texts = bool(random.random() < 0.7)
@@ -75,7 +80,7 @@ def differing(folder, seeds):
             "dedup": dedup(table, scheme=scheme, verify=verify, representative=representative).representatives.tolist(),
             "index": admitted(folder / str(seed), table, scheme, random, texts=texts, representative=representative),
         }
-        if verify == "exact" and representative == "best-ranked" and not scheme.columns:
+        if verify == "exact" and representative == "best-ranked" and not scheme.columns and not sites:
             answers["collapse"] = collapsed(table, scheme, expected)
         dropped += sum(own >= 0 for own in expected)
         wrong += [(seed, scheme, name, found, expected) for name, found in answers.items() if found != expected]
@@ -86,6 +91,12 @@ def test_random_collections_have_one_answer(tmp_path):
     wrong, dropped = differing(tmp_path, range(60))
     assert wrong == []
     assert dropped > 60
+
+
+def test_random_pages_have_one_answer(tmp_path):
+    wrong, dropped = differing(tmp_path, range(7_000, 7_060), sites=True)
+    assert wrong == []
+    assert dropped > 30
 
 
 @pytest.mark.soak

@@ -9,8 +9,11 @@ import pytest
 from invented_sites import Site, article, words
 from test_definition import answer
 
-from neardup import Combined, Extraction, MinHash, SimHash, dedup_files, learn_templates
+from neardup import Combined, Extraction, Index, MinHash, SimHash, dedup_files, learn_templates
+from neardup.model.errors import StorageRefused
 from neardup.pipeline.documents import SITE
+from neardup.pipeline.ingestion import add_files
+from neardup.pipeline.rescue import rescue
 from neardup.pipeline.spilled import files
 from neardup.pipeline.templates import rule_of
 from neardup.sources.read import read
@@ -198,3 +201,54 @@ def test_pages_are_decided_as_defined_in_memory_in_pieces_and_in_batches(tmp_pat
         for row, expected in zip(rows, whole.decisions.to_pylist(), strict=True):
             names = expected.keys() - {"position", "representative_position"}
             assert repr([row[name] for name in sorted(names)]) == repr([expected[name] for name in sorted(names)])
+
+
+# An index.
+
+
+def admitted(folder, path, **ways):
+    return add_files([path], folder, html="html", url="url", **ways)
+
+
+def representatives(index):
+    ids = [*index.ids()]
+    return {own.id: own.representative for own in index.get(ids)}
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_an_index_decides_as_a_run(tmp_path, extraction, texts):
+    path = saved(tmp_path / "pages.jsonl", pages_of(20))
+    lines = path.read_text().splitlines(keepends=True)
+    for begin in (0, 20, 40):
+        (tmp_path / "some.jsonl").write_text("".join(lines[begin : begin + 20]))
+        admitted(tmp_path / "index", tmp_path / "some.jsonl", extraction=extraction, texts=texts)
+    verify = "exact" if texts else "estimate"
+    rows = dedup_files([path], **HTML, extraction=extraction, verify=verify).result.decisions.to_pylist()
+    assert any(row["threshold"] in {0.8, 0.9} for row in rows)
+    expected = {row["id"]: row["representative"] or row["id"] for row in rows}
+    with Index.open(tmp_path / "index", "w") as index:
+        assert representatives(index) == expected
+        assert index.fields == {}
+        index.compact()
+        gone = sorted({*expected.values()})[::3]
+        index.remove(gone)
+        left = [line for line in lines if json.loads(line)["url"] not in gone]
+        path.write_text("".join(left))
+        admitted(tmp_path / "other", path, extraction=extraction, texts=texts)
+        with Index.open(tmp_path / "other") as other:
+            assert representatives(index) == representatives(other)
+    rescue(tmp_path / "other", tmp_path / "rescued")
+    with Index.open(tmp_path / "other") as other, Index.open(tmp_path / "rescued") as rescued:
+        assert representatives(rescued) == representatives(other)
+
+
+def test_an_index_without_templates_refuses_pages_with_templates(tmp_path, extraction):
+    path = saved(tmp_path / "pages.jsonl", pages_of(2))
+    (tmp_path / "plain.jsonl").write_text('{"text": "one two three"}\n')
+    add_files([tmp_path / "plain.jsonl"], tmp_path / "index")
+    with pytest.raises(StorageRefused, match="without templates"):
+        admitted(tmp_path / "index", path, extraction=extraction)
+    admitted(tmp_path / "new", path, extraction=extraction)
+    add_files([tmp_path / "plain.jsonl"], tmp_path / "new")  # texts belong to no site
+    with Index.open(tmp_path / "new") as index:
+        assert len(index) == 61

@@ -17,7 +17,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Wor
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
-from neardup.schemes.plausibility import PairTest, plausible_tests, share_a_key
+from neardup.schemes.plausibility import PairTest, matching, plausible_tests, share_a_key
 from neardup.text.sites import NO_SITES, STRICTER, required
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
@@ -154,7 +154,7 @@ class Comparison:
             keys = scheme.keys(signatures)
             rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
         if verify == "estimate":
-            rule[~_estimated(scheme, signatures, sites, left, right)] = "component"
+            rule[~matching(scheme, signatures, sites, left, right)] = "component"
         elif verify == "exact" and not scheme.columns:  # equal fields are transitive, and their texts may differ
             decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
             rule[decided < least] = "component"
@@ -177,17 +177,7 @@ def unverified(scheme: Scheme, policy: Policy, signatures: Signatures, sites: Wo
     if policy.verify == "none":
         return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
     closeness = partial(scheme.estimate_pairs, signatures) if policy.representative == "closest" else None
-    return GivenMatches(partial(_estimated, scheme, signatures, sites), closeness=closeness)
-
-
-def _estimated(scheme: Scheme, signatures: Signatures, sites: Words, left: AnyPositions, right: AnyPositions) -> Flags:
-    """Return which pairs match by their signatures."""
-    holds = scheme.match_pairs(signatures, left, right)
-    if len(sites):
-        least = required(sites, left, right, 0.0)
-        asked = np.flatnonzero(holds & (least > 0))
-        holds[asked] = scheme.estimate_pairs(signatures, left[asked], right[asked]) >= least[asked]
-    return holds
+    return GivenMatches(partial(matching, scheme, signatures, sites), closeness=closeness)
 
 
 def exact_matcher(

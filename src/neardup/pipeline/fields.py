@@ -13,12 +13,13 @@ from neardup.index.disk.buffers import some
 from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
-from neardup.model.arrays import Positions, TextBatch
+from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.model.seen import Document
 from neardup.pipeline.field_values import READ
 from neardup.text.columns import as_it_lies
 from neardup.text.containers import table_or_column
+from neardup.text.sites import NO_SITES
 
 Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 
@@ -40,6 +41,7 @@ _TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings
     "time": (pa.types.is_timestamp, pa.types.is_date),
     "flag": (pa.types.is_boolean,),
 }
+SITE: Final = "neardup_site"  # the field of an index with the sites of pages, which users do not see
 _SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
 LAST_MOMENT: Final = 253_402_300_799_999_999
@@ -87,6 +89,23 @@ def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Bat
         columns[f"known.{name}"] = np.asarray(known, np.bool_)
         columns[f"field.{name}"] = as_it_lies(array) if kind == STRING else _plain(array, kind)
     return columns
+
+
+def sites_of(fields: pa.Table) -> Words:
+    """Return the sites of documents (see ``neardup.text.sites``) from their fields; none if there is no such field."""
+    if SITE not in fields.column_names:
+        return NO_SITES
+    return np.asarray(field_columns({SITE: "integer"}, fields, len(fields))[f"field.{SITE}"]).view(np.uint64)
+
+
+def sites_at(store: Store, places: Places) -> Words:
+    """Return the sites of stored documents; none if the index has no such field."""
+    return store.take(f"field.{SITE}", places).view(np.uint64) if has_sites(store) else NO_SITES
+
+
+def has_sites(store: Store) -> bool:
+    """Return whether the documents of an index may belong to sites."""
+    return (SITE, "integer") in store.columns.fields
 
 
 def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any]:

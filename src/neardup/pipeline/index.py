@@ -36,7 +36,7 @@ from neardup.pipeline import terms as own_terms
 from neardup.pipeline.admissions import Admissions
 from neardup.pipeline.changes import Changes, changes
 from neardup.pipeline.crawl_decisions import Judge
-from neardup.pipeline.fields import documents_at, field_kinds, field_values
+from neardup.pipeline.fields import SITE, documents_at, field_kinds, field_values
 from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -58,7 +58,7 @@ class Index:
 
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
         self._store, self._scheme, self._disk = store, scheme, disk
-        self._kinds = dict(store.columns.fields)
+        self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
         self._judge, self._asks = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
 

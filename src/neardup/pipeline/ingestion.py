@@ -18,11 +18,11 @@ from neardup.index.disk.columns import STRING
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
+from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, StorageRefused, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl import Moment
-from neardup.pipeline.fields import field_kinds
+from neardup.pipeline.fields import SITE, field_kinds, has_sites
 from neardup.pipeline.index import Index
 from neardup.pipeline.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.search import TITLE, Search, keeping_up
@@ -45,6 +45,7 @@ _STEP_DOCUMENTS: Final = 1 << 13
 _STEP_BITS: Final = 25  # 32 MiB of text
 _REPLACED, _UNCHANGED, _NO_TEXT = "replaced", "unchanged", "no text"
 _ANOTHER: Final = "Create another index for that"
+_WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another index for pages with templates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +166,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         for name in found.missing:
             if len(documents) and name in required:
                 raise found.missing[name]
+        sites = {} if signed else _sites(index, documents)
+        kinds |= dict.fromkeys(sites, "integer")
         names = documents.ids.to_pylist()
         ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
         if strict and rejected:
@@ -181,7 +184,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             index.require_extraction(extraction)
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
-        batch = _Batch(documents.texts, ids, urls, found.table)
+        batch = _Batch(documents.texts, ids, urls, _with(found.table, sites))
         counts = _admitted(index, batch, rows, at, progress, table)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
@@ -315,6 +318,22 @@ def _is_plain(documents: Collection, name: str) -> bool:
 def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[str]:
     """Return which of the fields of a new index some record must have."""
     return {*fields} - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
+
+
+def _sites(index: Index | None, documents: Collection) -> dict[str, Any]:
+    """Return the field with the sites of pages that were read with templates, as signed integers.
+
+    Raises ``StorageRefused`` for an index that was created without templates.
+    """
+    if documents.sites is None:
+        return {}
+    if index is not None and not has_sites(index.store):
+        raise StorageRefused(str(index.store.folder), _WITHOUT_TEMPLATES, "other extraction")
+    return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
+
+
+def _with(fields: pa.Table, more: Mapping[str, Any]) -> pa.Table:
+    return pa.table(dict(zip(fields.column_names, fields.columns, strict=True)) | dict(more))
 
 
 def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:

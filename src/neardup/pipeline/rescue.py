@@ -19,9 +19,11 @@ from neardup.model.errors import StorageDamaged
 from neardup.model.recipe import RecipeId
 from neardup.pipeline import terms
 from neardup.pipeline.crawl_decisions import Judge
+from neardup.pipeline.fields import SITE, has_sites
 from neardup.pipeline.inputs import TOGETHER
 from neardup.pipeline.verification import Asked
 from neardup.schemes.terms import common_of
+from neardup.text.sites import NO_SITES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,8 @@ def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeI
     contents, equals = columns.pop("content"), columns.pop("equal")
     columns.pop("leads")
     text = columns.pop("text", None)
-    asked = Asked(Signatures(signed, present, recipe), contents, equals, text)
+    sites = columns[f"field.{SITE}"].view(np.uint64) if has_sites(store) else NO_SITES
+    asked = Asked(Signatures(signed, present, recipe), contents, equals, text, sites)
     before = store.with_ids([ids[row - begin] for row in rows.tolist()])
     dropped = numbers["keeper"] != numbers["ordinal"]
     first = store.next_ordinal

@@ -10,6 +10,7 @@ from neardup.index.disk.columns import as_bytes
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Signatures
+from neardup.pipeline.fields import sites_at
 from neardup.pipeline.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.verification import Asked, Verifier
 
@@ -139,7 +140,7 @@ class Revision:
         store = self._store
         rows, present, contents, equals = store.take_all(("rows", "present", "content", "equal"), places)
         texts = store.strings("text", places) if store.columns.texts else None
-        return Asked(Signatures(rows, present, self._scheme.recipe), contents, equals, texts)
+        return Asked(Signatures(rows, present, self._scheme.recipe), contents, equals, texts, sites_at(store, places))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

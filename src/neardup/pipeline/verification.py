@@ -27,9 +27,11 @@ from neardup.model.arrays import (
     require_same_recipe,
 )
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.pipeline.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
-from neardup.schemes.plausibility import plausible_tests
+from neardup.schemes.plausibility import matching, plausible_tests
 from neardup.text.columns import batches, text_column, whole_batch
+from neardup.text.sites import NO_SITES, required, separate
 
 CLOSEST: Final = 64  # candidates that are not kept: of each document, those with the highest estimates are verified
 BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, if near duplicates have the same size
@@ -37,17 +39,18 @@ BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, if near duplicates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Documents to judge: signatures, digests of *contents* and of *equals*, and the texts if they were given.
+    """Documents to judge: signatures, digests of *contents* and of *equals*, the texts if they were given, and *sites*.
 
     Digests are uint64[n, 2], zero for none. Documents with the same features are equals, and so are documents without
     features but with the same text, unless it is blank. For schemes that sign fields, documents with a signature and
-    the same content are equals.
+    the same content are equals. Documents without sites belong to none (see ``neardup.text.sites``).
     """
 
     signatures: Signatures
     contents: Words
     equals: Words
     texts: TextBatch | None
+    sites: Words
 
     def __len__(self) -> int:
         return len(self.signatures)
@@ -55,11 +58,12 @@ class Asked:
     def at(self, rows: AnyPositions | slice) -> Self:
         """Return some of the documents; a slice copies nothing."""
         texts = None if self.texts is None else some(self.texts, rows)
-        return type(self)(self.signatures[rows], self.contents[rows], self.equals[rows], texts)
+        sites = self.sites[rows] if len(self.sites) else self.sites
+        return type(self)(self.signatures[rows], self.contents[rows], self.equals[rows], texts, sites)
 
 
 def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Asked:
-    """Sign and digest texts; signatures are used unchanged and have no digests.
+    """Sign and digest texts; signatures are used unchanged and have no digests. *fields* may have the sites of pages.
 
     If fields are signed, their checksum is a part of the content. The secret *salt* (uint64[2]) prevents different
     features with equal digests.
@@ -69,25 +73,30 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
     if isinstance(documents, Signatures):
         require_same_recipe(scheme.recipe, documents.recipe)
         nothing = np.zeros((len(documents), 2), np.uint64)
-        return Asked(documents, nothing, nothing, None)
+        return Asked(documents, nothing, nothing, None, sites_of(fields))
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
         own = contents(texts)
-        return Asked(*_signed(scheme, column, own, salt), texts)
+        sites = sites_of(fields)
+        return Asked(*_signed(scheme, column, own, sites, salt), texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     signatures = scheme.sign(pa.table({BODY: column, **listed}))
     own = contents(texts, signatures.rows.tobytes())
-    return Asked(signatures, own, own * signatures.present[:, None], texts)
+    return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
 
 
-def _signed(scheme: Scheme, column: pa.ChunkedArray, contents: Words, salt: Words) -> tuple[Signatures, Words, Words]:
+def _signed(
+    scheme: Scheme, column: pa.ChunkedArray, contents: Words, sites: Words, salt: Words
+) -> tuple[Signatures, Words, Words]:
     """Return the signatures of texts, their *contents*, and the digests of equals: of features, or of contents."""
     parts, equals, begin = [], contents.copy(), 0
     for batch in batches(column):  # one at a time, while its features are in the processor's cache
         end = begin + len(batch)
         features = scheme.shingling.batch_features(batch)
         digest_words(features.values, features.offsets, salt, equals[begin:end])
+        if len(sites):
+            separate(features, sites[begin:end], np.arange(len(batch)))
         parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
         begin = end
     if len(parts) == 1:
@@ -141,8 +150,9 @@ class Verifier:
         present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
         both = Signatures(rows, present, scheme.recipe)
         left, right = found.rows, number + inverse
+        sites = self._sites(given, places)
         if not self.verified(given):
-            holds = scheme.match_pairs(both, left, right)
+            holds = matching(scheme, both, sites, left, right)
             values = scheme.estimate_pairs(both, left[holds], right[holds])
             return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
         chosen = np.arange(len(left))
@@ -154,10 +164,16 @@ class Verifier:
             others = chosen[~kept]
             estimates = scheme.estimate_pairs(both, left[others], right[others])
             chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
-        left, inverse = left[chosen], inverse[chosen]
-        values = self._measured(cast("TextBatch", given.texts), left, places, inverse)
-        holds = values >= scheme.threshold
+        left, right, inverse = left[chosen], right[chosen], inverse[chosen]
+        values = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
+        holds = values >= required(sites, left, right, scheme.threshold)
         return Matches(left[holds], places[inverse[holds]], values[holds])
+
+    def _sites(self, given: Asked, places: Places) -> Words:
+        """Return the sites of documents, and then of those at some places; none if the index has none."""
+        stored = NO_SITES if self._by_fields else sites_at(self._store, places)
+        own = given.sites if len(given.sites) else np.zeros(len(given), np.uint64)
+        return np.concatenate([own, stored]) if len(stored) else NO_SITES
 
     def compared(self, given: Asked, places: Places) -> list[tuple[float | None, float | None]]:
         """Compare each document with the one at its place: return the resemblance, and the share of that one.
@@ -168,7 +184,7 @@ class Verifier:
         rows = np.arange(len(given))
         if self.verified(given):
             found: list[tuple[float | None, float | None]] = []
-            for shared in self._shared(cast("TextBatch", given.texts), rows, places, rows):
+            for shared in self._shared(cast("TextBatch", given.texts), rows, places, rows, NO_SITES):
                 known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
                 there = ((shared.left > 0) & (shared.right > 0)).tolist()
                 found += [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
@@ -183,23 +199,30 @@ class Verifier:
         signed = (given.signatures.present & present).tolist()
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
-    def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Any:
+    def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words) -> Any:
         measure = self._scheme.measure
-        return np.concatenate([shared.measured(measure) for shared in self._shared(texts, left, places, right)])
+        return np.concatenate([shared.measured(measure) for shared in self._shared(texts, left, places, right, sites)])
 
-    def _shared(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Iterator[Shared]:
+    def _shared(
+        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+    ) -> Iterator[Shared]:
         """Yield what the features of texts have in common, some pairs at a time: all their texts may be too much."""
         spent = np.cumsum(np.diff(texts.offsets)[left])
         cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
         for one, other in zip(np.split(left, cuts), np.split(right, cuts), strict=True):
-            yield self._shared_at_once(texts, one, places, other)
+            yield self._shared_at_once(texts, one, places, other, sites)
 
-    def _shared_at_once(self, texts: TextBatch, left: Positions, places: Places, right: Positions) -> Shared:
+    def _shared_at_once(
+        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+    ) -> Shared:
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)
         theirs = self._store.strings("text", places[answering])
         features = _joined([self._features(own), self._features(theirs)])
+        if len(sites):
+            both = np.concatenate([asking, len(texts) + answering])
+            separate(features, sites[both], np.arange(len(both)))
         sets = FeatureSets(features, np.arange(len(features)))
         sets.make_distinct(np.arange(len(features)))
         other = other + len(asking)

@@ -8,6 +8,7 @@ import numpy as np
 
 from neardup.kernels import buckets
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.text.sites import required
 
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # the two documents of each pair, to whether they pass
 
@@ -30,6 +31,16 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
     if passes is not None:
         tests.append(partial(passes, signatures))
     return tests
+
+
+def matching(scheme: Any, signatures: Signatures, sites: Words, left: AnyPositions, right: AnyPositions) -> Flags:
+    """Return which pairs match by their signatures; two documents of one site need its threshold."""
+    holds: Flags = scheme.match_pairs(signatures, left, right)
+    if len(sites):
+        least = required(sites, left, right, 0.0)
+        asked = np.flatnonzero(holds & (least > 0))
+        holds[asked] = scheme.estimate_pairs(signatures, left[asked], right[asked]) >= least[asked]
+    return holds
 
 
 def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
