@@ -6,6 +6,7 @@ that breaks in the middle leaves what came before.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from email.message import Message
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -141,13 +142,28 @@ def _inflated(body: bytes, bits: int) -> Iterator[bytes]:
     """Yield what zlib data holds; several gzip members may follow each other, and anything after them is ignored."""
     at = 0
     while at == 0 < len(body) or body.startswith(_GZIP, at):
-        expander = inflater(bits)
+        expander, begin = inflater(bits), at
         while not expander.eof:
             if at >= len(body):
                 raise EOFError("it is cut off")
-            yield expander.decompress(body[at : at + _GZIP_STEP])
+            try:
+                piece = expander.decompress(body[at : at + _GZIP_STEP])
+            except GzipError:
+                yield from _before_damage(body[begin:], at - begin, bits)
+                raise
+            yield piece
             at += _GZIP_STEP
         at = min(at, len(body)) - len(expander.unused_data)
+
+
+def _before_damage(body: bytes, at: int, bits: int) -> Iterator[bytes]:
+    """Yield what the bytes of a step that is damaged hold before the damage, byte by byte."""
+    expander = inflater(bits)
+    for begin in range(0, at, _GZIP_STEP):
+        expander.decompress(body[begin : begin + _GZIP_STEP])
+    with suppress(GzipError):
+        for place in range(at, at + _GZIP_STEP):
+            yield expander.decompress(body[place : place + 1])
 
 
 def _expanded(body: bytes) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Protocol
 
@@ -169,12 +170,13 @@ def _of_members(source: str, file: BinaryIO, at: int, last: int, size: int) -> I
     data = _OfFile(file)
     while at < last:
         member = _Member(data, at)
-        first = member.first()
+        pieces = member.first()
         if member.end is not None:
-            found = list(_in_order(source, _Held(first, iter(())), len(first)))
+            whole = b"".join(pieces)
+            found = list(_in_order(source, _Held(whole, iter(())), len(whole)))
             yield from _placed(found, at, member.end)
         elif member.fault is None:  # a long one: gzip around a whole archive, or a large record
-            for one in _in_order(source, _Held(first, member.more())):
+            for one in _in_order(source, _Held(b"", chain(_emptied(pieces), member.more()))):
                 yield _without_place(one, at)
             for _ in member.more():  # to its end
                 pass
@@ -194,8 +196,8 @@ class _Member:
         self.end: int | None = None
         self.fault: str | None = None
 
-    def first(self) -> bytes:
-        """Return the whole member, or the first bytes of a long one."""
+    def first(self) -> list[bytes]:
+        """Return the pieces of the whole member, or of the beginning of a long one."""
         pieces = []
         size = 0
         for piece in self.more():
@@ -203,7 +205,7 @@ class _Member:
             size += len(piece)
             if size > LARGEST:
                 break
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return pieces
 
     def more(self) -> Iterator[bytes]:
         """Yield what follows, some at a time."""
@@ -221,6 +223,13 @@ class _Member:
             if self._expander.eof:
                 self.end = self._at - len(self._expander.unused_data)
             yield piece
+
+
+def _emptied(pieces: list[bytes]) -> Iterator[bytes]:
+    """Yield the elements of a list, which is emptied, so that they are not held."""
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()
 
 
 def _placed(found: list[Record | Gap], at: int, end: int) -> Iterator[Record | Gap]:
@@ -288,15 +297,22 @@ def _next_record(file: BinaryIO, at: int, last: int) -> int:
 
 
 def _of_stream(source: str, file: BinaryIO, compression: str, size: int) -> Iterator[Record | Gap]:
-    """Yield the records of a compressed stream, which have no places."""
-    expanded = _zstd(file) if compression == "zstd" else lz4(file)
-    try:
-        for one in _in_order(source, _Held(b"", expanded)):
+    """Yield the records of a compressed stream, which have no places; of a damaged one those before the damage."""
+    faults: list[Exception] = []
+
+    def intact() -> Iterator[bytes]:
+        try:
+            yield from _zstd(file) if compression == "zstd" else lz4(file)
+        except (zstandard.ZstdError, EOFError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            faults.append(error)
+
+    for one in _in_order(source, _Held(b"", intact())):
+        if isinstance(one, Record) or not (faults and one.damage):
             yield _without_place(one, 0)
-    except (zstandard.ZstdError, EOFError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        yield Gap(0, size, f"its {compression} data is damaged or incomplete ({error})")
+    if faults:
+        yield Gap(0, size, f"its {compression} data is damaged or incomplete ({faults[0]})")
 
 
 def _zstd(file: BinaryIO) -> Iterator[bytes]:
