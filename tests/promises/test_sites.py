@@ -242,6 +242,26 @@ def test_an_index_decides_as_a_run(tmp_path, extraction, texts):
         assert representatives(rescued) == representatives(other)
 
 
+def test_a_run_against_an_index_is_one_against_its_pages(tmp_path, extraction):
+    pages = [
+        ("x", "1 &lt; 2 &lt;b&gt; and so on"),
+        ("x", "1 and so on &lt;b&gt;"),
+        *pages_of(20),
+    ]  # texts look like HTML
+    lines = saved(tmp_path / "pages.jsonl", pages).read_text().splitlines(keepends=True)
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_text("".join(lines[:30]))
+    new.write_text("".join([lines[1], *lines[30:]]))
+    admitted(tmp_path / "index", old, extraction=extraction, texts=True)
+    by_pages, by_index = (
+        dedup_files([new], against=known, extraction=extraction, **HTML).result.decisions
+        for known in (old, tmp_path / "index")
+    )
+    assert repr(by_index.to_pylist()) == repr(by_pages.to_pylist())
+    assert {0.6, 0.8, 0.9} <= {*by_index["threshold"].to_pylist()}
+    assert by_index["rule"][0].as_py() == "same text"
+
+
 def test_an_index_without_templates_refuses_pages_with_templates(tmp_path, extraction):
     path = saved(tmp_path / "pages.jsonl", pages_of(2))
     (tmp_path / "plain.jsonl").write_text('{"text": "one two three"}\n')

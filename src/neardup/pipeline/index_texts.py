@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
+import numpy as np
 
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import Ways, open_
 from neardup.index.disk.store import Store
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.pipeline import terms
-from neardup.pipeline.fields import field_values
+from neardup.pipeline.fields import field_values, has_sites, sites_at
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Request
+from neardup.sources.collection import SITE, Request
 from neardup.text.extraction import other_extraction
 
 _TOGETHER: Final = 1 << 11  # documents that are written together
@@ -71,6 +72,8 @@ class IndexTexts:
                     columns: dict[str, list[Any]] = {
                         name: field_values(store, name, kinds[name], some) for name in wanted
                     }
+                    if has_sites(store):
+                        columns[SITE] = sites_at(store, some).view(np.int64).tolist()
                     columns[request.id] = store.decoded("id", some)
                     columns[request.text] = [texts.bytes_at(row).decode(errors="replace") for row in range(len(some))]
                     rows = zip(*columns.values(), strict=True)

@@ -30,6 +30,7 @@ DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
 _PAGES: Final = 256  # that are read together
+SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
 _SHOWN: Final = 40  # how many column names a message lists
 
 
@@ -203,6 +204,11 @@ class Collection(ABC):
                 done += len(markup)
         self.texts = pa.chunked_array(parts, pa.large_string())
         self.sites = None if hosts is None else pa.chunked_array(sites, pa.uint64())
+
+    def take_sites(self) -> None:
+        """Read the sites of texts that were extracted before, if they have any."""
+        if len(self) and self.lacking(SITE) is None:
+            self.sites = pa.chunked_array([self.column(SITE).to_numpy().view(np.uint64)])
 
     @abstractmethod
     def column(self, name: str, *, literal: bool = False) -> pa.Array:

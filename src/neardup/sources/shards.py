@@ -62,7 +62,8 @@ class Shard:
 class Shards:
     """The shards of some inputs, in input order; *size* bounds a piece in bytes, unless one record is longer.
 
-    *inputs* are paths of files and folders of documents; *identities* show whether they have changed.
+    *inputs* are paths of files and folders of documents; *identities* show whether they have changed. The first *texts*
+    inputs are JSON lines with texts that were extracted before.
     """
 
     def __init__(  # noqa: PLR0913 - what it is made of
@@ -74,7 +75,9 @@ class Shards:
         *,
         ignored: int = 0,
         size: int = SHARD,
+        texts: int = 0,
     ) -> None:
+        self.texts = texts
         self.inputs, self.request, self.shards = tuple(inputs), request, tuple(shards)
         self.identities, self.ignored, self.size = [*identities], ignored, size
         self._listed: dict[int, list[str]] = {}
@@ -115,16 +118,19 @@ class Shards:
         return found
 
     def behind(self, others: Mapping[str, Any]) -> Self:
-        """Return the same inputs after others, given by name and identity, which must be ``copied`` before the cut."""
+        """Return the same inputs after texts, given by name and identity, which must be ``copied`` before the cut.
+
+        Texts of pages have their sites in the field ``SITE`` of the copies.
+        """
         inputs, identities = [*others, *self.inputs], [*others.values(), *self.identities]
-        return type(self)(inputs, self.request, (), identities)
+        return type(self)(inputs, self.request, (), identities, texts=len(others))
 
     def copied(self, copies: Mapping[str, Path]) -> Self:
         """Return the same inputs with local copies in the places of standard input and of files at URLs."""
         inputs = [str(copies.get(path, path)) for path in self.inputs]
         pairs = zip(self.inputs, inputs, self.identities, strict=True)
         identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
-        return type(self)(inputs, self.request, (), identities)
+        return type(self)(inputs, self.request, (), identities, texts=self.texts)
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
@@ -163,7 +169,8 @@ class Shards:
             else:
                 whole = Path(path).stat().st_size
                 shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
-        return type(self)(self.inputs, self.request, shards, identities, ignored=ignored, size=size)
+        ways: Any = {"ignored": ignored, "size": size, "texts": self.texts}
+        return type(self)(self.inputs, self.request, shards, identities, **ways)
 
     def check_columns(self, sources: Sequence[int]) -> None:
         """Raise ``DataError`` if tables that are to be written to one file have different columns.
@@ -195,6 +202,7 @@ class Shards:
             "identities": self.identities,
             "ignored": self.ignored,
             "size": self.size,
+            "texts": self.texts,
         }
 
     @classmethod
@@ -206,13 +214,15 @@ class Shards:
             request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
         names = ("source", "begin", "end", "first", "size", "torn")
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
-        return cls(given["inputs"], request, shards, given["identities"], ignored=given["ignored"], size=given["size"])
+        ways = {name: given[name] for name in ("ignored", "size", "texts")}
+        return cls(given["inputs"], request, shards, given["identities"], **ways)
 
     def of_texts(self, columns: Sequence[str] = ()) -> Self:
         """Return the same shards for a process in any folder that reads only the texts and these fields."""
         inputs = [os.path.abspath(path) for path in self.inputs]  # noqa: PTH100 - links stay
         request = replace(self.request, columns=tuple(columns))
-        return type(self)(inputs, request, self.shards, self.identities, ignored=self.ignored, size=self.size)
+        ways: Any = {"ignored": self.ignored, "size": self.size, "texts": self.texts}
+        return type(self)(inputs, request, self.shards, self.identities, **ways)
 
     @property
     def extraction(self) -> dict[str, str | None] | None:
@@ -298,7 +308,9 @@ class Shards:
         has changed, and for one that cannot be read.
         """
         for piece in self._pieces(shard, whole=whole, markup=markup):
-            if self.request.html and not markup:
+            if shard.source < self.texts:
+                piece.take_sites()
+            elif self.request.html and not markup:
                 piece.extract(self.request)
             yield piece
 
