@@ -6,8 +6,8 @@ import pytest
 from archives_made import http, packed, page, record
 
 from neardup import DataError, Extraction, OutputError, ParameterError, dedup_files
-from neardup.sources.archives import ranges_of
-from neardup.sources.read import read
+from neardup.sources.archives import pieces_of, ranges_of
+from neardup.sources.read import read, request_of
 
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
 INFO = record("warcinfo", uri=None, number=90, block=b"software: tests")
@@ -105,6 +105,27 @@ def test_shards_of_captures_give_the_same_answer(tmp_path, archive, monkeypatch)
     done = dedup_files([archive], tmp_path / "kept.warc.gz", work=tmp_path / "work")
     assert (tmp_path / "kept.warc.gz").read_bytes() == packed([RECORDS[number] for number in KEPT])
     assert done.result.summary.documents == 5
+
+
+def test_an_archive_inside_a_record_is_never_cut(tmp_path):
+    inner = packed([page(number, uri="http://false.example/") for number in range(20, 40)])
+    headers = ["Content-Type: application/http"]
+    outer = record(uri="http://a.example/x.warc.gz", headers=headers, block=http(inner, kind="application/gzip"))
+    stored = gzip.compress(outer, compresslevel=0, mtime=0)
+    assert inner in stored
+    (tmp_path / "x.warc.gz").write_bytes(packed([page(1)]) + stored + packed([page(2), page(3)]))
+    ranges = ranges_of(str(tmp_path / "x.warc.gz"), 200)
+    assert len(ranges) > 2
+    request = request_of(
+        text="text", id="id", columns=(), format=None, quoting="auto", glob=(), strict=False, max_bytes=1
+    )
+    pieces = [
+        piece
+        for begin, end in ranges
+        for piece in pieces_of(str(tmp_path / "x.warc.gz"), request, begin, end, 1, markup=False)
+    ]
+    assert [name for piece in pieces for name in piece.ids.to_pylist()] == [f"http://a.example/{n}" for n in (1, 2, 3)]
+    assert not any(piece.rejected for piece in pieces)
 
 
 def test_damage_is_rejected_and_counted(tmp_path, archive):
