@@ -82,3 +82,34 @@ def test_the_examples_of_the_guide(serve, tmp_path):
         assert re.fullmatch(pattern, answer.text), (path, answer.text)
         asked += 1
     assert asked >= 7
+
+
+def test_under_a_prefix_all_links_begin_with_it(serve, texts, folder):
+    with Index.open(folder, "w") as index:
+        Search.open(index, make=True).close()
+    ask = serve(prefix="/near/dup")
+    paths = [
+        "/near/dup/",
+        "/near/dup",
+        "/",
+        "/?q=harbour",
+        "/near/dup/documents?id=a",
+        "/compare?a=a&b=b",
+        "/near/dup/docs",
+    ]
+    met = set()
+    for path in [*paths, "/near/dup/nothing"]:
+        page = ask.get(path, headers={"Accept": "text/html"})
+        assert page.status_code == (404 if path.endswith("nothing") else 200), page.text
+        links = re.findall(r'(?:src|href|action)="(/[^"]*)"', page.text)
+        assert links
+        assert all(link.startswith("/near/dup/") for link in links), links
+        met.update(link.replace("&amp;", "&") for link in links)
+    assert len(met) > 6
+    for link in met:
+        for way in (link, link.removeprefix("/near/dup")):  # proxies may remove it
+            assert ask.get(way).status_code == 200, way
+    assert ask.post("/near/dup/v1/judge", {"documents": [{"text": texts.storm}]}).status_code == 200
+    assert ask.get("/near/dup/openapi.json").json()["servers"] == [{"url": "/near/dup"}]
+    assert ask.get("/near/duplicate").status_code == 404
+    assert "servers" not in serve().get("/openapi.json").json()

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -53,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--access-log", metavar="FILE", default=_HIDDEN, help="append a line of JSON per request; - is standard error"
     )
     parser.add_argument(
+        "--prefix", metavar="PATH", default="", help="the path under which a proxy offers the service, such as /neardup"
+    )
+    parser.add_argument(
         "--trust-proxy",
         metavar="ADDRESS",
         action="append",
@@ -85,6 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
+    rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"
+    require(re.fullmatch(r"(/[\w.~-]+)*", arguments.prefix, re.ASCII) is not None, "prefix", arguments.prefix, rule)
     from neardup.interfaces.http.hosts import is_loopback
     from neardup.sources.addresses import Addresses
 
@@ -117,6 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         allow_hosts=tuple(given.get("allow_host", ())),
         access_log=given.get("access_log"),
         proxies=tuple(given.get("trust_proxy", ())),
+        prefix=arguments.prefix,
         read_only=arguments.read_only,
         workers=arguments.workers,
     )

@@ -21,7 +21,7 @@ from neardup.interfaces.http.openapi import openapi
 from neardup.interfaces.http.operations import encode
 from neardup.interfaces.http.problems import KINDS, response_to
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.templates import PAGE_POLICY, render
+from neardup.interfaces.http.templates import PAGE_POLICY, mount, render
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError
 
@@ -52,13 +52,16 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
     hosts: Hosts | None = None,
     log: AccessLog | None = None,
     counts: bool = True,
+    prefix: str = "",
     started: Callable[[], None] | None = None,
 ) -> Guard:
     """Create the application that serves an index; *started* is called when it is ready.
 
     Without *tokens*, every client may do everything. Requests are written to the *log*, which is closed in the end.
     Without *counts*, they are not counted in the metrics, because another process does.
+    All paths may begin with *prefix*, and those of links do.
     """
+    mount(prefix)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -75,7 +78,7 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
     app = Starlette(
         routes=[
             *(one.route(service) for one in OPERATIONS),
-            *_description(secured=tokens is not None),
+            *_description(prefix, secured=tokens is not None),
             *pages.routes(service),
         ],
         middleware=[Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge)],
@@ -84,7 +87,7 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
     )
     app.state.service = service
     app.router.redirect_slashes = False
-    return Guard(app, service, hosts or Hosts("127.0.0.1"), log, counts=counts)
+    return Guard(app, service, hosts or Hosts("127.0.0.1"), log, counts=counts, prefix=prefix)
 
 
 async def _handle(request: Request, error: Exception) -> Response:
@@ -97,8 +100,8 @@ async def _handle(request: Request, error: Exception) -> Response:
     return response
 
 
-def _description(*, secured: bool) -> list[Route]:
-    described = openapi(OPERATIONS, secured=secured)
+def _description(prefix: str, *, secured: bool) -> list[Route]:
+    described = openapi(OPERATIONS, secured=secured) | ({"servers": [{"url": prefix}]} if prefix else {})
     schema = encode(described)
     page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=KINDS)
     policy = {"content-security-policy": PAGE_POLICY}

@@ -11,6 +11,12 @@ MOST: Final = 4 << 10  # bytes of an address that the service takes
 _SCHEMES: Final = ("http", "https")
 
 
+class Mount:
+    """Where the service is mounted: the *prefix* of the paths of all its URLs, empty or such as ``/neardup``."""
+
+    prefix = ""
+
+
 def link(path: str, **given: object) -> str | None:
     """Return the URL of a page with its parameters, ``None`` if it is longer than the service accepts.
 
@@ -21,7 +27,7 @@ def link(path: str, **given: object) -> str | None:
     """
     present = {name: value for name, value in given.items() if value not in {None, ""}}
     asked = urlencode(present, quote_via=quote, safe="", errors="replace")
-    whole = f"{path}?{asked}" if asked else path
+    whole = f"{Mount.prefix}{path}?{asked}" if asked else f"{Mount.prefix}{path}"
     return whole if len(whole) <= MOST else None
 
 

@@ -37,12 +37,20 @@ DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose clien
 class Guard:
     """Rejects unknown hosts and long URLs, adds the security headers, and counts and logs requests.
 
-    Each answer has the id of its request in ``X-Request-Id``, as the access log has.
+    Each answer has the id of its request in ``X-Request-Id``, as the access log has. A *prefix* of the path is removed.
     """
 
-    def __init__(
-        self, app: ASGIApp, service: Service, hosts: Hosts, log: AccessLog | None = None, *, counts: bool = True
+    def __init__(  # noqa: PLR0913 - the parts of an application
+        self,
+        app: ASGIApp,
+        service: Service,
+        hosts: Hosts,
+        log: AccessLog | None = None,
+        *,
+        counts: bool = True,
+        prefix: str = "",
     ) -> None:
+        self._prefix = prefix
         self._app, self._service, self._hosts, self._log, self._counts = app, service, hosts, log, counts
         self._requests = 0  # from head to answer
 
@@ -51,7 +59,10 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, status, sent = perf_counter(), DISCONNECTED, 0
+        begun, status, sent, path = perf_counter(), DISCONNECTED, 0, scope["raw_path"]
+        if self._prefix and (path + b"/").startswith(self._prefix.encode() + b"/"):
+            scope["path"] = scope["path"][len(self._prefix) :] or "/"
+            scope["raw_path"] = path[len(self._prefix) :] or b"/"
         own = request_id(scope["headers"])
 
         async def guarded(message: Message) -> None:
@@ -82,10 +93,8 @@ class Guard:
                 self._service.metrics.observe(route, status, seconds)
             if self._log is not None:
                 client = scope["client"][0] if scope.get("client") else None
-                path = (scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]).decode(
-                    "latin-1"
-                )
-                access = (now(), own, client, scope["method"], path, status, sent, round(seconds, 6))
+                asked = (path + b"?" * bool(scope["query_string"]) + scope["query_string"]).decode("latin-1")
+                access = (now(), own, client, scope["method"], asked, status, sent, round(seconds, 6))
                 self._log.write(Access(*access))
 
     def _refusal(self, scope: Scope) -> Refusal | None:

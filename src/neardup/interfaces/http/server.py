@@ -56,8 +56,9 @@ _ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHU
 class Deployment:
     """What is served, and how; *memory* limits, in bytes, the new documents in memory.
 
-    With several *workers*, these only read; *writer* is the socket of the process that makes their changes. *proxies*
-    are the addresses of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
+    URLs begin with *prefix*. With several *workers*, these only read; *writer* is the socket of the process that makes
+    their changes. *proxies* are the addresses of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are
+    believed.
     """
 
     folder: str
@@ -71,6 +72,7 @@ class Deployment:
     workers: int = 1
     access_log: str | None = None
     proxies: tuple[str, ...] = ()
+    prefix: str = ""
     writer: str | None = None
     addresses: Addresses = field(default_factory=Addresses)
     limits: Limits = field(default_factory=Limits)
@@ -116,7 +118,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
                 asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, report)
             started(url, service)
 
-        app = create_app(service, **access.parts, started=begin)
+        app = create_app(service, **access.parts, prefix=deployment.prefix, started=begin)
         server = uvicorn.Server(_config(app, deployment))
         server.run(sockets=[listening])
     return 0
@@ -343,7 +345,7 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
         if ready is not None:
             ready.set()
 
-    return create_app(service, **access.parts, counts=ready is not None, started=begin)
+    return create_app(service, **access.parts, prefix=deployment.prefix, counts=ready is not None, started=begin)
 
 
 def _follow_parent() -> None:

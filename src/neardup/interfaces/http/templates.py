@@ -5,6 +5,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from typing import Any, Final
 
+from neardup.interfaces.http.links import Mount
 from neardup.interfaces.pages import templates as pages
 
 PAGE_POLICY: Final = (  # styles, images and forms of this service only; no scripts
@@ -27,8 +28,16 @@ def render(name: str, **values: Any) -> bytes:
 
 def _url(name: str) -> str:
     """Return the URL of a static file; it changes with the content, so that browsers may keep the file."""
-    return f"/static/{name}?v={blake2b(static(name), digest_size=6).hexdigest()}"
+    return f"{Mount.prefix}/static/{name}?v={blake2b(static(name), digest_size=6).hexdigest()}"
 
 
 TEMPLATES: Final = pages.environment([_PACKAGE])
-TEMPLATES.globals.update(style=_url("page.css"), icon=_url("icon.svg"))
+
+
+def mount(prefix: str) -> None:
+    """Let the links of all pages begin with a prefix."""
+    Mount.prefix = prefix
+    TEMPLATES.globals.update(root=prefix, style=_url("page.css"), icon=_url("icon.svg"))
+
+
+mount("")

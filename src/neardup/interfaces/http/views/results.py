@@ -45,7 +45,7 @@ class Asked:
         """Return the URL of the search with changed parameters; of the start page if the query is too long."""
         given = {"q": self.query, **self.ways, "include": self.include, "page": self.page, **changed}
         chosen = {name: value for name, value in given.items() if value != _DEFAULTS.get(name)}
-        return link(START, **chosen) or START
+        return link(START, **chosen) or str(link(START))
 
 
 class RepeatView(NamedTuple):
