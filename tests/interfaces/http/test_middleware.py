@@ -75,6 +75,11 @@ REFUSALS = [
     (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}", "headers": {"content-type": "text/plain"}}),
     (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}", "headers": {"content-type": "application/jsonx"}}),
     (problems.NOT_JSON, ("POST", "/v1/judge"), {"content": b"{}", "headers": {**JSON, "content-encoding": "gzip"}}),
+    (
+        problems.NOT_JSON,
+        ("POST", "/v1/judge"),
+        {"content": b"{}", "headers": [*JSON.items(), ("content-type", "text/plain")]},
+    ),
     (problems.NOT_JSON, ("POST", "/v1/judge"), {"data": {"documents": "x"}}),
     (problems.INVALID, ("POST", "/v1/judge"), {"json": {"documents": []}}),
     (problems.INVALID, ("POST", "/v1/judge"), {"json": {"documents": [{"text": 1}]}}),

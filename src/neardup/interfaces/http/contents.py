@@ -66,7 +66,7 @@ def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
 
 
 OPERATIONS: Final = (
-    Operation(method="GET", path="/v1/index", run=index, problems=[UNAVAILABLE]),
+    Operation(method="GET", path="/v1/index", run=index, short=ALWAYS_LONG, problems=[UNAVAILABLE]),
     Operation(
         method="POST",
         path="/v1/expire",

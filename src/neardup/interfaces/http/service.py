@@ -20,7 +20,8 @@ from neardup.pipeline.search import Collapsing, Search, has_table
 from neardup.sources.addresses import Addresses
 
 REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
-STATS_SECONDS: Final = 5.0  # between two looks at the size of the index
+STATS_SECONDS: Final = 5.0  # between two looks at the size of the index, and at least
+STATS_SHARE: Final = 100  # times the time of one
 RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written
 _THREADS: Final = 2
 _SAMPLE: Final = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
@@ -60,7 +61,7 @@ class Service:
         self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
         self._search_lags = False
         self._failures: dict[str, str | None] = {"read": None, "written": None}  # as they were reported
-        self._tried, self._measured = time.monotonic(), -STATS_SECONDS
+        self._tried, self._measures = time.monotonic(), 0.0  # the time of the next measurement
         self.index = self._opened()
         self.search = self._opened_search()
         self.ready = False
@@ -206,13 +207,15 @@ class Service:
 
     def measure(self) -> None:
         """Set the metrics of the size of the index, which take longer."""
+        begun = time.monotonic()
         stats, metrics = self.index.stats(), self.metrics
         metrics.kept.set(stats.kept)
         metrics.segments.set(stats.segments)
         metrics.bytes.set(stats.bytes)
         if self.search is not None:
             metrics.search_lag.set(self.search.behind)
-        self._measured = time.monotonic()
+        now = time.monotonic()
+        self._measures = now + max(STATS_SECONDS, STATS_SHARE * (now - begun))
 
     def catch_up(self) -> None:
         """Update the search table after a change of the index; a failure is reported, and the change stays."""
@@ -281,7 +284,7 @@ class Service:
         if self.search is None and has_table(self.index.store.folder):
             self.search = self._opened_search()
         self.update_metrics()
-        if time.monotonic() >= self._measured + STATS_SECONDS:
+        if time.monotonic() >= self._measures:
             self.measure()
 
     def _try_to_write(self) -> None:
