@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -93,3 +96,9 @@ def test_revisits_are_written_to_archives_only(tmp_path, archive):
     for out in (None, tmp_path / "kept.jsonl"):
         with pytest.raises(ParameterError, match="requires that out is an archive"):
             dedup_files([archive], out, revisits=True)
+
+
+def test_runs_without_archives_load_no_reader_of_archives():
+    program = "import sys, neardup.pipeline.files as _; print([name for name in sys.modules if name.endswith('warc')])"
+    done = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == "[]\n"

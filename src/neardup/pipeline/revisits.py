@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
-from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_URL
 
 RULE: Final = "revisit"
 
@@ -28,6 +27,8 @@ def revisit_rows(
     """
     if revisits is None or places is None or not len(revisits):
         return []
+    from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_URL  # most runs read no archives
+
     found = _positions(revisits.column(REFERS_TO), places.column("record_id"))
     by_url = _positions(revisits.column(REFERS_TO_URL), places.column("url"))
     found = np.where(found < 0, by_url, found)

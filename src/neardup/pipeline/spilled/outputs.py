@@ -17,7 +17,6 @@ from neardup.model.errors import OutputRefused, ParameterError, require
 from neardup.pipeline.revisits import revisit_rows
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
-from neardup.sources.archives import originals
 from neardup.sources.collection import Collection, check_marks, converter
 from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC_COMPRESSIONS, display, is_url, kind
 from neardup.sources.output import check_target, output_kind, write_table
@@ -285,6 +284,8 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
 
 def _originals(job: Job, result: StoredResult, representatives: Positions) -> pa.Table | None:
     """Return where the records of these documents are, see ``Collection.originals``; nulls for earlier documents."""
+    from neardup.sources.archives import originals  # most runs write none
+
     places, signed = result.documents.places(), result.documents.signed
     if places is None:
         return None
