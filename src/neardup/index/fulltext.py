@@ -30,6 +30,7 @@ BODY_WEIGHT: Final = 1.0
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
 REBUILD: Final = "rebuild it"
 
+PREFIX: Final = 1  # length of the prefixes with an index of their own: the dearest ones to gather
 TOKENIZER: Final = "ascii"  # which separates at spaces, and leaves folded words unchanged
 _WAIT: Final = 5.0  # seconds to wait for another transaction
 _STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of the clock
@@ -56,7 +57,7 @@ _RANKED: Final = (  # since SQLite 3.35 matches are read once, to be counted and
 _TABLES: Final = (
     "DROP TABLE IF EXISTS documents",
     "DROP TABLE IF EXISTS state",
-    f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, tokenize = '{TOKENIZER}')",
+    f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, prefix = {PREFIX}, tokenize = {TOKENIZER})",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
     "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT)",
     f"PRAGMA user_version = {FORMAT}",

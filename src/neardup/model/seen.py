@@ -34,6 +34,14 @@ class Admission(NamedTuple):
     told: int
 
 
+class GroupPage(NamedTuple):
+    """Some *members* of a cluster of *total* documents, by id, and the id of its *representative*."""
+
+    representative: str
+    total: int
+    members: list[str]
+
+
 class Removal(NamedTuple):
     """The number of removed documents, and the ids of those that are kept since then, in order of admission."""
 

@@ -16,7 +16,7 @@ from neardup.index.disk.folder import Ways, create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import LEAST_MEMORY, Durability, Store
-from neardup.model.arrays import Signatures
+from neardup.model.arrays import Positions, Signatures
 from neardup.model.errors import (
     DataError,
     StorageRefused,
@@ -30,7 +30,7 @@ from neardup.model.errors import (
 )
 from neardup.model.policy import Representative, require_representative
 from neardup.model.protocols import require_scheme
-from neardup.model.seen import Admission, Document, Removal, Stats
+from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline import terms as own_terms
 from neardup.pipeline.admissions import Admissions
@@ -61,6 +61,7 @@ class Index:
         self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
         self._judge, self._asks = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
+        self._cluster: tuple[object, Positions] | None = None  # of the last page, and its documents
 
     # Creating and opening.
 
@@ -334,13 +335,28 @@ class Index:
 
         They are its representative and all documents with this representative. An unknown id returns an empty list.
         """
+        page = self.group_page(id)
+        return page.members if page else []
+
+    def group_page(self, id: str, skip: int = 0, most: int | None = None) -> GroupPage | None:  # noqa: A002 - as above
+        """Return *most* ids of the cluster of a document, or all, after the first *skip*; ``None`` for an unknown id.
+
+        The first member is the representative; the others follow in order of admission.
+        """
+        skip = require_whole("skip", skip, 0)
+        end = None if most is None else skip + require_whole("most", most, 0)
         with self._store.busy:
             place = self._store.with_ids(as_strings([id]))
             if place[0] < 0:
-                return []
+                return None
             keeper = self._store.take("keeper", place)
-            places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
-            return self._store.decoded("id", places)
+            asked = self.state, int(keeper[0])
+            if self._cluster is None or self._cluster[0] != asked:
+                places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
+                self._cluster = asked, places
+            places = self._cluster[1]
+            names = self._store.decoded("id", np.concatenate([places[:1], places[skip:end]]))
+            return GroupPage(names[0], len(places), names[1:])
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
         """Return the admission numbers of documents; ``None`` for an unknown id."""

@@ -1,5 +1,7 @@
 """Searches, asked over HTTP."""
 
+import time
+
 import msgspec
 import pytest
 
@@ -52,6 +54,41 @@ def test_no_query_is_an_error(serve, searched, query):
 def test_a_search_that_takes_too_long_is_refused(serve, searched):
     answer = serve(searched, limits=Limits(query_seconds=1e-9)).get("/v1/search", params={"q": "storm"})
     assert (answer.status_code, answer.json()["type"]) == (422, "/docs#query-time")
+
+
+def test_prefix_queries_run_one_at_a_time_and_too_many_are_rejected(serve, searched):
+    ask = serve(searched, limits=Limits(prefix_queries=3, query_seconds=120.0))
+    running, most, find = [], [], ask.service.search.answer
+
+    def answer(query, **ways):
+        running.append(query)
+        most.append(sum("*" in one for one in running))
+        time.sleep(0.01)
+        running.remove(query)
+        return find(query, **ways)
+
+    ask.service.search.answer = answer
+    prefixes = [(("GET", f"/v1/search?q=s{number}*"), {}) for number in range(6)]
+    pages = [(("GET", f"/?q=p{number}*"), {}) for number in range(2)]
+    answers = ask.together(*prefixes, *pages, (("GET", "/v1/search?q=storm"), {}))
+    assert sorted(answer.status_code for answer in answers) == [200] * 4 + [429] * 5
+    assert answers[-1].status_code == 200
+    assert max(most) == 1
+    refused = answers[5]
+    assert (refused.json()["type"], refused.headers["retry-after"]) == ("/docs#prefix-queries", "1")
+    assert ask.get("/v1/search?q=s*").status_code == 200
+
+
+def test_prefix_queries_wait_no_longer_than_a_query_may_take(serve, searched):
+    ask = serve(searched, limits=Limits(query_seconds=0.05))
+
+    async def held():
+        async with ask.service._prefix_turn:
+            return await ask.client.get("/v1/search?q=s*"), await ask.client.get("/v1/search?q=storm")
+
+    refused, cheap = ask.loop.run_until_complete(held())
+    assert (refused.status_code, refused.json()["type"]) == (429, "/docs#prefix-queries")
+    assert cheap.status_code in {200, 422}
 
 
 def test_an_index_without_a_table_says_so(serve, folder):

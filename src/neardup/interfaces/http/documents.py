@@ -165,12 +165,10 @@ def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
 
 def group(service: Service, given: GroupQuery) -> GroupAnswer:
     """List the cluster of a document."""
-    members = service.index.group(given.id)
-    if not members:
+    found = service.index.group_page(given.id, (given.page - 1) * given.size, given.size)
+    if found is None:
         raise Refusal(NO_DOCUMENT)
-    begin = (given.page - 1) * given.size
-    shown = members[begin : begin + given.size]
-    return GroupAnswer(given.id, members[0], len(members), given.page, given.size, shown)
+    return GroupAnswer(given.id, found.representative, found.total, given.page, given.size, found.members)
 
 
 def remove(service: Service, given: IdQuery) -> RemovedAnswer:
@@ -238,5 +236,5 @@ OPERATIONS: Final = (
         short=ALWAYS_LONG,
         problems=[NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE],
     ),
-    Operation(method="GET", path="/v1/groups/{id}", run=group, problems=[NO_DOCUMENT, UNAVAILABLE]),
+    Operation(method="GET", path="/v1/groups/{id}", run=group, short=ALWAYS_LONG, problems=[NO_DOCUMENT, UNAVAILABLE]),
 )

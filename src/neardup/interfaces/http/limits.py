@@ -17,10 +17,11 @@ class Limits:
     *body*, *url* and *head* limit the bytes of a request. A body must arrive within *body_seconds*; *idle_seconds* is
     how long a connection is kept after an answer; *query_seconds* limits one search.
 
-    At most *short_requests* requests that need little work and *long_requests* that need more are in progress, and
-    bodies of more than 64 KiB have *body_memory* bytes together; *requests* are received, in progress or being sent an
-    answer. Further requests are rejected (429). Connections that are idle or have not sent the head of a request do not
-    count.
+    Queries with prefixes (``word*``) run one at a time; *prefix_queries* are in progress or wait for at most
+    *query_seconds*. At most *short_requests* requests that need little work and *long_requests* that need more are in
+    progress, and bodies of more than 64 KiB have *body_memory* bytes together; *requests* are received, in progress or
+    being sent an answer. Further requests are rejected (429). Connections that are idle or have not sent the head of a
+    request do not count.
     """
 
     body: int = 8 << 20
@@ -31,6 +32,7 @@ class Limits:
     query_seconds: float = 2.0
     short_requests: int = 64
     long_requests: int = 32
+    prefix_queries: int = 8
     body_memory: int = 64 << 20
     requests: int = 800
 

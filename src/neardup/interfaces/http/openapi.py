@@ -73,7 +73,7 @@ def _described(
         content = {problems.MEDIA: {"schema": schemas[Problem]}}
         known = responses.setdefault(str(kind.status), {"description": "", "content": content})
         known["description"] = f"{known['description']} {kind.when}".strip()
-        if kind is problems.OVERLOADED:
+        if kind.status == problems.OVERLOADED.status:
             known["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
     described: dict[str, Any] = {
         "operationId": operation.name,

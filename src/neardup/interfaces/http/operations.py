@@ -53,8 +53,9 @@ class Operation:
     docstring is the description. A POST has the input as its body, other methods have it in the URL. *scope* is what a
     token must allow, ``None`` for operations without a token. Bodies of more than *short* bytes are long work, and so
     is each body that *compares_texts* where the index keeps texts. A *probe* is answered however busy the service is.
-    *run* of a *keyed* operation takes the ``RequestKey``, too. Where one process writes and others read, the writer
-    does the operations of the scope ``write``, and those with *writer_query* in their query.
+    *run* of a *keyed* operation takes the ``RequestKey``, too. The input of one that *searches* has a query ``q``.
+    Where one process writes and others read, the writer does the operations of the scope ``write``, and those with
+    *writer_query* in their query.
     """
 
     method: str
@@ -66,6 +67,7 @@ class Operation:
     compares_texts: bool = False
     probe: bool = False
     keyed: bool = False
+    searches: bool = False
     writer_query: bytes | None = None
     media: str = JSON
 
@@ -127,6 +129,8 @@ class Operation:
         given = query_of(request, self.input)
         if self.probe:
             return self._result(service, given)
+        if self.searches:
+            return await service.answer_query(given.q, lambda: self._result(service, given))
         return await service.answer(lambda: self._result(service, given), long=self.short == ALWAYS_LONG)
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:

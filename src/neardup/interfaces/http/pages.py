@@ -116,7 +116,8 @@ def routes(service: Service) -> list[Route]:
 def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], bytes]) -> Callable[[Request], Any]:
     async def page(request: Request) -> Response:
         given = query_of(request, kind)
-        content = await service.answer(partial(made, service, given), long=True)
+        query = given.q if isinstance(given, SearchPageQuery) else ""
+        content = await service.answer_query(query, partial(made, service, given))
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 
     return page

@@ -87,6 +87,13 @@ QUERY_TIME: Final = Kind(
 OVERLOADED: Final = Kind(
     "overloaded", 429, "Too many requests", "Too many requests are in progress; try again after Retry-After seconds."
 )
+PREFIXES: Final = Kind(
+    "prefix-queries",
+    429,
+    "Too many prefix queries",
+    "Queries with word* run one at a time, and others are waiting; try again after Retry-After seconds, or write whole"
+    " words.",
+)
 BROKEN: Final = Kind("broken", 500, "Internal error", "The service failed; its log has the reason.")
 UNAVAILABLE: Final = Kind(
     "unavailable", 503, "Index unavailable", "The index cannot be read at the moment; the log has the reason."

@@ -10,8 +10,9 @@ from typing import Final, Literal, TypeVar, get_args
 from neardup.evaluation.comparison import compare, explain
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import OVERLOADED, TOO_LARGE, Refusal
+from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, TOO_LARGE, Kind, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
+from neardup.model.query import terms_of
 from neardup.pipeline.collapse import collapse
 from neardup.pipeline.index import Index
 from neardup.pipeline.keyed_visits import KeyedVisits
@@ -58,6 +59,7 @@ class Service:
         self.report = report or (lambda _: None)
         self.body_memory = 0  # bytes of large bodies
         self._in_progress = {False: 0, True: 0}  # short and long requests
+        self._prefix_queries, self._prefix_turn = 0, asyncio.Lock()
         self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
         self._search_lags = False
         self._failures: dict[str, str | None] = {"read": None, "written": None}  # as they were reported
@@ -92,6 +94,29 @@ class Service:
         finally:
             self._in_progress[long] -= 1
 
+    async def answer_query(self, query: str, work: Callable[[], Answer]) -> Answer:
+        """Do the work of a search; queries with prefixes wait for one another, and for no longer than a query may take.
+
+        Too many of them are rejected (429), so that they never delay other queries.
+        """
+        if not any(term.begins for term in terms_of(query)):
+            return await self.answer(work, long=True)
+        if self._prefix_queries >= self.limits.prefix_queries:
+            raise self.rejected(PREFIXES)
+        self._prefix_queries += 1
+        try:
+            try:
+                async with asyncio.timeout(self.limits.query_seconds):
+                    await self._prefix_turn.acquire()
+            except TimeoutError:
+                raise self.rejected(PREFIXES) from None
+            try:
+                return await self.answer(work, long=True)
+            finally:
+                self._prefix_turn.release()
+        finally:
+            self._prefix_queries -= 1
+
     def hold(self, size: int) -> None:
         """Count a body of *size* bytes if it is large; reject it (413, 429) if it, or all of them, need too much."""
         if size > SMALL:
@@ -111,10 +136,10 @@ class Service:
         """Whether the most short requests are in progress, which is when all requests are rejected early."""
         return self._in_progress[False] >= self._most[False]
 
-    def rejected(self) -> Refusal:
+    def rejected(self, kind: Kind = OVERLOADED) -> Refusal:
         """Count a rejected request, and return its refusal."""
         self.metrics.rejected.inc()
-        return Refusal(OVERLOADED, headers={"retry-after": "1"})
+        return Refusal(kind, headers={"retry-after": "1"})
 
     async def run(self, work: Callable[[], Answer], *, long: bool) -> Answer:
         """Do work that takes long, or that would wait for such work, in a thread; other work at once."""
