@@ -19,6 +19,7 @@ from neardup.index.disk.store import LEAST_MEMORY, Durability, Store
 from neardup.model.arrays import Positions, Signatures
 from neardup.model.errors import (
     DataError,
+    StorageDamaged,
     StorageRefused,
     require,
     require_flag,
@@ -353,6 +354,8 @@ class Index:
             asked = self.state, int(keeper[0])
             if self._cluster is None or self._cluster[0] != asked:
                 places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
+                if places[0] < 0:
+                    raise StorageDamaged(str(self._store.folder), f"has no representative of {id!r}")
                 self._cluster = asked, places
             places = self._cluster[1]
             names = self._store.decoded("id", np.concatenate([places[:1], places[skip:end]]))
