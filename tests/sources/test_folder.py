@@ -211,8 +211,8 @@ def test_columns_are_size_and_time(made):
         got.column("title")
 
 
-def test_many_texts_are_gathered_in_chunks(made, monkeypatch):
-    monkeypatch.setattr(folder, "_CHUNK", 4)
+def test_many_texts_are_gathered_in_batches(made, monkeypatch):
+    monkeypatch.setattr(folder, "BATCH", 4)
     files = {f"{number}.txt": b"abc" for number in range(9)}
     assert read([made(files)]).texts.to_pylist() == ["abc"] * 9
 

@@ -190,7 +190,7 @@ def pages(request, tmp_path):
 
 @pytest.mark.parametrize("view", ["auto", "visible"])
 def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
-    monkeypatch.setattr("neardup.sources.collection._PAGES", 2)
+    monkeypatch.setattr("neardup.sources.collection.BATCH", 20)
     missing = "" if pages.suffix == ".csv" else None  # CSV has no nulls
     expected = ["Bees\n\nThey left.", missing, "One hive", "", "\U0001f600"]
     extraction = Extraction(view=view)

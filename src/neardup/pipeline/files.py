@@ -200,6 +200,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             url=url,
             strict=strict,
             max_bytes=max_bytes,
+            threads=threads,
             progress=follow,
         )
     text = documents.text

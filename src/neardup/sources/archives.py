@@ -11,9 +11,10 @@ As an archive, the records that are written are copied byte for byte, and with t
 
 import gzip
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -38,10 +39,10 @@ from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
+from neardup.sources.pages import BATCH, Batch, extracted
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import CUT, Gap, Record, records
-from neardup.text.extraction import Extraction
 from neardup.text.html import decoded
 
 PLACES: Final = {
@@ -75,7 +76,8 @@ _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
-_BATCH: Final = 1 << 23  # bytes of text in one array
+_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs"}
+_READ: Final = [name for name in _FIELDS if name not in _OF_PAGES]
 
 
 @dataclass(slots=True)
@@ -94,20 +96,30 @@ class _Capture:
 class _Pages:
     """The documents of neighbouring records, and everything else that was found between them."""
 
-    fields: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in _FIELDS})
-    texts: list[str] = field(default_factory=list)
-    chunks: list[pa.Array] = field(default_factory=list)
+    fields: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in _READ})
+    contents: Batch = field(default_factory=Batch)
+    found: list[pa.Table] = field(default_factory=list)  # texts, and what else is found in pages
     captures: list[_Capture] = field(default_factory=list)
     accessories: list[tuple[int, _Capture]] = field(default_factory=list)  # and how many documents precede it
     rejected: list[Rejected] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     revisits: list[dict[str, object]] = field(default_factory=list)
-    size: int = 0
-    held: int = 0
 
-    def pack(self) -> None:
-        self.chunks.append(pa.array(self.texts, pa.large_string()))
-        self.texts, self.held = [], 0
+    def append(self, other: "_Pages", found: pa.Table) -> None:
+        """Append the documents of the next records, and what was found in their pages."""
+        before = len(self.captures)
+        for name, values in other.fields.items():
+            self.fields[name] += values
+        self.found.append(other.contents.whole(found))
+        self.captures += other.captures
+        self.accessories += [(before + documents, capture) for documents, capture in other.accessories]
+        self.rejected += other.rejected
+        self.skipped += other.skipped
+        self.revisits += other.revisits
+
+    @property
+    def size(self) -> int:
+        return sum(table["texts"].nbytes for table in self.found)
 
 
 class Archives(Collection):
@@ -121,18 +133,18 @@ class Archives(Collection):
         if pages is None:
             pages = _Pages()
             for index, path in enumerate(inputs):
-                size = max(1, Path(path).stat().st_size)
-                for one in _records(path, 0, None):
-                    _add(pages, path, one, request)
-                    advance(index, min(1.0, one.offset / size))
-        pages.pack()
+                for more, found in _read(path, request, progress=partial(advance, index)):
+                    pages.append(more, found)
         self._pages = pages
         self.has_pages = True
         self.skipped = pages.skipped
         self.revisits = pa.Table.from_pylist(pages.revisits, _REVISITS)
-        self._columns = {name: pa.array(values, _FIELDS[name]) for name, values in pages.fields.items()}
-        texts = pa.chunked_array(pages.chunks, pa.large_string())
-        super().__init__(inputs, texts, pa.chunked_array([self._ids(request)]), pages.rejected)
+        found = pa.concat_tables(pages.found)
+        self._columns = {
+            name: found[_OF_PAGES[name]].combine_chunks() if name in _OF_PAGES else pa.array(pages.fields[name], kind_)
+            for name, kind_ in _FIELDS.items()
+        }
+        super().__init__(inputs, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
 
     def _ids(self, request: Request) -> pa.Array:
         named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
@@ -213,14 +225,12 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
 
     A capture is not divided, so that its records stay together. With *markup*, the texts of pages remain HTML.
     """
-    pages, address = _Pages(), ""
-    for one in _records(path, begin, end):
-        own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
-        if pages.size >= size and own != address:
+    pages = _Pages()
+    for more, found in _read(path, request, begin, end, markup=markup):
+        if pages.found and pages.size >= size:
             yield Archives([path], request, _silent, pages=pages)
             pages = _Pages()
-        address = own
-        _add(pages, path, one, request, markup=markup)
+        pages.append(more, found)
     yield Archives([path], request, _silent, pages=pages)
 
 
@@ -250,7 +260,34 @@ def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
     return records(path, _compression(path), begin, end)
 
 
-def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, markup: bool = False) -> None:
+def _read(  # noqa: PLR0913 - a part of a file, and how to read it
+    path: str,
+    request: Request,
+    begin: int = 0,
+    end: int | None = None,
+    *,
+    markup: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Iterator[tuple[_Pages, pa.Table]]:
+    """Yield the documents of a part of a file, some whole captures at a time, with what was found in their pages."""
+    size = max(1, Path(path).stat().st_size)
+
+    def batches() -> Iterator[tuple[_Pages, pa.Table]]:
+        pages, address = _Pages(), ""
+        for one in _records(path, begin, end):
+            own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
+            if pages.contents.size >= BATCH and own != address:
+                yield pages, pages.contents.pages()
+                pages = _Pages()
+            address = own
+            _add(pages, path, one, request, markup=markup)
+            progress(min(1.0, one.offset / size))
+        yield pages, pages.contents.pages()
+
+    return extracted(request.extraction, request.processes, batches())
+
+
+def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, markup: bool) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
         code = "damaged" if one.damage else "too large"
@@ -278,7 +315,7 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
         "warc_record_offset": None if one.length is None else one.offset,
         "warc_record_length": one.length,
     }
-    found = _page(kind_, one, None if markup else request.extraction)
+    found = _page(kind_, one)
     if isinstance(found, str):
         pages.skipped[found] += 1
         if kind_ == "revisit":
@@ -286,7 +323,9 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
             referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
         return
-    fields, text = found
+    fields, page, is_html = found
+    text = decoded(page.body, page.charset) if markup or not is_html else page.body
+    pages.contents.add(text, f"{display(path)}:{one.offset}", page.charset)
     pages.captures.append(capture)
     own = places | {
         "content_languages": headers.get("warc-identified-content-language"),
@@ -296,11 +335,6 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
     }
     for name, values in pages.fields.items():
         values.append(own.get(name))
-    pages.texts.append(text)
-    pages.size += len(text)
-    pages.held += len(text)
-    if pages.held >= _BATCH:
-        pages.pack()
 
 
 def _bare(value: str) -> str:
@@ -308,8 +342,8 @@ def _bare(value: str) -> str:
     return value[1:-1] if value.startswith("<") and value.endswith(">") else value
 
 
-def _page(kind_: str, record: Record, extraction: Extraction | None) -> tuple[dict[str, object], str] | str:
-    """Return the fields and the text of a page, or the reason why a record is not one."""
+def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool] | str:
+    """Return the fields and the content of a page, and whether it is HTML; or the reason why a record is not one."""
     found = _payload(kind_, record)
     if isinstance(found, str):
         return found
@@ -323,10 +357,7 @@ def _page(kind_: str, record: Record, extraction: Extraction | None) -> tuple[di
         "content_mime_type": mime or None,
         "content_charset": found.charset,
     }
-    if mime not in _HTML or extraction is None:
-        return fields, decoded(found.body, found.charset)
-    page = extraction.pages([found.body], [found.charset])
-    return fields | {"title": page.titles[0], "canonical": page.canonicals[0], "lang": page.langs[0]}, page.texts[0]
+    return fields, found, mime in _HTML
 
 
 def _payload(kind_: str, record: Record) -> Response | str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -14,9 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.engines.processes import Processes
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.formats import FOLDER, WARC, Kind, common_format, display, kind
 from neardup.sources.output import atomic, check_target, output_kind
+from neardup.sources.pages import BATCH, extracted, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction
 
@@ -29,7 +32,6 @@ Advance = Callable[[int, float], None]  # the input, and how much of it has been
 DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
-_PAGES: Final = 256  # that are read together
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
 _SHOWN: Final = 40  # how many column names a message lists
 
@@ -69,6 +71,7 @@ class Request:
     extraction: Extraction = field(default_factory=Extraction)
     html: bool = False  # whether the text field is HTML
     url: str = DEFAULT_URL  # the field of the address, by which a page has a template
+    processes: Processes | None = None  # that extract pages; None: this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,20 +192,31 @@ class Collection(ABC):
         With templates, the pages must have the field of the address.
         """
         self.has_pages = True
-        extraction, hosts = request.extraction, None
-        if extraction.templates is not None:
+        hosts = None
+        if request.extraction.templates is not None:
             from neardup.sources.hosts import host  # most runs need no addresses
 
             hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
-        done, parts, sites = 0, [], []
-        for chunk in self.texts.chunks:
-            for begin in range(0, len(chunk), _PAGES):
-                markup = chunk[begin : begin + _PAGES]
-                own = _of_pages(markup, extraction, None if hosts is None else hosts[done : done + len(markup)])
-                parts.append(own[0])
-                sites.append(own[1])
-                done += len(markup)
-        self.texts = pa.chunked_array(parts, pa.large_string())
+
+        def batches() -> Iterator[tuple[pa.Array, pa.Table]]:
+            done = 0
+            for chunk in self.texts.chunks:
+                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
+                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
+                for begin, end in pairwise([0, *edges, len(chunk)]):
+                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
+                    own = None if hosts is None else hosts[rows].filter(there)
+                    names = self.ids[rows].combine_chunks().filter(there)
+                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own)
+                done += len(chunk)
+
+        texts, sites = [], []
+        for there, found in extracted(request.extraction, request.processes, batches()):
+            missing = pa.nulls(len(there), pa.large_string())
+            texts.append(pc.replace_with_mask(missing, there, found["texts"].combine_chunks()))
+            zeros = pa.array(np.zeros(len(there), np.uint64))
+            sites.append(pc.replace_with_mask(zeros, there, found["sites"].combine_chunks()))
+        self.texts = pa.chunked_array(texts, pa.large_string())
         self.sites = None if hosts is None else pa.chunked_array(sites, pa.uint64())
 
     def take_sites(self) -> None:
@@ -313,18 +327,6 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
-
-
-def _of_pages(markup: pa.Array, extraction: Extraction, hosts: pa.Array | None) -> tuple[pa.Array, pa.Array]:
-    """Return the texts and the sites of pages; a missing page has a null and 0."""
-    there = markup.is_valid()
-    own = [] if hosts is None else hosts.filter(there).to_pylist()
-    pages = extraction.pages(markup.filter(there).to_pylist(), hosts=own)
-    texts = pc.replace_with_mask(
-        pa.nulls(len(markup), pa.large_string()), there, pa.array(pages.texts, pa.large_string())
-    )
-    sites = pa.array(np.zeros(len(markup), np.uint64))
-    return texts, pc.replace_with_mask(sites, there, pa.array(pages.sites, pa.uint64()))
 
 
 def field_taken(names: Sequence[str], name: str) -> DataError:

@@ -16,7 +16,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePath
 from threading import Lock
@@ -41,15 +41,14 @@ from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary
+from neardup.sources.pages import BATCH, Batch, extracted
 from neardup.sources.tables import slices
-from neardup.text.extraction import Extraction
 from neardup.text.html import decoded
 
 _FIELDS: Final = ("size", "modified")
-_OF_PAGES: Final = ("title", "canonical", "lang")
+_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs"}
 _SHOWN: Final = 5  # endings that a message names
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
-_CHUNK: Final = 1 << 23  # bytes of text in one array
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,6 @@ class _Document:
     relative: str
     size: int
     modified: int  # nanoseconds
-    title: str | None = None  # of HTML, as the others
-    canonical: str | None = None
-    lang: str | None = None
 
 
 class Folder(Collection):
@@ -91,26 +87,36 @@ class Folder(Collection):
             raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
         self.globs = request.globs
         self._documents: list[_Document] = []
-        gathered = _Gathered()
         rejected: list[Rejected] = []
         ignored = 0
-        for index, path in enumerate(inputs):
-            found, others = documents_in(path, request.globs) if files is None else (files, 0)
-            ignored += others
-            for number, relative in enumerate(found):
-                place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
-                self.has_pages = self.has_pages or _is_page(relative)
-                outcome = _read(Path(path, relative), place, request.max_bytes, None if markup else request.extraction)
-                if isinstance(outcome, Rejected):
-                    rejected.append(outcome)
-                    check_strict(request, rejected)
-                else:
-                    document, text = outcome
-                    self._documents.append(document)
-                    gathered.add(text)
-                advance(index, (number + 1) / len(found))
+
+        def batches() -> Iterator[tuple[Batch, pa.Table]]:
+            nonlocal ignored
+            batch = Batch()
+            for index, path in enumerate(inputs):
+                found, others = documents_in(path, request.globs) if files is None else (files, 0)
+                ignored += others
+                for number, relative in enumerate(found):
+                    place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
+                    self.has_pages = self.has_pages or _is_page(relative)
+                    outcome = _read(Path(path, relative), place, request.max_bytes, markup=markup)
+                    if isinstance(outcome, Rejected):
+                        rejected.append(outcome)
+                        check_strict(request, rejected)
+                    else:
+                        document, content = outcome
+                        self._documents.append(document)
+                        batch.add(content, display(str(document.path)))
+                    advance(index, (number + 1) / len(found))
+                    if batch.size >= BATCH:
+                        yield batch, batch.pages()
+                        batch = Batch()
+            yield batch, batch.pages()
+
+        parts = [one.whole(found) for one, found in extracted(request.extraction, request.processes, batches())]
+        self._pages = pa.concat_tables(parts)
         ids = pa.array([display(document.relative) for document in self._documents], pa.string())
-        super().__init__(inputs, gathered.array(), pa.chunked_array([ids]), rejected, ignored=ignored)
+        super().__init__(inputs, self._pages["texts"], pa.chunked_array([ids]), rejected, ignored=ignored)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the files: ``size``, ``modified``, or one that pages have, if any has it."""
@@ -118,14 +124,14 @@ class Folder(Collection):
             column = pa.array([document.size for document in self._documents], pa.int64())
         elif name == "modified":
             column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
-        elif name in _OF_PAGES and (not len(self) or any(self._of_pages(name))):
-            column = pa.array(self._of_pages(name), pa.large_string())
+        elif name in _OF_PAGES and (not len(self) or self._of_pages(name).null_count < len(self)):
+            column = self._of_pages(name)
         else:
             raise missing_field(", ".join(self.names), name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
 
-    def _of_pages(self, name: str) -> list[str | None]:
-        return [getattr(document, name) for document in self._documents]
+    def _of_pages(self, name: str) -> pa.Array:
+        return self._pages[_OF_PAGES[name]].combine_chunks()
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the fields that there are if no file has the field *name*, otherwise ``None``."""
@@ -133,7 +139,7 @@ class Folder(Collection):
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the documents as a table of their ids, texts and fields."""
-        pages = {name: pa.array(self._of_pages(name), pa.large_string()) for name in _OF_PAGES}
+        pages = {name: self._of_pages(name) for name in _OF_PAGES}
         fields = {name: self.column(name) for name in _FIELDS}
         table = pa.table({"id": self.ids.cast(pa.large_string()), "text": self.texts, **pages, **fields})
         yield from slices(table) if len(table) else [table]
@@ -170,29 +176,6 @@ class Folder(Collection):
             raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
         finally:
             shutil.rmtree(partial_folder, ignore_errors=True)
-
-
-class _Gathered:
-    """Texts that are collected into an array; only a few are held as Python strings."""
-
-    def __init__(self) -> None:
-        self._chunks: list[pa.Array] = []
-        self._texts: list[str] = []
-        self._size = 0
-
-    def add(self, text: str) -> None:
-        self._texts.append(text)
-        self._size += len(text)
-        if self._size > _CHUNK:
-            self._pack()
-
-    def array(self) -> pa.ChunkedArray:
-        self._pack()
-        return pa.chunked_array(self._chunks, pa.large_string())
-
-    def _pack(self) -> None:
-        self._chunks.append(pa.array(self._texts, pa.large_string()))
-        self._texts, self._size = [], 0
 
 
 def roots_of(inputs: Sequence[str]) -> list[str]:
@@ -270,8 +253,8 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction | None) -> tuple[_Document, str] | Rejected:
-    """Return the text of a file, or why it has none."""
+def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_Document, bytes | str] | Rejected:
+    """Return a file with its text or, of a page, its bytes; or why it has no text. With *markup*, HTML is a text."""
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
@@ -281,12 +264,8 @@ def _read(path: Path, relative: str, max_bytes: int, extraction: Extraction | No
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
-    if _is_page(relative) and extraction is None:
-        return document, decoded(data)
-    if _is_page(relative) and extraction is not None:
-        found = extraction.pages([data])
-        page = replace(document, title=found.titles[0], canonical=found.canonicals[0], lang=found.langs[0])
-        return page, found.texts[0]
+    if _is_page(relative):
+        return document, decoded(data) if markup else data
     try:
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:

@@ -8,6 +8,7 @@ from shutil import rmtree
 from typing import Any, Final, get_args
 from weakref import finalize
 
+from neardup.engines.local import thread_count
 from neardup.model.errors import (
     DataError,
     require,
@@ -19,6 +20,7 @@ from neardup.model.errors import (
 )
 from neardup.sources.collection import DEFAULT_TEXT, DEFAULT_URL, Advance, Collection, Quoting, Rejected, Request
 from neardup.sources.formats import FOLDER, common_format, expand
+from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
 
@@ -41,6 +43,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
     url: str = DEFAULT_URL,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> Collection:
     """Read the documents of files, patterns, folders or, as ``-``, of standard input.
@@ -55,7 +58,8 @@ def read(  # noqa: PLR0913 - each is an option of its own
     The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
     saves a second pass. A record that cannot be read is rejected; with *strict* it raises ``DataError``. Each format's
     module defines which records are rejected. *max_bytes* limits the expanded size of a compressed file, a Parquet file
-    or standard input in memory.
+    or standard input in memory. Many web pages are extracted by as many processes as there are *threads* (``None``:
+    every core), which end before this function does; their texts do not depend on the number.
 
     *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
     standard input).
@@ -92,7 +96,8 @@ def read(  # noqa: PLR0913 - each is an option of its own
         quoting,
         f"can only be used with CSV and TSV; the inputs are {found}",
     )
-    with fetched(paths) as (local, folder):
+    with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
+        request = replace(request, processes=processes)
         advance = _advance(local, progress)
         collection: Collection = reader(found)(local, request, advance)
         if folder is not None:

@@ -193,7 +193,7 @@ class Shards:
         return {
             "inputs": [*self.inputs],
             "request": {
-                **asdict(replace(self.request, extraction=Extraction())),
+                **asdict(replace(self.request, extraction=Extraction(), processes=None)),
                 "columns": [*self.request.columns],
                 "globs": [*self.request.globs],
                 "extraction": self.request.extraction.to_dict(),

@@ -46,6 +46,7 @@ from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
 from neardup.sources.formats import SPOOLED, STDIN, kind
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
+from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, copy
@@ -92,12 +93,15 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
     for path in settings.outputs.values():  # the folder would have files of others when the run continues
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
             raise OutputRefused(path, "it must not be inside the work folder")
-    if settings.state is None:
-        return _run(inputs, settings, None, engine, progress)
-    with State.open(settings.state, write=settings.adds) as state:
-        state.require(settings.scheme, settings.policy)
-        state.check()
-        return _run(inputs, settings, state, engine, progress)
+    extraction, number = settings.request.extraction, engine.threads if settings.executors is None else 1
+    with processes_for(extraction, number) as processes:
+        settings = replace(settings, request=replace(settings.request, processes=processes))
+        if settings.state is None:
+            return _run(inputs, settings, None, engine, progress)
+        with State.open(settings.state, write=settings.adds) as state:
+            state.require(settings.scheme, settings.policy)
+            state.check()
+            return _run(inputs, settings, state, engine, progress)
 
 
 def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngine, progress: Progress) -> StoredResult:
@@ -118,7 +122,7 @@ def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngi
         "compared": compared,
         "state": None if state is None else [str(state.folder.absolute()), settings.adds],
         "reading": {
-            **asdict(settings.request),
+            **asdict(replace(settings.request, processes=None)),
             "columns": None,
             "extraction": pages,
         },

@@ -1,0 +1,128 @@
+"""The texts of web pages, read in batches: by this process, or by worker processes."""
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.engines.processes import Processes
+from neardup.text.extraction import Extraction
+
+Item = TypeVar("Item")
+Reader = Callable[[pa.Table], pa.Table]
+
+BATCH: Final = 1 << 22  # bytes of markup that are read together
+_MARKUP, _CHARSET, _HOST, _NAME = "markup", "charset", "host", "name"
+_FOUND: Final = {
+    "texts": pa.large_string(),
+    "titles": pa.large_string(),
+    "canonicals": pa.large_string(),
+    "langs": pa.large_string(),
+    "sites": pa.uint64(),
+}
+
+
+class Batch:
+    """Neighbouring documents: pages, which must be extracted, and texts. *size* is that of all of them."""
+
+    def __init__(self) -> None:
+        self._texts: list[str | None] = []
+        self._markup: list[bytes] = []
+        self._names: list[str] = []
+        self._charsets: list[str | None] = []
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def add(self, content: bytes | str, name: str, charset: str | None = None) -> None:
+        """Add a page, as bytes with the charset that HTTP declares, or a text."""
+        self.size += len(content)
+        if isinstance(content, str):
+            self._texts.append(content)
+            return
+        self._texts.append(None)
+        self._markup.append(content)
+        self._names.append(name)
+        self._charsets.append(charset)
+
+    def pages(self) -> pa.Table:
+        """Return the pages, and forget their markup."""
+        markup, self._markup = self._markup, []
+        return table_of(markup, self._names, charsets=self._charsets)
+
+    def whole(self, found: pa.Table) -> pa.Table:
+        """Return what was *found* in the pages as a table of all documents; texts have nothing else."""
+        texts = pa.array(self._texts, pa.large_string())
+        columns = {name: pa.nulls(len(texts), kind) for name, kind in _FOUND.items()} | {"texts": texts}
+        return pa.table(
+            {
+                name: pc.replace_with_mask(column, texts.is_null(), found[name].combine_chunks())
+                for name, column in columns.items()
+            }
+        )
+
+
+def table_of(
+    markup: Sequence[bytes] | pa.Array,
+    names: Sequence[str] | pa.Array,
+    *,
+    charsets: Sequence[str | None] | None = None,
+    hosts: Sequence[str | None] | None = None,
+) -> pa.Table:
+    """Return some pages as a table; *names* are for messages. See ``Extraction.pages`` for the others."""
+    columns = {
+        _MARKUP: markup if isinstance(markup, pa.Array) else pa.array(markup, pa.large_binary()),
+        _NAME: pa.array(names, pa.large_string()),
+        **({} if charsets is None else {_CHARSET: pa.array(charsets, pa.string())}),
+        **({} if hosts is None else {_HOST: pa.array(hosts, pa.string())}),
+    }
+    return pa.table(columns)
+
+
+def extracted(
+    extraction: Extraction, processes: Processes | None, batches: Iterable[tuple[Item, pa.Table]]
+) -> Iterator[tuple[Item, pa.Table]]:
+    """Yield what was given with each table of pages, and a table of their texts, titles, canonicals, langs and sites.
+
+    The *processes* are those of ``processes_for`` the same *extraction*; without them, this process reads the pages.
+    """
+    under_way: deque[Item] = deque()
+
+    def tables() -> Iterator[pa.Table]:
+        for item, table in batches:
+            under_way.append(item)
+            yield table
+
+    read = map(_reader(extraction), tables()) if processes is None else processes.map(tables())
+    for table in read:
+        yield under_way.popleft(), table
+
+
+def processes_for(extraction: Extraction, number: int) -> Processes:
+    """Return up to *number* processes that extract pages; a page that ends its process twice is read as visible."""
+    return Processes(f"{__name__}:reader", extraction.to_dict(), number, _visible)
+
+
+def reader(settings: Mapping[str, Any]) -> Reader:
+    """Return the function that reads tables of pages by the extraction that ``to_dict`` described."""
+    return _reader(Extraction.from_dict(settings))
+
+
+def _reader(extraction: Extraction) -> Reader:
+    def read(pages: pa.Table) -> pa.Table:
+        given = (pages[name].to_pylist() if name in pages.column_names else () for name in (_MARKUP, _CHARSET, _HOST))
+        found = extraction.pages(*given)
+        return pa.table({name: pa.array(getattr(found, name), kind) for name, kind in _FOUND.items()})
+
+    return read
+
+
+def _visible(pages: pa.Table) -> pa.Table:
+    for name in pages[_NAME].to_pylist():
+        rule = "its main text cannot be extracted (the process that tries ends); its visible text is used instead"
+        warnings.warn(f"{name}: {rule}", RuntimeWarning, stacklevel=2)
+    return _reader(Extraction(view="visible"))(pages)

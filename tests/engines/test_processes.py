@@ -1,0 +1,226 @@
+"""Functions over tables in worker processes, which import a module that is written here, and hold locks while alive."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from fcntl import LOCK_EX, flock
+
+import pyarrow as pa
+import pytest
+
+from neardup.engines import processes
+from neardup.engines.processes import Processes
+from neardup.errors import EngineFailed
+
+FUNCTIONS = """
+import os, signal, sys
+from fcntl import LOCK_EX, flock
+import pyarrow as pa
+
+WORKER = hasattr(sys.modules["__main__"], "serve")
+held = []
+
+def doubling(settings):
+    if WORKER and "lock" in settings:  # until the process ends
+        held.append(open(settings["lock"] + str(os.getpid()), "w"))
+        flock(held[-1], LOCK_EX)
+        os.rename(held[-1].name, held[-1].name + ".held")
+    if WORKER and "seconds" in settings:
+        sys.modules["__main__"]._SECONDS = settings["seconds"]
+
+    def double(table):
+        if WORKER:
+            print("no answer")
+        for value in table["value"].to_pylist():
+            if value == settings.get("deadly"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            if value == settings.get("wrong"):
+                raise ValueError
+            if value == settings.get("large"):
+                bytearray(1 << 40)
+            if value == settings.get("endless"):
+                while True:
+                    signal.pause()
+            if value == settings.get("once") and not os.path.exists(settings["mark"]):
+                open(settings["mark"], "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+        values = [2 * value for value in table["value"].to_pylist()]
+        return pa.table({"value": values, "process": [os.getpid()] * len(values)})
+
+    return double
+"""
+SCRIPT = """
+import os, sys
+import pyarrow as pa
+from neardup.engines import processes
+
+processes._LEAST = 0
+table = pa.table({"value": [1]})
+settings = {"lock": sys.argv[1], "endless": 2}
+with processes.Processes("doubled:doubling", settings, 2, lambda table: table) as started:
+    seen = set()
+    while len(seen) < 3:  # both, and this one
+        seen |= {value for part in started.map([table] * 4) for value in part["process"].to_pylist()}
+    print("ready", flush=True)
+    for value in map(int, sys.argv[2:]):  # 2: for ever
+        while list(started.map([pa.table({"value": [value]})])):
+            pass
+"""
+VALUES = [pa.table({"value": [*range(begin, begin + 5)]}) for begin in range(0, 100, 5)]
+DOUBLED = [2 * value for value in range(100)]
+
+
+@pytest.fixture(autouse=True)
+def functions(tmp_path, monkeypatch):
+    (tmp_path / "doubled.py").write_text(FUNCTIONS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "doubled", raising=False)
+    monkeypatch.setattr(processes, "_LEAST", 0)
+    yield
+    sys.modules.pop("doubled", None)
+
+
+def opened(number=2, instead=None, **settings):
+    return Processes("doubled:doubling", settings, number, instead or (lambda _: pytest.fail("not needed")))
+
+
+def begin(started):
+    """Wait until all tables are done by workers."""
+    while os.getpid() in {row for part in started.map(VALUES[:1]) for row in part["process"].to_pylist()}:
+        pass
+
+
+def values(tables):
+    return [value for table in tables for value in table["value"].to_pylist()]
+
+
+def minus(table):
+    return pa.table({"value": pa.array([-1] * len(table), pa.int64()), "process": [0] * len(table)})
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_results_are_in_order_for_any_number_and_size(number, size):
+    with opened(number) as started:
+        if number > 1:
+            begin(started)
+        whole = pa.concat_tables(VALUES)
+        assert values(started.map(whole.slice(at, size) for at in range(0, 100, size))) == DOUBLED
+
+
+def test_one_process_is_this_one_and_so_are_small_inputs(monkeypatch):
+    with opened(1) as started:
+        assert {row for part in started.map(VALUES) for row in part["process"].to_pylist()} == {os.getpid()}
+    monkeypatch.setattr(processes, "_LEAST", 1 << 30)
+    with opened(2) as started:
+        assert {row for part in started.map(VALUES) for row in part["process"].to_pylist()} == {os.getpid()}
+
+
+def test_no_more_tables_are_taken_than_are_under_way():
+    taken = []
+    with opened() as started:
+        begin(started)
+        results = started.map(taken.append(table) or table for table in VALUES)
+        next(results)
+        assert len(taken) == 4
+        assert values(results) == DOUBLED[5:]
+
+
+@pytest.mark.parametrize("how", ["deadly", "wrong", "large"])
+def test_a_row_that_ends_its_process_each_time_is_done_otherwise(how):
+    with opened(instead=minus, **{how: 13}) as started:
+        begin(started)
+        assert values(started.map(VALUES)) == [-1 if value == 26 else value for value in DOUBLED]
+        assert values(started.map(VALUES[4:])) == DOUBLED[20:]
+
+
+def test_a_row_that_takes_for_ever_is_done_otherwise():
+    with opened(instead=minus, endless=13, seconds=2) as started:
+        begin(started)
+        assert values(started.map(VALUES)) == [-1 if value == 26 else value for value in DOUBLED]
+
+
+def test_a_process_that_ends_once_is_replaced_and_its_table_repeated(tmp_path):
+    with opened(once=13, mark=str(tmp_path / "mark")) as started:
+        begin(started)
+        assert values(started.map(VALUES)) == DOUBLED
+
+
+def test_processes_that_are_killed_from_outside_are_replaced():
+    with opened() as started:
+        begin(started)
+        for _ in range(3):
+            found = []
+            for number, table in enumerate(started.map(VALUES)):
+                found += values([table])
+                if number == 3:
+                    os.kill(table["process"][0].as_py(), signal.SIGKILL)
+            assert found == DOUBLED
+
+
+@pytest.mark.parametrize("program", ["/nothing/here", shutil.which("false")])
+def test_this_process_does_the_work_if_no_other_can_be_started(program, monkeypatch):
+    monkeypatch.setattr(sys, "executable", program)
+    with opened() as started:
+        assert values(started.map(VALUES * 20)) == DOUBLED * 20
+
+
+def test_a_process_that_cannot_be_replaced_is_an_error(monkeypatch):
+    with opened(2, instead=minus, deadly=13) as started:
+        begin(started)
+        monkeypatch.setattr(sys, "executable", "/nothing/here")
+        with pytest.raises(EngineFailed, match="no other one can be started"):
+            values(started.map(VALUES))
+
+
+def test_all_processes_end_with_their_context(tmp_path):
+    with opened(lock=str(tmp_path / "lock")) as started:
+        begin(started)
+    assert wait_for_the_end(tmp_path)
+
+
+def wait_for_the_end(folder):
+    """Return the locks of the workers when none of these lives."""
+    held = sorted(folder.glob("lock*.held"))
+    for path in held:
+        with path.open("w") as file:
+            flock(file, LOCK_EX)
+    return held
+
+
+def run(tmp_path, *arguments):
+    script = tmp_path / "script.py"  # without a guard against a second import
+    script.write_text(SCRIPT)
+    paths = os.pathsep.join(sys.path)
+    return subprocess.Popen(
+        [sys.executable, script, tmp_path / "lock", *arguments],
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def test_a_script_without_a_guard_is_not_imported_again(tmp_path):
+    with run(tmp_path) as script:
+        out, err = script.communicate()
+    assert (out, err, script.returncode) == ("ready\n", "", 0)
+    assert len(wait_for_the_end(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_processes_end_with_the_one_that_started_them(sent, tmp_path):
+    with run(tmp_path, "2" if sent == signal.SIGINT else "1") as script:
+        assert script.stdout.readline() == "ready\n"
+        os.killpg(script.pid, sent)
+        _, err = script.communicate()
+        assert script.returncode == -sent
+    assert len(wait_for_the_end(tmp_path)) == 2
+    if sent == signal.SIGINT:
+        assert err.count("Traceback") == 1  # of the script
+        assert err.strip().endswith("KeyboardInterrupt")
+    else:
+        assert not err

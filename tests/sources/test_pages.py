@@ -1,0 +1,198 @@
+"""Pages have the same texts wherever they are extracted."""
+
+import json
+import sys
+from contextlib import contextmanager, nullcontext
+
+import pyarrow as pa
+import pytest
+from archives_made import http, packed, record
+
+from neardup import Extraction, dedup_files
+from neardup.engines import processes as engine
+from neardup.engines.processes import Processes
+from neardup.sources import archives, collection, folder, pages
+from neardup.sources.pages import Batch, extracted, processes_for, table_of
+from neardup.sources.read import read
+
+WORKER = """
+import os, signal, sys
+from neardup.sources import pages
+
+WORKER = hasattr(sys.modules["__main__"], "serve")
+
+def reader(settings):
+    own = pages.reader(settings)
+
+    def read(table):
+        if WORKER and any(b"DEADLY" in page for page in table["markup"].to_pylist() if isinstance(page, bytes)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        found = own(table)
+        asked = WORKER and "ask" in found["texts"].to_pylist()
+        return found.set_column(3, "langs", [["worker"] * len(found)]) if asked else found
+
+    return read
+"""
+ARTICLE = "<p>The bees have left the harbour, and page {} has to say why they did, at some length. " * 4
+MARKUP = [
+    *(
+        f"<html lang=en><title>Page {n}</title><link rel=canonical href=/{n}><nav><a href=/>Start</a></nav>"
+        f"<article>{ARTICLE.format(*[n] * 4)}</article>".encode()
+        for n in range(20)
+    ),
+    b"",
+    b"\xff\x00\xfe bytes",
+    "Übergröße".encode("latin-1"),
+    b"<div>" * 2_000 + b"deep",
+    b"<b id=x>" * 500 + b"<p>x</p>" * 100,
+    b"<p " + b"a=1 " * 9_000 + b">attributes</p>",
+    b"<select>" + b"<option>x" * 5_000,
+]
+CHARSETS = [None, "utf-8", "windows-1252"]
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def workers(request, tmp_path_factory):
+    """Return processes that are ready."""
+    folder = tmp_path_factory.mktemp("worker")
+    (folder / "pages_worker.py").write_text(WORKER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setattr(engine, "_LEAST", 0)
+        with Processes("pages_worker:reader", Extraction().to_dict(), request.param, pages._visible) as processes:
+            while next(processes.map([table_of([b"<p>ask"], [""])]))["langs"].to_pylist() != ["worker"]:
+                pass
+            yield processes
+    sys.modules.pop("pages_worker")
+
+
+@pytest.fixture
+def started(workers, monkeypatch):
+    """Have all readers use the processes that are ready."""
+    for module in ("sources.read", "pipeline.spilled.files"):
+        monkeypatch.setattr(f"neardup.{module}.processes_for", lambda *_: nullcontext(workers))
+
+
+@pytest.fixture(params=["archive", "folder", "field"])
+def inputs(request, tmp_path):
+    """Return the arguments that read the pages, with other documents between them."""
+
+    def made(markup):
+        match request.param:
+            case "archive":
+                about = ["Content-Type: application/http"]
+                found = [
+                    record(uri=f"http://a.example/{n}", number=n, headers=about, block=http(page, kind=kind))
+                    for n, page in enumerate(markup)
+                    for kind in ("text/html", "text/plain", "image/png")[: 1 + (n % 3)]
+                ]
+                (tmp_path / "crawl.warc.gz").write_bytes(packed(found)[:-3])
+                return {"inputs": [tmp_path / "crawl.warc.gz"]}
+            case "folder":
+                (tmp_path / "pages").mkdir()
+                for n, page in enumerate(markup):
+                    (tmp_path / "pages" / f"{n:03}.html").write_bytes(page)
+                    (tmp_path / "pages" / f"{n:03}.txt").write_bytes(page[: n % 7])
+                return {"inputs": [tmp_path / "pages"]}
+            case _:
+                rows = [{"id": n, "page": page.decode(errors="replace")} for n, page in enumerate(markup)]
+                rows[3:3] = [{"id": 300, "page": None}, {"id": 301}]
+                (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+                return {"inputs": [tmp_path / "pages.jsonl"], "html": "page"}
+
+    return made
+
+
+@contextmanager
+def alone():
+    """Have this process extract pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neardup.sources.read.processes_for", processes_for)
+        yield
+
+
+def content(got):
+    rejected = [str(one) for one in got.rejected]
+    return got.ids.to_pylist(), got.texts.to_pylist(), [t for rows in got.rows() for t in rows.to_pylist()], rejected
+
+
+@pytest.mark.usefixtures("started")
+def test_texts_do_not_depend_on_processes_and_batches(inputs, monkeypatch):
+    given = inputs(MARKUP)
+    with alone():
+        expected = content(read(**given, threads=1))
+    for size in (1, 3_000, 1 << 30):
+        for module in (archives, collection, folder):
+            monkeypatch.setattr(module, "BATCH", size)
+        assert content(read(**given)) == expected
+
+
+@pytest.mark.usefixtures("started")
+def test_runs_in_pieces_do_not_depend_on_processes(inputs, tmp_path, monkeypatch):
+    given = inputs([*MARKUP, *MARKUP])
+    outs = [tmp_path / name for name in ("one.jsonl", "pieces.jsonl")]
+    with alone():
+        dedup_files(**given, out=outs[0], threads=1)
+    for module in (archives, collection, folder):
+        monkeypatch.setattr(module, "BATCH", 5_000)
+    dedup_files(**given, out=outs[1], work=tmp_path / "work", threads=2)
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+@pytest.mark.usefixtures("started")
+def test_a_page_that_ends_its_process_is_read_as_visible_and_reported(inputs):
+    deadly = b"<title>DEADLY</title><nav>menu</nav>" + ARTICLE.encode()
+    given = inputs([*MARKUP[:5], deadly, *MARKUP[5:]])
+    if "html" in given:
+        pytest.skip("its worker looks for bytes")
+    with pytest.warns(RuntimeWarning, match="its visible text is used instead") as warned:
+        got = read(**given).texts.to_pylist()
+    assert len(warned) == 1
+    place = str(given["inputs"][0])
+    assert str(warned[0].message).startswith(place)
+    texts = Extraction().pages(MARKUP).texts
+    visible = Extraction(view="visible").pages([deadly]).texts[0]
+    assert "menu" in visible
+    assert [text for text in got if text in {*texts, visible}].count(visible) == 1
+    assert {*texts[:20], visible} <= {*got}
+
+
+def test_templates_are_sent_to_the_processes(monkeypatch):
+    from invented_sites import Site, article
+
+    from neardup.pipeline.templates import learn_templates
+
+    site = Site("host.example")
+    made = [site.page(f"p{n}", article(f"{n}")) for n in range(24)]
+    extraction = Extraction(templates=learn_templates(made))
+    markup = [page for _, page in made]
+    expected = extraction.pages(markup, hosts=["host.example"] * 24).texts
+    assert expected != Extraction().pages(markup).texts
+    monkeypatch.setattr(engine, "_LEAST", 0)
+    table = table_of(pa.array(markup), [""] * 24, hosts=["host.example"] * 24)
+    with processes_for(extraction, 2) as processes:
+        while not processes._ready.is_set():
+            list(processes.map([table[:1]]))
+        assert [found["texts"].to_pylist() for found in processes.map([table])] == [expected]
+
+
+def test_items_keep_their_tables():
+    batches = [(n, table_of([MARKUP[n]], ["page"], charsets=[None])) for n in range(3)]
+    found = list(extracted(Extraction(), None, batches))
+    assert [item for item, _ in found] == [0, 1, 2]
+    assert [table["titles"].to_pylist() for _, table in found] == [["Page 0"], ["Page 1"], ["Page 2"]]
+
+
+def test_a_batch_has_pages_and_texts():
+    batch = Batch()
+    assert len(batch.whole(next(extracted(Extraction(), None, [(0, batch.pages())]))[1])) == 0
+    for content in ("one", b"<html lang=de><title>Two</title>Zwei", "three", b"<p>\xc3\xa9"):
+        batch.add(content, "x", "utf-8")
+    assert (len(batch), batch.size) == (4, 3 + 36 + 5 + 5)
+    ((_, found),) = extracted(Extraction(), None, [(0, batch.pages())])
+    assert batch.whole(found).to_pylist() == [
+        {"texts": "one", "titles": None, "canonicals": None, "langs": None, "sites": None},
+        {"texts": "Two\n\nZwei", "titles": "Two", "canonicals": None, "langs": "de", "sites": 0},
+        {"texts": "three", "titles": None, "canonicals": None, "langs": None, "sites": None},
+        {"texts": "é", "titles": None, "canonicals": None, "langs": None, "sites": 0},
+    ]
