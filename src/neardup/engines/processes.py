@@ -34,8 +34,8 @@ class Processes:
     """Up to *number* processes that apply a function to tables; with 1, this process does.
 
     *function* is the name of a function, ``MODULE:NAME``, which returns the function of the tables for some
-    *settings* (values of JSON). It must return a table of as many rows, each of which depends on its own row only, so
-    that no result depends on the number of processes.
+    *settings* (values of JSON). It must return a table with a row for each row, which depends on nothing else, so that
+    no result depends on the number of processes.
 
     The processes are started after 32 MB of tables; until the first one is ready, and if none can be
     started, this process does the work. A process that ends, or that takes more than 10 minutes or 8 GiB of address
@@ -206,9 +206,9 @@ def _function(name: str, settings: Mapping[str, Any]) -> Function:
 
 
 def serve(name: str) -> None:
-    """Answer the tables on standard input, of which the first one has the settings, until it ends."""
+    """Answer the tables on standard input until it ends; the first table has the settings."""
     tables, answers = open(0, "rb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115 - until the process ends
-    os.dup2(2, 1)  # whatever else is printed is no answer
+    os.dup2(2, 1)  # other output is not an answer
     _limit_memory()
     function: Function | None = None
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
