@@ -19,7 +19,7 @@ import os, signal, sys
 from fcntl import LOCK_EX, flock
 import pyarrow as pa
 
-WORKER = hasattr(sys.modules["__main__"], "serve")
+WORKER = getattr(sys.modules["__main__"].__spec__, "name", None) == "neardup.engines.processes"
 held = []
 
 def doubling(settings):

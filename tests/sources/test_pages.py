@@ -19,7 +19,7 @@ WORKER = """
 import os, signal, sys
 from neardup.sources import pages
 
-WORKER = hasattr(sys.modules["__main__"], "serve")
+WORKER = getattr(sys.modules["__main__"].__spec__, "name", None) == "neardup.engines.processes"
 
 def reader(settings):
     own = pages.reader(settings)
